@@ -10,7 +10,6 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from types import ModuleType
@@ -18,6 +17,7 @@ from types import ModuleType
 import benchbrief.compiler
 import benchbrief.dsl
 from benchbrief.dsl.diagnostics.diagnostic import Problem, Severity
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

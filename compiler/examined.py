@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
 from benchbrief.compiler.blocks.experiments import databases_of
@@ -20,6 +20,7 @@ from benchbrief.compiler.planning.extension_words import with_measure_words
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Expect, Metric, Plan, Report, SpecRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from benchbrief.compiler.blocks.workloads import Load
 from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.planning.data_states import DataStates, ResetStep
 from benchbrief.compiler.planning.tolerated_changes import changes_of
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import chooses
 from benchbrief.model.fingerprint import (
     Known,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, get_args
 
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
 from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.extension_spec import Across
 from benchbrief.model.plan import Dimension
 from benchbrief.model.units import Dimension as UnitDimension

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from benchbrief.compiler.blocks import equipment_errors, experiment_errors
@@ -26,6 +26,7 @@ from benchbrief.compiler.planning.extension_words import warn_of_untranslated
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.schemas.block_schema import BLOCKS, OVERRIDABLE, probe_schema, scheduler_schema
 from benchbrief.compiler.schemas.extension_schemas import database_schema, workload_schema
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

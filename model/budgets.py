@@ -10,8 +10,8 @@ of a point, so that a brief draws all at one level, and unequal for the verdict 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Cell, Expect, Experiment, Plan, Query
 from benchbrief.model.points import Point
 

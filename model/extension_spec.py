@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal, get_args
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import UnknownUnitError, parse_unit
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 

@@ -5,10 +5,11 @@ Latencies are in seconds, throughputs in operations per second."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.run_messages import say
 from benchbrief.model.text import share_figure
 

@@ -28,10 +28,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import floor, inf, sqrt
 from typing import Literal
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 KEPT = 0.8
 """Rates are to be told apart where this share of the runs keeps the promise, and where as many break it."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.events import Place
 from benchbrief.model.plan import Knee, Plan, StepKind

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 from statistics import fmean
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.measurement import Interval
 from benchbrief.model.plan import Event
 from benchbrief.model.run_messages import say

@@ -6,10 +6,10 @@ threads, cores) and each currency is a base dimension of its own, so that two of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 Dimension = tuple[tuple[str, int], ...]
 """Base dimensions with their exponents, sorted by name; `()` for a plain number."""

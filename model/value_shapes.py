@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 NAME = 80

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import get_args
 
 from benchbrief.compiler.blocks import experiment_errors as wrong
@@ -17,6 +17,7 @@ from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.schemas.block_schema import EXPERIMENT
 from benchbrief.dsl.diagnostics.plain_amounts import duration, ticked
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Arrivals

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from benchbrief.compiler.blocks import equipment_errors
@@ -35,6 +35,7 @@ from benchbrief.compiler.metrics.metric_errors import UnknownFunction
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.schemas.extension_schemas import DATABASE, database_schema, owners
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import engine_spec, plan

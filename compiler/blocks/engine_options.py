@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from benchbrief.compiler.blocks import equipment_errors
 from benchbrief.compiler.blocks.equipment_errors import BadFlagValue
@@ -17,6 +17,7 @@ from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.schemas.extension_schemas import options_schema
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal, TypeVar
 
@@ -26,6 +26,7 @@ from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.schemas.block_schema import EXPERIMENT
 from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from benchbrief.compiler.blocks.host_patterns import (
     FILE_OF_HOSTS,
@@ -40,6 +40,7 @@ from benchbrief.compiler.frontend.value_errors import BadHosts
 from benchbrief.compiler.schemas.block_schema import SCHEDULER, scheduler_schema
 from benchbrief.compiler.schemas.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
 from benchbrief.dsl.diagnostics.suggest import did_you_mean, one_slip
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

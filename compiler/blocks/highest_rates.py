@@ -6,7 +6,6 @@ results reused. `model/rate_search.py` has the rule by which a run chooses among
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import ceil
 
 from benchbrief.compiler.blocks import experiment_errors as wrong
@@ -17,6 +16,7 @@ from benchbrief.compiler.extensions.registry import tools_from_due
 from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.metrics.metric_errors import FewBeyond, NeedsOperation
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

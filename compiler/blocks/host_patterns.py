@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 MAX_HOSTS = 1000
 """The most hosts of one group. A longer range is a typing mistake."""

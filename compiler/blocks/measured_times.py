@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from benchbrief.compiler.blocks import experiment_errors
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, described, named_arguments, wrong_value
 from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

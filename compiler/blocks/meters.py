@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zoneinfo
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from benchbrief.compiler.blocks import equipment_errors, experiment_errors
@@ -16,6 +15,7 @@ from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.registry import METER_SPECS, Refused
 from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.schemas.host_schema import POWER
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, overload
 
@@ -18,6 +17,7 @@ from benchbrief.compiler.extensions.registry import METER_SPECS, PROBE_SPECS, Re
 from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.schemas.block_schema import EXPERIMENT, PROBE, probe_schema
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

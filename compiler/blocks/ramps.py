@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from benchbrief.compiler.blocks import experiment_errors
@@ -16,6 +16,7 @@ from benchbrief.compiler.blocks.values import Constant, Reader, described, named
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

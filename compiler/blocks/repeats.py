@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from benchbrief.compiler.blocks import experiment_errors
@@ -12,6 +11,7 @@ from benchbrief.compiler.blocks.ramps import Ramp
 from benchbrief.compiler.blocks.values import Reader, Values, named_arguments, wrong_value
 from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

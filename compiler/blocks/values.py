@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -14,6 +13,7 @@ from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.value_errors import UnreadableFile
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

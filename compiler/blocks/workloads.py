@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from benchbrief.compiler.blocks.values import Reader, Values, described, origin, read_spec_file, setting
 from benchbrief.compiler.extensions import Attribute, EngineSpec, ToolSpec, WorkloadSpec
@@ -13,6 +13,7 @@ from benchbrief.compiler.frontend import name_errors, structure_errors, value_er
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.schemas.extension_schemas import WORKLOAD, owners, workload_schema
 from benchbrief.compiler.schemas.host_schema import TOOL
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

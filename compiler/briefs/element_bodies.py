@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.values import described, wrong_value
 from benchbrief.compiler.briefs import report_errors as wrong
@@ -20,6 +19,7 @@ from benchbrief.compiler.frontend.structure_errors import (
 from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 
 

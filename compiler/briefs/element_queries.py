@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, cast
 
 from benchbrief.compiler.frontend.declarations import names_in, text_of
@@ -27,6 +26,7 @@ from benchbrief.compiler.metrics.terms import (
     planned_keys,
 )
 from benchbrief.compiler.metrics.thin_evidence import value_range, warn_of_few_operations
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.plan import Dimension, Quote

@@ -5,7 +5,7 @@ A plan has the parts of a name and no sentence. `measure_labels.py` words them i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import get_args
 
 from benchbrief.compiler.briefs import report_errors as wrong
@@ -15,6 +15,7 @@ from benchbrief.compiler.measure_catalogue import KINDS, NAMED, ORDERED
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.indexing import scope_key, word_of
 from benchbrief.compiler.problems import Findings
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Dimension, Label, LatencyKind, Wording
 from benchbrief.model.points import DimKey

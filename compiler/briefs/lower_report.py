@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -50,6 +50,7 @@ from benchbrief.compiler.metrics.terms import Fixed
 from benchbrief.compiler.metrics.thin_evidence import warn_of_cells, warn_of_grown_sizes
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.extension_spec import LANGUAGES

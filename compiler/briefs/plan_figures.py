@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, cast
 
 from benchbrief.compiler.blocks.values import described
@@ -30,6 +30,7 @@ from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.terms import Fixed, Measure, Reduction, Spread, Term, Typed, fix, leaves, planned_keys
 from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeGuard
 
 from benchbrief.compiler.briefs import report_errors as wrong
@@ -27,6 +27,7 @@ from benchbrief.compiler.metrics.metric_errors import unit_words
 from benchbrief.compiler.metrics.terms import Typed
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from benchbrief.compiler.briefs import report_errors as wrong
@@ -32,6 +32,7 @@ from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.repeat_functions import holds_percentiles
 from benchbrief.compiler.metrics.terms import Term, Typed, along, fix, has_repeats, planned_keys
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.plan import MOST_COLUMNS, Dimension

@@ -9,7 +9,7 @@ considered.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from benchbrief.compiler.blocks.equipment_errors import KEEP
@@ -20,6 +20,7 @@ from benchbrief.compiler.estimates.estimate import counted_cells, estimate_some
 from benchbrief.compiler.estimates.estimate_warnings import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.expand import expand
 from benchbrief.compiler.resolve import Model
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import Reset
 from benchbrief.model.plan import Plan
 from benchbrief.model.tool_spec import MOST_LOAD_SPEED_UP

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.experiment_errors import BudgetBelowEstimate, BudgetBelowPass
 from benchbrief.compiler.blocks.experiments import Matrix
@@ -22,6 +21,7 @@ from benchbrief.compiler.expand import expand
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.plain_amounts import about, duration, enough_time_in_words
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import chooses, first_pass, is_budgeted, needed_cells
 from benchbrief.model.plan import Cell, Experiment, Plan, StepKind
 from benchbrief.model.points import Point

@@ -8,12 +8,13 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Literal, Protocol, get_args
 
 from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE, join_groups
 from benchbrief.dsl.diagnostics.plain_amounts import duration
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Cell, Experiment, Plan, Promise, ResetWork, Step, StepKind
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.points import Curve

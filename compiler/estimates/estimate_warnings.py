@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple, Protocol
 
 from benchbrief.compiler.blocks.databases import DatabaseSpec
@@ -15,6 +15,7 @@ from benchbrief.compiler.expand import Use, dataset_of, resets_in_order, uses_in
 from benchbrief.compiler.planning.tolerated_changes import changes_of, tolerated
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import EVERYWHERE, Reset
 from benchbrief.model.fingerprint import place_of
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Dataset, Hardware, Host, Workload

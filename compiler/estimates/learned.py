@@ -6,12 +6,13 @@ What was seen counts for the same hosts, database and tool only. The built-in es
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import is_
 
 from benchbrief.compiler.estimates.estimate import RENDERING_S, Activity, activity_of, counted_cells, estimate_some
 from benchbrief.compiler.extensions.registry import TOOL_SPECS, tool_word
 from benchbrief.dsl.diagnostics.plain_amounts import duration
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.fingerprint import database_parts, digest, machines, workload_parts
 from benchbrief.model.plan import Cell, Plan, Step
 

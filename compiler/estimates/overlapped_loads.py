@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 
 from benchbrief.compiler.estimates.estimate import alone, counted_cells, estimate, lanes, slots
 from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Cell, Plan
 
 _Span = tuple[float, float]

@@ -8,7 +8,6 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.extension_spec import (
     API,

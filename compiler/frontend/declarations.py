@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.schemas.block_schema import BLOCKS
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse_expression

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.structure_errors import HoleNotAllowed
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.read_files import neighbour, read_source
 from benchbrief.dsl.syntax import ast, parser_stop
 from benchbrief.dsl.syntax.recover import PartlyRead, UnreadParts, parse_with_gaps

@@ -7,13 +7,14 @@ dimension, a word of the language, a misspelt name) has no occurrence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL, dotted
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.schemas.host_schema import HARDWARE
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Dimension
 from benchbrief.model.points import DimKey
 

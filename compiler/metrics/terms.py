@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias, cast
 
 from benchbrief.compiler.frontend.declarations import dotted
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, MeasureKind
 from benchbrief.compiler.metrics.planned_points import Runs, unique
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Dimension, LatencyKind

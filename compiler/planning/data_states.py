@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from benchbrief.compiler.planning.tolerated_changes import tolerated, worse
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import AFTER_WRITES, RESTORED, Reset
 from benchbrief.model.plan import ResetWork
 from benchbrief.model.tool_spec import Change

@@ -7,11 +7,11 @@ data; `explain_diff.py` words it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.fingerprint import identity
 from benchbrief.model.plan import Cell, Experiment, Plan
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, Database, Plan
 

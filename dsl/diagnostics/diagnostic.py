@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from string import Formatter
-from typing import ClassVar, Literal, Self, dataclass_transform
+from typing import ClassVar, Literal, dataclass_transform
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, ticked
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 
 Severity = Literal["error", "warning"]
@@ -92,18 +93,8 @@ whose fields all have a value, or else the last. Besides Python's formats there 
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class _Frozen:
-    """Makes each subclass a frozen dataclass, once it has an object: of hundreds of mistakes, a spec makes few."""
-
-    def __new__(cls, *_args: object, **_fields: object) -> Self:
-        if "__dataclass_fields__" not in vars(cls):
-            for each in reversed(cls.__mro__):
-                if issubclass(each, _Frozen) and each is not _Frozen and "__dataclass_fields__" not in vars(each):
-                    dataclass(frozen=True)(each)
-        return super().__new__(cls)
-
-
-class Problem(_Frozen):
+@dataclass(frozen=True)
+class Problem:
     """One mistake at `span` (None: no place in a text). A subclass sets `code` and says it in words.
 
     `says` is the summary, one line without a full stop; `mark` stands beside the underline; `hint` is the next step;
@@ -122,6 +113,7 @@ class Problem(_Frozen):
     span: Span | None
 
     def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
         if getattr(cls, "code", "").startswith("W"):
             cls.severity = "warning"
 

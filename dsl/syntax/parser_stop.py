@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Problem
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 
 MAX_DEPTH = 64

@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import takewhile
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, SpecError
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast, parser_stop
 from benchbrief.dsl.syntax.parse import parse_part, readable_until

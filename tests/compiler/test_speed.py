@@ -108,7 +108,7 @@ def below(kind):
     for each in kind.__subclasses__():
         yield each
         yield from below(each)
-made = sum("__dataclass_fields__" in vars(each) for each in set(below(Problem)))
+made = sum("__dataclass_params__" in vars(each) for each in set(below(Problem)))
 print(json.dumps([sorted(sys.modules), made]))
 """
 

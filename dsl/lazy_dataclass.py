@@ -1,0 +1,42 @@
+"""Data classes that are built at their first object: most of those that are declared have none in a run of `bench`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass  # noqa: PLC0414  # so that it can be imported from here
+else:
+
+    def dataclass(cls=None, /, *, frozen=False, **options):
+        """Python's `dataclass`, lazily. `frozen` makes objects hashable and is left to the type checker: enforcing it
+        at run time makes them ten times as slow to make."""
+        if cls is None:
+            return lambda cls: dataclass(cls, frozen=frozen, **options)
+        hashed = frozen and options.get("eq", True) and "__hash__" not in vars(cls)
+        _Unbuilt(cls, {**options, "unsafe_hash": hashed})
+        return cls
+
+
+class _Unbuilt:
+    """Stands for the `__init__` and the fields of a class until one of them is asked for."""
+
+    def __init__(self, cls: type, options: dict[str, Any]) -> None:
+        self._cls, self._options = cls, options
+
+        def first(self_: object, *args: object, **values: object) -> None:
+            self._build()
+            vars(cls)["__init__"](self_, *args, **values)
+
+        cls.__init__ = first  # type: ignore[misc]
+        cls.__dataclass_fields__ = self  # type: ignore[attr-defined]
+
+    def __get__(self, _: object, __: type) -> object:
+        self._build()
+        return self._cls.__dataclass_fields__  # type: ignore[attr-defined]
+
+    def _build(self) -> None:
+        if vars(self._cls)["__dataclass_fields__"] is self:
+            del self._cls.__dataclass_fields__, self._cls.__init__
+            dataclasses.dataclass(**self._options)(self._cls)
