@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from benchbrief.compiler.blocks.ramps import candidates
+from benchbrief.compiler.blocks.ramps import ramp_candidates
 from benchbrief.runners.scheduling.point_choice import next_point
 
 CURVES = 1000
@@ -98,7 +98,7 @@ KINDS = (("USL, 1 to 512 threads", usl, 1.0, 512.0), ("saturation, 1k to 100k op
 
 def compared(make: Callable[[random.Random], Curve], first: float, last: float, noise: float) -> dict[str, Tally]:
     """Return what each way gave on the same curves with the same noise."""
-    chance, grid = random.Random(1), candidates(first, last)  # noqa: S311  # made-up curves, which can be had again
+    chance, grid = random.Random(1), ramp_candidates(first, last)  # noqa: S311  # made-up curves, which can be had again
     fine = [first * (last / first) ** (n / 300) for n in range(301)]
     tallies = {way: Tally() for way in WAYS}
     for _ in range(CURVES):
@@ -128,7 +128,7 @@ def main() -> bool:
     for name, make, first, last in KINDS:
         for noise in (0.0, 0.02, 0.05):
             found = compared(make, first, last, noise)
-            print(f"{name}, noise {100 * noise:.0f} %, {len(candidates(first, last))} candidates, {CURVES} curves")
+            print(f"{name}, noise {100 * noise:.0f} %, {len(ramp_candidates(first, last))} candidates, {CURVES} curves")
             for way, tally in found.items():
                 print(f"  {way:<11} {tally.describe()}")
             better, worse = found[f"{POINTS} adaptive"], found[f"{POINTS} fixed"]

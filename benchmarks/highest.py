@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchbrief.model.rate_search import NONE, Answer, Rule, Tally, agreed, candidates, lengths, next_step, ramp
+from benchbrief.model.rate_search import NONE, Answer, SearchRule, Tally, agreed, candidates, lengths, next_step, ramp
 
 SEARCHES = 300
 WITHIN = 0.03
@@ -52,7 +52,7 @@ class Search:
 
 def searched(mu: float, limit: float, seed: int) -> Search:
     rates = candidates(FIRST, LAST, WITHIN)
-    rule = Rule(JUDGED, HELD_OUT, lengths(rates, JUDGED, HELD_OUT)[1])
+    rule = SearchRule(JUDGED, HELD_OUT, lengths(rates, JUDGED, HELD_OUT)[1])
     chance = np.random.default_rng(seed)
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}

@@ -3,19 +3,273 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from benchbrief.compiler.briefs.lower_report import Memory, lower
-from benchbrief.compiler.briefs.text_lengths import check_lengths
+from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
+from benchbrief.compiler.blocks.experiments import databases_of
+from benchbrief.compiler.briefs.lower_report import LoweredReports, lower
+from benchbrief.compiler.briefs.report_errors import EmptyElement
+from benchbrief.compiler.estimates.estimate import counted_cells, estimate_some
 from benchbrief.compiler.estimates.estimate_warnings import warn_by_estimates
-from benchbrief.compiler.examined import Checked, Examined, assemble, distinct, shown_findings
+from benchbrief.compiler.expand import expand
 from benchbrief.compiler.frontend.declarations import collect, parameters
-from benchbrief.compiler.frontend.imports import Files, load
+from benchbrief.compiler.frontend.imports import Files, Loaded, load
+from benchbrief.compiler.frontend.name_errors import MustChoose, UnusableExtension
+from benchbrief.compiler.frontend.structure_errors import MissingAttribute, WorkloadWithoutBase
+from benchbrief.compiler.frontend.value_errors import TooLong
+from benchbrief.compiler.metrics.metric_errors import OtherLengths
+from benchbrief.compiler.planning.extension_words import with_measure_words
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.resolve import resolve
-from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.compiler.resolve import Model, resolve
+from benchbrief.compiler.schemas import BLOCKS, ELEMENTS
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.source import Source, Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.model.plan import Expect, Metric, Plan, Report, SpecRef
+from benchbrief.model.planned_cells import most_cells
+from benchbrief.model.value_shapes import HEADING, LABEL, NAME, PARAGRAPH, BlockSchema, Fact, Text
+
+_LACKS = frozenset({MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code, EmptyElement.code})
+"""Codes of a missing attribute, or a missing word in a head."""
+
+
+def shown_findings(findings: Findings, of_queries: Iterable[Diagnostic], loaded: Loaded) -> tuple[Diagnostic, ...]:
+    """Return the mistakes of a spec in syntax, meaning, metrics and reports, without repetitions."""
+    # E03xx is an error at the declaration of the value; a metric with that value would repeat it. A length
+    # may stand for one with a mistake.
+    others = (each for each in of_queries if not (each.span and findings.at(each.span)))
+    found = (
+        *findings.diagnostics(),
+        *(each for each in others if each.code != OtherLengths.code or not findings.failed),
+    )
+    if loaded.broken:
+        found = _causes(found, loaded)
+    return distinct(in_reading_order((*loaded.broken, *found), loaded))
+
+
+def _causes(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
+    """Return the errors that do not follow from unreadable parts."""
+    return tuple(
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.severity == "error"
+        and diagnostic.span is not None
+        and diagnostic.code != MustChoose.code  # it counts the declarations, of which some may be lost
+        and not any(lost.concerns(diagnostic) for lost in loaded.lost)
+        and not (diagnostic.code in _LACKS and any(lost.lacks(diagnostic.span) for lost in loaded.lost))
+    )
+
+
+def distinct(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Drop errors that repeat an earlier error at the same place. An unusable extension is named at its first use."""
+    kept: dict[object, Diagnostic] = {}
+    for diagnostic in diagnostics:
+        placed = diagnostic.severity == "error" and diagnostic.span is not None
+        place = None if diagnostic.code == UnusableExtension.code else diagnostic.span  # it is broken everywhere
+        kept.setdefault((diagnostic.code, place, diagnostic.summary) if placed else diagnostic, diagnostic)
+    return tuple(kept.values())
+
+
+def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
+    """Sort the spec itself first, then the files that it uses. Findings without a place go before all."""
+    order = {file.tree.span.source.name: index for index, file in enumerate(reversed(loaded.files), start=1)}
+
+    def place(diagnostic: Diagnostic) -> tuple[int, int]:
+        span = diagnostic.span
+        return (order.get(span.source.name, 0), span.start) if span else (0, 0)
+
+    return tuple(sorted(diagnostics, key=place))
+
+
+def in_context(diagnostics: Iterable[Diagnostic], files: Mapping[Source, ast.File]) -> tuple[Diagnostic, ...]:
+    """Return the findings, each with the nearest head above it unless it has a context."""
+
+    def widened(diagnostic: Diagnostic) -> Diagnostic:
+        span = diagnostic.span
+        if span is None or diagnostic.context is not None or span.source not in files:
+            return diagnostic
+        return replace(diagnostic, context=_head_above(span, files[span.source]))
+
+    return tuple(map(widened, diagnostics))
+
+
+def _head_above(span: Span, file: ast.File) -> Span | None:
+    found = None
+    inside: Sequence[ast.Declaration | ast.Item] = file.declarations
+    while inside:
+        index = bisect_right(inside, span.start, key=lambda node: node.span.start) - 1
+        node = inside[index] if index >= 0 else None
+        if not isinstance(node, ast.Block) or node.span.end < span.end or node.span.line == span.line:
+            break
+        found = Span(
+            node.span.source, node.span.start, (node.label or node.name or node.subject or node.keyword).span.end
+        )
+        inside = node.body
+    return found
+
+
+@dataclass(frozen=True)
+class CheckedSource:
+    """The mistakes of a spec, and its plan when none is an error, with the model that it was made from."""
+
+    plan: Plan | None
+    diagnostics: tuple[Diagnostic, ...]
+    model: Model | None = None
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The mistakes of a spec, and its model; None when files can't be used.
+
+    Metrics, expectations and reports have queries only on request.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    loaded: Loaded | None = None
+    model: Model | None = None
+    metrics: tuple[Metric, ...] = ()
+    expects: tuple[Expect, ...] = ()
+    reports: tuple[Report, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+    @property
+    def cells(self) -> int | None:
+        """The number of cells that a run measures at most; None when there can be no plan."""
+        return (
+            None
+            if self.model is None or self.failed
+            else sum(most_cells(matrix.experiment) for matrix in self.model.matrices)
+        )
+
+    def in_context(self) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics, each with the head of its block."""
+        files = self.loaded.files if self.loaded else ()
+        return in_context(self.diagnostics, {file.tree.span.source: file.tree for file in files})
+
+
+def assemble(
+    name: str, examined: Examined, *, profile: str | None, params: Mapping[str, str], budget_s: float | None = None
+) -> Plan | None:
+    """Return the plan of a spec that was examined for planning; None when it has an error. `name` is its path as
+    given."""
+    if examined.loaded is None or examined.model is None or examined.failed:
+        return None
+    model = examined.model
+    cells = expand(model.matrices, model.hosts, budget_s)
+    experiments = {matrix.experiment.name: matrix.experiment for matrix in model.matrices}
+    return Plan(
+        spec=SpecRef(
+            name=name,
+            files=dict(sorted(examined.loaded.hashes.items())),
+            profile=profile,
+            params=dict(sorted(params.items())),
+        ),
+        hosts=dict(model.hosts),
+        hardware={key: unit.hardware for key, unit in model.hardware.items()},
+        clients=dict(model.clients),
+        databases=databases_of(model.matrices),
+        workloads={name: load.workload for name, load in model.workloads.items()},
+        experiments=experiments,
+        cells=cells,
+        metrics=examined.metrics,
+        expects=examined.expects,
+        reports=tuple(with_measure_words(report, cells) for report in examined.reports),
+        schedulers=dict(model.schedulers),
+        budget_s=budget_s,
+        estimate_s=estimate_some(cells, counted_cells(cells, experiments)),
+    )
+
+
+_SCHEMAS: Mapping[str, BlockSchema] = {**BLOCKS, **ELEMENTS}
+_OTHER = BlockSchema("", {}, named=False)
+_SENTENCE = "; a sentence about it belongs in its `description`"
+
+
+def check_lengths(files: Iterable[ast.File], params: Mapping[str, ast.Expr], findings: Findings) -> None:
+    """Report each text that is longer than its kind may be. `params` are the values of the parameters."""
+    for file in files:
+        for declaration in file.declarations:
+            for problem in _of_declaration(declaration, params):
+                findings.add(problem)
+
+
+def _of_declaration(found: ast.Declaration, params: Mapping[str, ast.Expr]) -> Iterator[TooLong]:
+    match found:
+        case ast.Block():
+            yield from _of_block(found, params)
+        case ast.Metric():
+            yield from _name("metric", found.name)
+            yield from _text(f"the label of metric `{found.name.text}`", found.label, LABEL)
+        case ast.Expect():
+            yield from _text("the label of an expectation", found.label, HEADING)
+        case ast.Param():
+            yield from _name("param", found.name)
+        case ast.Use():
+            pass
+
+
+def _of_block(block: ast.Block, params: Mapping[str, ast.Expr]) -> Iterator[TooLong]:
+    kind = block.keyword.text
+    schema = _SCHEMAS.get(kind, _OTHER)
+    if kind == "override" and block.subject is not None:
+        schema = BLOCKS.get(block.subject.text, _OTHER)
+    yield from _name(kind, block.name)
+    of = f"{kind} `{block.name.text}`" if block.name else f"a {kind}"
+    what, where = (
+        ("title", "") if schema.label > LABEL else ("label", _SENTENCE if "description" in schema.keys else "")
+    )
+    yield from _text(f"the {what} of {of}", block.label, schema.label, where)
+    for item in block.body:
+        if isinstance(item, ast.Block):
+            yield from _of_block(item, params)
+        else:
+            yield from _of_attribute(item, schema, params)
+
+
+def _of_attribute(attribute: ast.Attribute, schema: BlockSchema, params: Mapping[str, ast.Expr]) -> Iterator[TooLong]:
+    key = attribute.key.text
+    yield from _name("attribute", attribute.key)
+    yield from _text(f"the label of a `{key}`", attribute.label, LABEL)
+    shape = schema.keys[key].shape if key in schema.keys else schema.open_keys
+    longest = shape.longest if isinstance(shape, Text | Fact) else PARAGRAPH
+    left = list(attribute.values)
+    followed: set[str] = set()  # nested lists of parameters grow by powers of two
+    while left:
+        match left.pop():
+            case ast.String() as text:
+                yield from _text(f"`{key}`", text, longest)
+            case ast.Name(text=name) if name in params and name not in followed:
+                followed.add(name)
+                left.append(params[name])
+            case ast.Option(word=word, value=ast.String() as text):
+                yield from _text(f"the `{word.text}` of a `{key}`", text, LABEL)
+            case ast.List(items=items):
+                left += items
+            case ast.Call(arguments=arguments):
+                left += [argument.value for argument in arguments]
+
+
+def _name(kind: str, name: ast.Name | None) -> Iterator[TooLong]:
+    if name is not None and len(name.text) > NAME:
+        where = "; the full words belong in its label" if kind in (*BLOCKS, "metric") else ""
+        yield TooLong(name.span, f"this {kind}'s name", len(name.text), NAME, where)
+
+
+def _text(what: str, text: ast.String | None, limit: int, where: str = "") -> Iterator[TooLong]:
+    """Return the text. A hole counts as written, since its value has a limit of its own."""
+    if text is None:
+        return
+    length = sum(len(part) if isinstance(part, str) else len(part.span.text) for part in text.parts)
+    if length > limit:
+        yield TooLong(text.span, what, length, limit, where)
 
 
 def check(
@@ -25,12 +279,12 @@ def check(
     params: Mapping[str, str] | None = None,
     files: Files | None = None,
     budget_s: float | None = None,
-) -> Checked:
+) -> CheckedSource:
     """Compile a spec to its plan. `diagnostics` has every mistake; `budget_s` is for all experiments together."""
     with no_collection():
         examined = examine(path, profile=profile, params=params, files=files, planning=True)
         plan = assemble(str(path), examined, profile=profile, params=params or {}, budget_s=budget_s)
-        return Checked(plan, examined.in_context(), examined.model)
+        return CheckedSource(plan, examined.in_context(), examined.model)
 
 
 def examine(
@@ -39,7 +293,7 @@ def examine(
     profile: str | None = None,
     params: Mapping[str, str] | None = None,
     files: Files | None = None,
-    memory: Memory | None = None,
+    memory: LoweredReports | None = None,
     planning: bool = False,
 ) -> Examined:
     """Check a spec without its plan. `memory` is from its last check; only `planning`, without one, makes queries."""
@@ -52,7 +306,7 @@ def _examined(
     profile: str | None,
     params: Mapping[str, str] | None,
     files: Files | None,
-    memory: Memory | None,
+    memory: LoweredReports | None,
     *,
     planning: bool,
 ) -> Examined:

@@ -14,10 +14,9 @@ from benchbrief.compiler.blocks.experiments import Matrix
 from benchbrief.compiler.blocks.hardware import HardwareUnit
 from benchbrief.compiler.blocks.ramps import Axis
 from benchbrief.compiler.blocks.shared_equipment import SharedEquipment
-from benchbrief.compiler.blocks.workloads import Load
+from benchbrief.compiler.blocks.workloads import ReadWorkload
 from benchbrief.compiler.extensions import ToolSpec
-from benchbrief.compiler.planning.data_states import DataStates, ResetStep
-from benchbrief.compiler.planning.tolerated_changes import changes_of
+from benchbrief.compiler.planning.data_states import DataStates, ResetStep, changes_of
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import chooses
 from benchbrief.model.fingerprint import (
@@ -68,12 +67,12 @@ def workloads_in_order(matrix: Matrix) -> tuple[str, ...]:
     return tuple(load.workload.name for load in chosen)
 
 
-def _shape(load: Load) -> _Shape:
+def _shape(load: ReadWorkload) -> _Shape:
     properties = load.workload.properties
     return tuple(properties.get(key) for key, each in load.family.attributes.items() if each.shapes_data)
 
 
-def _resets(loads: Sequence[Load], database: Database) -> tuple[int, int]:
+def _resets(loads: Sequence[ReadWorkload], database: Database) -> tuple[int, int]:
     """Return how many loads, and how many other resets, these workloads take on one hardware, with two cells each."""
     states, count, others = DataStates(), 0, 0
     for load in (each for each in loads for _ in range(2)):
@@ -111,7 +110,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
     return tuple(cells)
 
 
-class Use(NamedTuple):
+class DatasetUse(NamedTuple):
     """How a cell gets its data set: what a warning needs of it, without the rest of the cell."""
 
     block: _Block
@@ -160,11 +159,11 @@ class Use(NamedTuple):
         return self.reset.seconds if self.reset.work == "load" else 0.0
 
 
-def uses_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[Use]:
+def uses_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[DatasetUse]:
     """Yield how each cell gets its data set, in running order: `expand` makes all the rest, too, which takes longer."""
     states = DataStates()
     for _, block, (_, _, point, repeat) in _places(matrices, hosts):
-        yield Use(block, point, repeat, block.reset(states))
+        yield DatasetUse(block, point, repeat, block.reset(states))
 
 
 def resets_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[tuple[Experiment, ResetStep]]:
@@ -232,7 +231,7 @@ class _Block:
 
     matrix: Matrix
     unit: HardwareUnit
-    load: Load
+    load: ReadWorkload
     shared: str
     """The digest of all that can change a result, without point and repeat."""
     place: str
@@ -253,7 +252,12 @@ class _Block:
 
     @classmethod
     def of(
-        cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host], equipment: SharedEquipment
+        cls,
+        matrix: Matrix,
+        unit: HardwareUnit,
+        load: ReadWorkload,
+        hosts: Mapping[str, Host],
+        equipment: SharedEquipment,
     ) -> _Block:
         hardware = unit.hardware
         database = matrix.databases[hardware.key]
@@ -452,7 +456,7 @@ class _Block:
             yield Step(kind="cool_down", seconds=e.cool_down_s, timeout_s=e.cool_down_s)
 
 
-def _load_s(load: Load, database: Database, hosts: int, tool: ToolSpec) -> float:
+def _load_s(load: ReadWorkload, database: Database, hosts: int, tool: ToolSpec) -> float:
     """Estimate the seconds of a load by a tool from so many hosts; with 0, that of the usual number of threads. A
     measured load has the threads of its cell, and not those of the workload."""
     threads, settings = load.family.load_threads, load.workload.properties
@@ -470,7 +474,7 @@ def _whole(seconds: float) -> float:
 
 
 def dataset_of(
-    hardware: Hardware, database: Database, load: Load, matrix: Matrix, hosts: Mapping[str, Host]
+    hardware: Hardware, database: Database, load: ReadWorkload, matrix: Matrix, hosts: Mapping[str, Host]
 ) -> Dataset | None:
     """Return what a load leaves, as far as the spec knows; `Equipment.with_data_set` adds what only the hosts know."""
     if not load.existing:

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Literal, get_args
 
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
-from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS
+from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.extension_spec import Across
 from benchbrief.model.plan import Dimension

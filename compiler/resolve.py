@@ -16,16 +16,22 @@ from benchbrief.compiler.blocks.probes import read_probe_blocks
 from benchbrief.compiler.blocks.ramps import KneeReference
 from benchbrief.compiler.blocks.shared_equipment import warn_of_overlap
 from benchbrief.compiler.blocks.values import Reader
-from benchbrief.compiler.blocks.workloads import Load, read_workloads
+from benchbrief.compiler.blocks.workloads import ReadWorkload, read_workloads
 from benchbrief.compiler.expand import dataset_of, ordered
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TOOL_SPECS, tool_word
 from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge, names_in
 from benchbrief.compiler.frontend.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
 from benchbrief.compiler.planning.extension_words import warn_of_untranslated
 from benchbrief.compiler.problems import CompileProblem, Findings
-from benchbrief.compiler.schemas.block_schema import BLOCKS, OVERRIDABLE, probe_schema, scheduler_schema
-from benchbrief.compiler.schemas.extension_schemas import database_schema, workload_schema
+from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TOOL_SPECS, tool_word
+from benchbrief.compiler.schemas import (
+    BLOCKS,
+    OVERRIDABLE,
+    database_schema,
+    probe_schema,
+    scheduler_schema,
+    workload_schema,
+)
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -373,7 +379,7 @@ class Model:
     hosts: Mapping[str, plan.Host]
     hardware: Mapping[str, HardwareUnit]
     clients: Mapping[str, plan.Client]
-    workloads: Mapping[str, Load]
+    workloads: Mapping[str, ReadWorkload]
     matrices: tuple[Matrix, ...]
     schedulers: Mapping[str, plan.SchedulerBlock]
     scope: Scope
@@ -441,10 +447,10 @@ def _language_of(report: ast.Block) -> str:
     return LANGUAGES[0]
 
 
-def _loads(world: NamedBlocks, matrices: Iterable[Matrix], findings: Findings) -> dict[str, Load]:
+def _loads(world: NamedBlocks, matrices: Iterable[Matrix], findings: Findings) -> dict[str, ReadWorkload]:
     """Return every workload with its number of records in each experiment."""
     loads = {name: load for name, load in world.workloads.items() if load is not None}
-    used: dict[str, Load] = {}
+    used: dict[str, ReadWorkload] = {}
     for matrix in matrices:
         for load in matrix.loads:
             name = load.workload.name
@@ -460,7 +466,7 @@ def _scope(
     found: Declarations,
     params: Mapping[str, ast.Expr],
     hardware: Mapping[str, HardwareUnit],
-    loads: Mapping[str, Load],
+    loads: Mapping[str, ReadWorkload],
     matrices: tuple[Matrix, ...],
 ) -> Scope:
     pairs = [

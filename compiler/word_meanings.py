@@ -7,12 +7,11 @@ import tomllib
 from collections.abc import Mapping
 from importlib import resources
 
-from benchbrief.compiler.blocks.highest_rates import HELD_OUT
-from benchbrief.compiler.blocks.ramps import GAIN, LATENCY, RISE
-from benchbrief.compiler.blocks.repeats import FEWEST
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS, own_tools
+from benchbrief.compiler.blocks.measured_times import FEWEST
+from benchbrief.compiler.blocks.ramps import GAIN, HELD_OUT, LATENCY, RISE
 from benchbrief.compiler.measure_catalogue import find_measure
 from benchbrief.compiler.metrics.curves import FEWEST_LOADS, FEWEST_POINTS
+from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS, own_tools
 from benchbrief.model.achieved_load import KEEPS_UP
 from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.plan import Dimension

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler import word_meanings
+from benchbrief.compiler import schemas, word_meanings
 from benchbrief.compiler.briefs import lower_report, plan_figures, plan_tables, themes
-from benchbrief.compiler.extensions.registry import METER_SPECS, SCHEDULER_SPECS, own_families, own_tools
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS
 from benchbrief.compiler.metrics import expressions
-from benchbrief.compiler.schemas import block_schema, extension_schemas
+from benchbrief.compiler.registry import METER_SPECS, SCHEDULER_SPECS, own_families, own_tools
 from benchbrief.model import value_shapes
 from benchbrief.model.extension_spec import LANGUAGES
 from benchbrief.model.units import known_units
@@ -17,15 +16,15 @@ from benchbrief.model.units import known_units
 STATEMENTS = ("param", "use", "expect", "metric")
 """Declarations without a body, by the grammar's keywords."""
 
-NAMED_BLOCKS = (*(name for name in block_schema.BLOCKS if name != "at"), "report")
+NAMED_BLOCKS = (*(name for name in schemas.BLOCKS if name != "at"), "report")
 """Blocks that have a name of their own: `hardware eco "5100 ECO" { ... }`."""
 
 INNER_BLOCKS = tuple(
     dict.fromkeys(
         word
-        for words in (*(block.blocks for block in block_schema.BLOCKS.values()), lower_report._BLOCKS, ("theme",))
+        for words in (*(block.blocks for block in schemas.BLOCKS.values()), lower_report._BLOCKS, ("theme",))
         for word in words
-        if word not in block_schema.BLOCKS and word not in ("override", "each", "formula", "at")
+        if word not in schemas.BLOCKS and word not in ("override", "each", "formula", "at")
     )
 )
 """Blocks without a name: `options { ... }`, `figure "Title" { ... }`. The others have rules of their own."""
@@ -67,7 +66,7 @@ UNITS = known_units()
 
 def attributes() -> set[str]:
     """Every attribute of every block."""
-    keys = {key for block in block_schema.BLOCKS.values() for key in block.keys}
+    keys = {key for block in schemas.BLOCKS.values() for key in block.keys}
     shown = (
         *lower_report._HEAD,
         *lower_report._FLOW,
@@ -76,14 +75,14 @@ def attributes() -> set[str]:
         "claim",
         *themes.KEYS,
     )
-    return keys | set(extension_schemas.DATABASE_OPTIONS) | set(shown)
+    return keys | set(schemas.DATABASE_OPTIONS) | set(shown)
 
 
 def constants() -> tuple[str, ...]:
     """Words that are values: `true`, `local`, `zipfian`, `technical_brief`."""
 
     def choices() -> Iterator[str]:
-        for block in block_schema.BLOCKS.values():
+        for block in schemas.BLOCKS.values():
             for key in block.keys.values():
                 if isinstance(key.shape, value_shapes.Word) and not key.shape.quoted:
                     yield from key.shape.choices
@@ -99,4 +98,4 @@ def constants() -> tuple[str, ...]:
         *LANGUAGES,
     )
     # `disk`, `cpu` and `power` are probes where they are sampled and measures where they are read.
-    return tuple(dict.fromkeys(word for word in words if word not in (*block_schema.PROBES, *MEASURES)))
+    return tuple(dict.fromkeys(word for word in words if word not in (*schemas.PROBES, *MEASURES)))

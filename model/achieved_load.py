@@ -18,7 +18,7 @@ a stall stopped it."""
 
 
 @dataclass(frozen=True)
-class Load:
+class OfferedLoad:
     """What was due and what was done, in operations per second."""
 
     offered: float
@@ -44,15 +44,15 @@ def load_of(  # the numbers of one measurement
     seconds: float | None,
     target: float,
     experiment: Experiment | None,
-) -> Load:
+) -> OfferedLoad:
     """Return the load of a measured cell with a target.
 
     Random arrivals are seldom as many as their rate says, so what was `done`, failed operations too, is held against
     what the schedule had `due` in these seconds, where the load generator tells it.
     """
     if due and seconds and done is not None:
-        return Load(due / seconds, done / seconds)
-    return Load(offered(target, experiment), ops_per_s)
+        return OfferedLoad(due / seconds, done / seconds)
+    return OfferedLoad(offered(target, experiment), ops_per_s)
 
 
 def to_serve(promise: Promise) -> float:

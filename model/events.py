@@ -25,15 +25,15 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from benchbrief.model.message import Said
 from benchbrief.model.plan import DatabaseKey
-from benchbrief.model.text import Said
 
 
 class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Place(NamedTuple):
+class JournalPlace(NamedTuple):
     """Where a journal has a record: a line of so many bytes, with its end."""
 
     path: Path

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.message import share_figure
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import share_figure
 
 _SAME_WINDOW = 0.95
 """The share of the time in which all load generators must be active, so that their rates may be added."""

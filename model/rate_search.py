@@ -110,7 +110,7 @@ NONE = Tally()
 
 
 @dataclass(frozen=True)
-class Rule:
+class SearchRule:
     """At most `judged` repeats decide on a rate, `held_out` confirm the last, and no search has more than `most`."""
 
     judged: int
@@ -123,7 +123,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchStep:
     """The rate of the next run. One that halves has the rates around it, one that doubles the one before, and one held
     out the next higher one, where held-out runs did not confirm that."""
 
@@ -148,12 +148,12 @@ class Answer:
 
 
 def next_step(
-    rates: Sequence[float], tallies: Mapping[float, Tally], held: Mapping[float, Tally], rule: Rule
-) -> Step | Answer:
+    rates: Sequence[float], tallies: Mapping[float, Tally], held: Mapping[float, Tally], rule: SearchRule
+) -> SearchStep | Answer:
     """Return the next run, or the answer. `rates` are in rising order; `held` are the held-out runs at each."""
     tried = {rate: tallies[rate] for rate in sorted(tallies) if tallies[rate].runs}
     step = _next(rates, tried, rule)
-    if isinstance(step, Step):
+    if isinstance(step, SearchStep):
         spent = sum(tally.runs for tally in tried.values())
         return Answer("undecided") if spent >= rule.most_judged else step
     if step.kind not in ("found", "at_least") or step.rate is None:
@@ -173,33 +173,33 @@ def next_step(
         if tally.refutes:
             continue
         if tally.runs < rule.held_out:
-            return Step(rate, "held_out", high=rates[place - below + 1] if below else None)
+            return SearchStep(rate, "held_out", high=rates[place - below + 1] if below else None)
         break
     return step
 
 
-def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: Rule) -> Step | Answer:
+def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule) -> SearchStep | Answer:
     if not tried:
-        return Step(rates[0], "first")
+        return SearchStep(rates[0], "first")
     for rate, tally in tried.items():
         if not tally.votes and tally.runs >= min(FAILURES, rule.judged):
             return Answer("undecided", rate)
         if tally.lead == 0 and not tally.is_decided(rule.judged):
-            return Step(rate, "again")
+            return SearchStep(rate, "again")
     # Where runs are even to the last, the promise does not count as kept.
     over = min((rate for rate, tally in tried.items() if tally.lead <= 0), default=None)
     under = max((rate for rate in tried if over is None or rate < over), default=None)
     if over is None and under is not None and under != rates[-1]:
         # the highest candidate up to twice the rate, and the next one at least
         doubled = max(bisect_left(rates, under) + 1, bisect_right(rates, 2 * under) - 1)
-        return Step(rates[doubled], "double", low=under)
+        return SearchStep(rates[doubled], "double", low=under)
     if over is not None and under is not None:
         first, last = bisect_left(rates, under), bisect_left(rates, over)
         if last - first > 1:
-            return Step(rates[(first + last) // 2], "halve", under, over)
+            return SearchStep(rates[(first + last) // 2], "halve", under, over)
     edge = [rate for rate in (under, over) if rate is not None and not tried[rate].is_decided(rule.judged)]
     if edge:
-        return Step(min(edge, key=lambda rate: tried[rate].runs), "again")
+        return SearchStep(min(edge, key=lambda rate: tried[rate].runs), "again")
     if under is None:
         return Answer("none", None, over)
     return Answer("found", under, over) if over is not None else Answer("at_least", under)
@@ -236,12 +236,12 @@ def ramp(first: float, last: float, apart: float) -> tuple[float, ...]:
     return tuple(found)
 
 
-def walk(rates: Sequence[float], rule: Rule, keeps: Callable[[float], bool]) -> list[tuple[float, bool]]:
+def walk(rates: Sequence[float], rule: SearchRule, keeps: Callable[[float], bool]) -> list[tuple[float, bool]]:
     """Return the runs of a search without noise: their rates, and whether they are held out."""
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
     runs: list[tuple[float, bool]] = []
-    while isinstance(step := next_step(rates, tallies, held, rule), Step):
+    while isinstance(step := next_step(rates, tallies, held, rule), SearchStep):
         of = held if step.why == "held_out" else tallies
         of[step.rate] = of.get(step.rate, NONE).and_one("met" if keeps(step.rate) else "broken")
         runs.append((step.rate, step.why == "held_out"))
@@ -252,7 +252,7 @@ def walk(rates: Sequence[float], rule: Rule, keeps: Callable[[float], bool]) -> 
 def lengths(rates: tuple[float, ...], judged: int, held_out: int) -> tuple[int, int]:
     """Return how many cells a search measures without noise, on average over all answers, and the most it ever does.
     The most is what the longest search would measure if each of its rates took all its repeats."""
-    free = Rule(judged=1, held_out=0, most=1_000_000)
+    free = SearchRule(judged=1, held_out=0, most=1_000_000)
     visits = [len(walk(rates, free, lambda rate, top=top: rate <= top)) for top in (0.0, *rates)]  # type: ignore[misc]
     ends = 2 * (min(LEAD, judged) - 1)
     return round(sum(visits) / len(visits)) + ends + held_out, max(visits) * judged + held_out * (1 + LOWER)

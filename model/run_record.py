@@ -13,9 +13,9 @@ from typing import NamedTuple, Self
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
-from benchbrief.model.events import Place
+from benchbrief.model.events import JournalPlace
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Knee, Plan, StepKind
-from benchbrief.model.text import Text
 
 KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect")
 """The steps of a cell in their order."""
@@ -31,12 +31,12 @@ Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 
 def is_candidate_left_out(reason: str | None) -> bool:
     """Return whether a cell was skipped as that of a candidate that its adaptive ramp or search did not choose."""
-    return isinstance(reason, Text) and reason.code in ("point_not_needed", "rate_not_needed", "rate_unanswered")
+    return isinstance(reason, Message) and reason.code in ("point_not_needed", "rate_not_needed", "rate_unanswered")
 
 
 def is_refused(reason: str | None) -> bool:
     """Return whether a cell of a search failed, as its numbers were refused, and the search goes on by that."""
-    return isinstance(reason, Text) and reason.code in ("rate_refused", "rate_broken")
+    return isinstance(reason, Message) and reason.code in ("rate_refused", "rate_broken")
 
 
 class Started(NamedTuple):
@@ -64,7 +64,7 @@ class CellHistory:
     skipped: str | None = None
     no_room: j.NoRoom = ""
     good: set[str] = field(default_factory=set)
-    kept: dict[int, list[Place]] = field(default_factory=dict)
+    kept: dict[int, list[JournalPlace]] = field(default_factory=dict)
     step: str = ""
     """The last step that began."""
 
@@ -299,7 +299,7 @@ def merge_facts(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[st
     return facts | ({"filesystem": types.pop()} if len(types) == 1 else {})
 
 
-NOWHERE = Place(Path(), 0, 0)
+NOWHERE = JournalPlace(Path(), 0, 0)
 """The place of a record that is in no file."""
 
 
@@ -412,7 +412,7 @@ class RunRecord:
         """Return the seconds that the run has gone on for, without its pauses."""
         return until - self.starts[0].at - self.pauses.seconds if self.starts else 0.0
 
-    def add(self, place: Place, record: j.AnyRecord) -> None:
+    def add(self, place: JournalPlace, record: j.AnyRecord) -> None:
         """Take note of a record: each kind has its method, `_on_cell_ended` say, where it has something to say."""
         self.times.add(record)
         if isinstance(record, Kept):
@@ -509,7 +509,7 @@ class RunRecord:
 
     def _on_point_chosen(self, record: j.PointChosen) -> None:
         self.choices.setdefault(record.ramp, {}).setdefault(record.point, record)
-        why = record.why.code if isinstance(record.why, Text) else record.why
+        why = record.why.code if isinstance(record.why, Message) else record.why
         self.chosen.add((record.ramp, record.point, why))
 
     def _on_time_estimated(self, record: j.TimeEstimated) -> None:

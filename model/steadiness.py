@@ -14,9 +14,9 @@ from statistics import fmean
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.measurement import Interval
+from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Event
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure, share_figure
 
 MOST_RANGE = 0.20
 MOST_TREND = 0.10
@@ -190,7 +190,7 @@ _Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SteadyMean:
     """The mean of batches, and half the width of its 95 % interval as a share of it."""
 
     mean: float
@@ -210,7 +210,7 @@ def cut_of(values: Sequence[int]) -> int:
     return max(0, cut)
 
 
-def estimate(values: Sequence[int]) -> Estimate | None:
+def estimate(values: Sequence[int]) -> SteadyMean | None:
     """Return None where there is no mean to compare with."""
     count, total = len(values), sum(values)
     if total <= 0:
@@ -218,18 +218,18 @@ def estimate(values: Sequence[int]) -> Estimate | None:
     spread = count * sum(value**2 for value in values) - total**2
     half = _student(count - 1) * sqrt(spread / (count - 1)) / total
     products = sum((count * a - total) * (count * b - total) for a, b in pairwise(values))
-    return Estimate(total / count, half, products / (count * spread) if spread else 0.0)
+    return SteadyMean(total / count, half, products / (count * spread) if spread else 0.0)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SteadyVerdict:
     """`cut` is None where the transient reaches into the second half. `estimates` are of each series, after the cut.
 
     `idle`: nothing succeeded in one of the batches.
     """
 
     cut: int | None
-    estimates: tuple[Estimate | None, ...] = ()
+    estimates: tuple[SteadyMean | None, ...] = ()
     idle: bool = False
 
     def steady(self, within: float) -> bool:
@@ -238,15 +238,15 @@ class Verdict:
         return self.cut is not None and not self.idle and known
 
 
-def judge_batches(completed: Sequence[int], latency: Sequence[int] | None) -> Verdict:
+def judge_batches(completed: Sequence[int], latency: Sequence[int] | None) -> SteadyVerdict:
     """Return what a look at these batches finds; `latency` only where it has to be steady, too."""
     series = [completed] if latency is None else [completed, latency]
     if len(completed) < FEWEST_BATCHES:
-        return Verdict(None)
+        return SteadyVerdict(None)
     cut = max(cut_of(values) for values in series)
     if 2 * cut > len(completed):
-        return Verdict(None)
-    return Verdict(cut, tuple(estimate(values[cut:]) for values in series), idle=not all(completed[cut:]))
+        return SteadyVerdict(None)
+    return SteadyVerdict(cut, tuple(estimate(values[cut:]) for values in series), idle=not all(completed[cut:]))
 
 
 def _student(freedom: int) -> float:

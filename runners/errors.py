@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.model.events import Refused
+from benchbrief.model.message import mapped
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import mapped
 from benchbrief.runners.journal.secret_masking import hide
 
 # --- errors ------------------------------------------------------------------------------------------------------

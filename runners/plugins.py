@@ -7,14 +7,7 @@ from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from benchbrief.compiler.extensions.registry import (
-    ENGINE_SPECS,
-    METER_SPECS,
-    PROBE_SPECS,
-    TOOL_SPECS,
-    Refused,
-    Registry,
-)
+from benchbrief.compiler.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TOOL_SPECS, RefusedExtension, Registry
 from benchbrief.model.extension_spec import ExtensionSpec, raised
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.seams import Driver, Engine, HasStandIn, ProbeKind, Transport
@@ -94,7 +87,7 @@ def find_misfit(made: object, seam: type) -> str:
 def spec_of(registry: Registry[Spec], name: str) -> Spec:
     """Return the spec of the extension of that name. Raises RunnerError when it can't be used."""
     found = registry.find(name)
-    if isinstance(found, Refused):
+    if isinstance(found, RefusedExtension):
         raise RunnerError(f"the {found.kind} `{name}` of {found.source} can't be used: {found.why}", found.hint)
     if found is None:
         raise RunnerError(

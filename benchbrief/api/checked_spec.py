@@ -11,7 +11,7 @@ from benchbrief.api.answer import Answer, with_hints
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.examined import Examined
+    from benchbrief.compiler.compile import Examined
     from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
     from benchbrief.model.plan import Plan
 

@@ -20,7 +20,7 @@ class ImportCommand(SectionedCommand):
     """`bench import KIND`: has the options of benchbrief's own importers, and those of KIND, gathered in `options`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+        from benchbrief.compiler.registry import IMPORTER_SPECS
         from benchbrief.runners.plugins import spec_of
 
         asked = next((word for word in args if IMPORTER_SPECS.offered(word)), None)
@@ -41,7 +41,7 @@ class ImportCommand(SectionedCommand):
         return own
 
     def invoke(self, ctx: click.Context) -> Any:
-        from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+        from benchbrief.compiler.registry import IMPORTER_SPECS
         from benchbrief.runners.plugins import spec_of
 
         spec = spec_of(IMPORTER_SPECS, ctx.params["kind"])
@@ -58,7 +58,7 @@ class ImportCommand(SectionedCommand):
         return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+        from benchbrief.compiler.registry import IMPORTER_SPECS
 
         with formatter.section("Kinds"):
             known = {spec.name: spec.doc for spec in self._importers(ctx)}
@@ -67,7 +67,7 @@ class ImportCommand(SectionedCommand):
         super().format_epilog(ctx, formatter)
 
     def _importers(self, ctx: click.Context) -> Iterator[ImporterSpec]:
-        from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+        from benchbrief.compiler.registry import IMPORTER_SPECS
 
         yield from IMPORTER_SPECS.own.values()
         if _OTHER in ctx.meta:
@@ -76,7 +76,7 @@ class ImportCommand(SectionedCommand):
 
 def complete_kind(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
     """The kinds that a shell offers. What an importer of another package reads is not known without its import."""
-    from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+    from benchbrief.compiler.registry import IMPORTER_SPECS
 
     own = IMPORTER_SPECS.own
     return [name for name in IMPORTER_SPECS.names if name.startswith(begun) and not (name in own and own[name].probe)]

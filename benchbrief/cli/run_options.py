@@ -105,7 +105,7 @@ class _SchedulerName(click.ParamType[str]):
     name = "scheduler"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+        from benchbrief.compiler.registry import SCHEDULER_SPECS
         from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
         known = SCHEDULER_SPECS.names
@@ -116,7 +116,7 @@ class _SchedulerName(click.ParamType[str]):
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+        from benchbrief.compiler.registry import SCHEDULER_SPECS
 
         return [CompletionItem(name) for name in SCHEDULER_SPECS.names if name.startswith(incomplete)]
 
@@ -140,7 +140,7 @@ def scheduler_options(function: F) -> F:
 
 
 def label_of(scheduler: str) -> str:
-    from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
+    from benchbrief.compiler.registry import SCHEDULER_SPECS
 
     spec = SCHEDULER_SPECS.usable(scheduler)
     return spec.label if spec else scheduler

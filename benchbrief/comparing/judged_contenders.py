@@ -20,7 +20,7 @@ from benchbrief.comparing.comparison_cautions import (
 from benchbrief.comparing.git_files import GitFiles
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.history.site.site_texts import metric_key
-from benchbrief.model.text import Text
+from benchbrief.model.message import Message
 from benchbrief.results.compare.compared_quantities import by_default, pairs
 from benchbrief.results.compare.comparison import Comparison, Outcome, Quantity
 from benchbrief.results.compare.contender import Contender, Difference, differences
@@ -127,7 +127,7 @@ class Judged:
     notes: tuple[str, ...]
     labels: Mapping[str, str]
     """Those of hardware, workloads and, by `metric_key`, metrics, where all contenders have the same one."""
-    sentences: Mapping[str, Text]
+    sentences: Mapping[str, Message]
     """The sentences in the contenders' stores, by their English words."""
 
     @property

@@ -27,7 +27,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.source import display_width
 from benchbrief.history.site.comparison_pages import ranking_view, step_view
 from benchbrief.history.site.render_site import comparison_page
-from benchbrief.model.text import mapped
+from benchbrief.model.message import mapped
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.compare.contender import Difference
 

@@ -22,7 +22,7 @@ from benchbrief.comparing.compare_output import (
 )
 from benchbrief.comparing.comparison_cautions import say, some_of
 from benchbrief.dsl.source import display_width
-from benchbrief.model.text import mapped
+from benchbrief.model.message import mapped
 
 if TYPE_CHECKING:
     from benchbrief.comparing.judged_contenders import Judged

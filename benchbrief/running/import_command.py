@@ -164,7 +164,7 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
 
 def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
     """Cells more of whose operations failed than their experiment accepts: what `bench run` would take for failed."""
-    from benchbrief.compiler.extensions.registry import accepted_errors
+    from benchbrief.compiler.registry import accepted_errors
 
     def accepted(cell: Cell) -> float:
         return accepted_errors(plan.experiments[cell.experiment].max_error_share, cell.tool.driver)

@@ -10,8 +10,10 @@ from lsprotocol import types
 
 from benchbrief.compiler import word_meanings
 from benchbrief.compiler.blocks.ramps import KNEE_STATISTICS
-from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
-from benchbrief.compiler.extensions.registry import (
+from benchbrief.compiler.frontend.name_index import Kind, NameIndex
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, FAMILIES, KINDS, family_of
+from benchbrief.compiler.problems import article
+from benchbrief.compiler.registry import (
     ENGINE_SPECS,
     METER_SPECS,
     PROBE_SPECS,
@@ -22,10 +24,7 @@ from benchbrief.compiler.extensions.registry import (
     known_operations,
     own_families,
 )
-from benchbrief.compiler.frontend.name_index import Index, Kind
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, FAMILIES, KINDS, family_of
-from benchbrief.compiler.problems import article
-from benchbrief.compiler.schemas.block_schema import BLOCKS, OVERRIDABLE
+from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, OPTIONS, OVERRIDABLE
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import units
 from benchbrief.model.extension_spec import ExtensionSpec
@@ -60,7 +59,7 @@ class Suggestions:
 
     text: str
     cursor: Cursor
-    index: Index
+    index: NameIndex
     snippets: bool
 
     @property
@@ -313,7 +312,7 @@ _TARGET = Number("ops/s", "20k ops/s")
 
 
 def complete(
-    document: Document, position: types.Position, index: Index, *, snippets: bool, after: str | None = None
+    document: Document, position: types.Position, index: NameIndex, *, snippets: bool, after: str | None = None
 ) -> list[Item]:
     """The items for a cursor; none in comments and in plain text.
 

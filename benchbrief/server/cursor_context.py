@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL
-from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.schemas import BLOCKS, ELEMENTS
 
 DECLARATION_SNIPPETS = {
     "hardware": ('hardware ${1:name} "${2:Label}" {\n  hosts = ${3:local}\n}', BLOCKS["hardware"].doc),

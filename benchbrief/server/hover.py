@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import code_info
 from benchbrief.compiler.explain.explain_rules import measured_for
-from benchbrief.compiler.extensions.registry import (
+from benchbrief.compiler.frontend.name_index import NameIndex, Symbol
+from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.registry import (
     ENGINE_SPECS,
     METER_SPECS,
     PROBE_SPECS,
@@ -19,12 +22,8 @@ from benchbrief.compiler.extensions.registry import (
     TEMPLATE_SPECS,
     TOOL_SPECS,
 )
-from benchbrief.compiler.frontend.name_index import Index, Symbol
-from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
-from benchbrief.compiler.metrics.expressions import Typer
-from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
-from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, OPTIONS
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan, units
@@ -105,7 +104,7 @@ def _token_at(view: View, offset: int) -> Token | None:
 # --- words of the language ---
 
 
-def _of_word(text: str, token: Token, index: Index) -> Iterator[str]:
+def _of_word(text: str, token: Token, index: NameIndex) -> Iterator[str]:
     cursor = cursor_at(text, token.end)
     if token.kind == "number":
         yield from _of_quantity(text, token)
@@ -170,7 +169,7 @@ def _of_extension(key: str, word: str) -> str:
     return ""
 
 
-def _of_attribute(cursor: Cursor, word: str, index: Index) -> Iterator[str]:
+def _of_attribute(cursor: Cursor, word: str, index: NameIndex) -> Iterator[str]:
     head = cursor.block.head
     keyword = head.name if head.keyword == "override" else head.keyword
     schema = schema_of(keyword, family_at(cursor, index))

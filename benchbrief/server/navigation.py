@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from benchbrief.compiler.frontend.name_index import BUILT_IN_FACTS, Index, Occurrence, Symbol
+from benchbrief.compiler.frontend.name_index import BUILT_IN_FACTS, NameIndex, Occurrence, Symbol
 from benchbrief.compiler.metrics.expressions import reserved_for
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -187,7 +187,7 @@ def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceE
     return types.WorkspaceEdit(changes=changes)
 
 
-def _collision(index: Index, symbol: Symbol, name: str) -> str:
+def _collision(index: NameIndex, symbol: Symbol, name: str) -> str:
     """Why a symbol can't have this name; "" when it can."""
     if symbol.kind == "metric" and (what := reserved_for(name)):
         return f"`{name}` is {what} of the language"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from benchbrief.compiler.frontend.name_index import Index, Occurrence, Symbol, index
+from benchbrief.compiler.frontend.name_index import NameIndex, Occurrence, Symbol, index
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -27,7 +27,7 @@ class View:
     former: tuple[Parsed, ...]
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> NameIndex:
         declarations = [declaration for file in self.files for declaration in file.declarations]
         known = {_called(declaration) for declaration in declarations}
         stand_ins = [each for file in self.former for each in file.declarations if _called(each) not in known]

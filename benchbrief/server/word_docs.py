@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from benchbrief.compiler.briefs.report_schema import ELEMENTS
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
-from benchbrief.compiler.frontend.name_index import Index, Node, Symbol
-from benchbrief.compiler.schemas.block_schema import BLOCKS
-from benchbrief.compiler.schemas.extension_schemas import (
+from benchbrief.compiler.frontend.name_index import NameIndex, Node, Symbol
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.schemas import (
+    BLOCKS,
     DATABASE_OPTIONS,
+    ELEMENTS,
     database_schema,
     options_schema,
     owners,
@@ -64,14 +64,14 @@ def schema_of(keyword: str, family: str) -> BlockSchema | None:
             return ELEMENTS.get(keyword) or BLOCKS.get(keyword)
 
 
-def family_at(cursor: Cursor, index: Index) -> str:
+def family_at(cursor: Cursor, index: NameIndex) -> str:
     """What the block at the cursor is for, as `family_of` says it; of `options`, what the database around them is."""
     *around, block = cursor.blocks
     head = around[-1].head if block.head.keyword == "options" and around else block.head
     return family_of(head.name if head.keyword == "override" else head.keyword, head.name, head.base, index)
 
 
-def family_of(kind: str, name: str, base: str, index: Index) -> str:
+def family_of(kind: str, name: str, base: str, index: NameIndex) -> str:
     """What a workload is from (`ycsb`, `db_bench`), or the engine of a database; "" when that is not known."""
     if kind == "workload":
         seen: set[str] = set()

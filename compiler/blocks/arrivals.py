@@ -12,10 +12,10 @@ from benchbrief.compiler.blocks.measured_times import Times
 from benchbrief.compiler.blocks.ramps import TARGET, read_points
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, named_arguments, read_spec_file, wrong_value
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.compiler.schemas import EXPERIMENT
 from benchbrief.dsl.diagnostics.plain_amounts import duration, ticked
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span

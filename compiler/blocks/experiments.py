@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Literal, TypeVar
+from itertools import pairwise
+from typing import Literal, Protocol, TypeVar
 
 from benchbrief.compiler.blocks import equipment_errors, experiment_errors
 from benchbrief.compiler.blocks.arrivals import DeclaredArrivals, check_arrivals, read_arrivals, times_of
 from benchbrief.compiler.blocks.databases import DatabaseSpec, database_on
-from benchbrief.compiler.blocks.declared_events import Events, read_events
 from benchbrief.compiler.blocks.hardware import HardwareUnit
-from benchbrief.compiler.blocks.highest_rates import check_promise, errors_allowed, plan_promise
-from benchbrief.compiler.blocks.measured_times import Times, read_times
+from benchbrief.compiler.blocks.measured_times import Times, fitting_repeats, overlap_of, read_repeats, read_times
 from benchbrief.compiler.blocks.probes import DeclaredProbe, read_probes, warn_of_short_window
-from benchbrief.compiler.blocks.ramps import Axis, KneeReference, Ramp, Ramps, read_ramp
-from benchbrief.compiler.blocks.repeats import fitting_repeats, overlap_of, read_repeats
-from benchbrief.compiler.blocks.values import Reader, Values, listed, origin, wrong_value
-from benchbrief.compiler.blocks.workloads import Load, can_load, load_phase, with_records
+from benchbrief.compiler.blocks.ramps import (
+    Axis,
+    KneeReference,
+    Ramp,
+    Ramps,
+    check_promise,
+    errors_allowed,
+    plan_promise,
+    read_ramp,
+)
+from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed, origin, wrong_value
+from benchbrief.compiler.blocks.workloads import ReadWorkload, can_load, load_phase, with_records
 from benchbrief.compiler.extensions import EngineSpec, ToolSpec
-from benchbrief.compiler.extensions.registry import TOOL_SPECS, tools_from_due
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.compiler.registry import TOOL_SPECS, tools_from_due
+from benchbrief.compiler.schemas import EVENT, EXPERIMENT
 from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -31,6 +39,165 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.achieved_load import Schedule
+from benchbrief.model.plan import Event
+from benchbrief.model.value_shapes import Number, Text
+
+_TIME = Number("s", "5 min", minimum=5.0)
+_TIMEOUT = Number("s", "30 s", above=True)
+_TIMEOUT_S, _WINDOW_S, _STEADY_S, _SHARE = 30.0, 30.0, 5.0, 0.1
+_APART_S = 1.0
+_USAGE = '`command("...", on: first, timeout: 10 s)`'
+_ARGUMENTS = ("on", "timeout")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a command runs: the `word` as written, "" for a mistake, and its place in the text."""
+
+    word: str
+    expr: ast.Expr
+
+
+class NamedHosts(Protocol):
+    """What a spec names that has hosts. A client with a mistake is None."""
+
+    @property
+    def clients(self) -> Mapping[str, plan.Client | None]: ...
+    @property
+    def by_alias(self) -> Mapping[str, HardwareUnit]: ...
+    @property
+    def by_group(self) -> Mapping[str, Sequence[HardwareUnit]]: ...
+
+
+Events = Mapping[str, tuple[Event, ...]]
+"""The events of an experiment, by hardware key: each runs on hosts of the cell."""
+
+
+def read_events(
+    entry: Entry, world: NamedHosts, times: tuple[float, Sequence[HardwareUnit]], reader: Reader
+) -> Callable[[Mapping[str, plan.Client], ToolSpec, Sequence[ReadWorkload]], Events]:
+    """Read the events of an experiment, and return what places them on the hosts of its cells. `world` has what the
+    spec names; `times` are the measured seconds and the hardware."""
+    clients = {name: client.hosts for name, client in world.clients.items() if client}
+    groups = {name: named[0].hardware.hosts for name, named in world.by_group.items()}
+    known = {**clients, **groups, **{name: unit.hardware.hosts for name, unit in world.by_alias.items()}}
+    measure_s, units = times
+    drafts = list(_drafts(entry, measure_s, reader))
+    drafts.sort(key=lambda draft: draft[0].at_s)
+    for (one, _, at), (two, _, other) in pairwise(drafts):
+        if two.at_s - one.at_s < _APART_S:
+            reader.report(experiment_errors.EventsTogether(other.span, at.span, two.at_s))
+
+    def placed(clients: Mapping[str, plan.Client], tool: ToolSpec, loads: Sequence[ReadWorkload]) -> Events:
+        if drafts and not tool.time_series:
+            reader.report(experiment_errors.NoTimeSeries(drafts[0][2].span, tool.word))
+        if drafts and (load := next((load for load in loads if load.ends), None)):
+            reader.report(experiment_errors.EventInLoad(drafts[0][2].span, load.workload.name))
+        return {
+            unit.hardware.key: tuple(
+                event.model_copy(update={"hosts": _hosts(place, unit, clients.get(unit.hardware.key), known, reader)})
+                for event, place, _ in drafts
+            )
+            for unit in units
+        }
+
+    return placed
+
+
+def _drafts(entry: Entry, measure_s: float, reader: Reader) -> Iterator[tuple[Event, _Place, ast.Expr]]:
+    """Yield each event without its hosts, where it runs, and its time as written."""
+    for block in entry.all("at"):
+        if block.base is None:
+            continue
+        values = reader.block(block, EVENT, complete=False)
+        at = reader.quantity("at", block.base, _TIME)
+        _check_label(block, reader)
+        call = _command(block, reader)
+        steady_s = values.number("steady") or _STEADY_S
+        if at is not None and at.value + steady_s > measure_s:
+            reader.report(experiment_errors.EventAfterEnd(block.base.span, at.value, measure_s, steady_s))
+            at = None
+        if at is None or call is None:
+            continue
+        line, place, timeout_s = call
+        draft = Event(
+            at_s=at.value,
+            label=block.label,
+            line=line,
+            hosts=(),
+            timeout_s=timeout_s,
+            window_s=values.number("window") or _WINDOW_S,
+            within=values.number("within") or _SHARE,
+            steady_s=steady_s,
+            outage=values.number("outage") or _SHARE,
+            data="kept" if values.text("data") == "kept" else "changed",
+            origin=origin(block.base.span),
+        )
+        yield draft, place, block.base
+
+
+def _check_label(block: Entry, reader: Reader) -> None:
+    if not block.labelled or not block.label.strip():
+        reader.report(experiment_errors.BadEventLabel(block.head, "is missing or empty"))
+    elif any(unicodedata.category(char) in ("Cc", "Zl", "Zp") for char in block.label):
+        reader.report(experiment_errors.BadEventLabel(block.head, "has line ends or control characters"))
+
+
+def _command(block: Entry, reader: Reader) -> tuple[str, _Place, float] | None:
+    """Return the line, where it runs, and how long it may take; None after a mistake."""
+    said = block.attributes.get("command")
+    match said and said.values:
+        case None:
+            return reader.refuse(experiment_errors.NotOneCommand(block.head, "none"))
+        case (ast.Call(function=ast.Name(text="command"), arguments=[ast.Argument(key=None, value=text), *rest]),):
+            pass
+        case _:
+            span = said.span if said else block.head
+            return reader.refuse(structure_errors.BadArgument(span, "command", "needs a command", _USAGE))
+    line = reader.value("command", text, Text())
+    place, timeout_s = None, _TIMEOUT_S
+    for argument in rest:
+        name = argument.key.text if argument.key else ""
+        if argument.key is None:
+            why = "takes one command; all other arguments have names"
+            reader.report(structure_errors.BadArgument(argument.span, "command", why, _USAGE))
+        elif name == "on":
+            place = _place(argument.value, reader)
+        elif name == "timeout":
+            found = reader.value("timeout", argument.value, _TIMEOUT)
+            timeout_s = found.value if isinstance(found, Constant) else _TIMEOUT_S
+        else:
+            reader.report(structure_errors.UnknownArgument(argument.key.span, "command", name, _ARGUMENTS))
+    if place is None and all(argument.key is None or argument.key.text != "on" for argument in rest):
+        reader.report(experiment_errors.NoEventHost(said.span if said else block.head))
+    return (line, place, timeout_s) if isinstance(line, str) and place is not None else None
+
+
+def _place(expr: ast.Expr, reader: Reader) -> _Place | None:
+    found = reader.deref(expr)
+    if isinstance(found, ast.String):
+        text = reader.value("on", found, Text())
+        return _Place(text, expr) if isinstance(text, str) else None
+    return _Place("".join(found.span.text.split()), expr)  # `nve-1` is read as a difference
+
+
+def _hosts(
+    place: _Place, unit: HardwareUnit, client: plan.Client | None, known: Mapping[str, Sequence[str]], reader: Reader
+) -> tuple[str, ...]:
+    """Return the hosts of a cell that the command runs on; none after a mistake."""
+    under_test = unit.hardware.hosts
+    own = (*under_test, *(client.hosts if client else ()))
+    if place.word == "first":
+        return under_test[:1]
+    if place.word == "each":
+        return under_test
+    named = tuple(known.get(place.word, (place.word,)))
+    if set(named) <= set(own):
+        return named
+    words = ("first", "each", *(name for name, hosts in known.items() if set(hosts) <= set(own)), *own)
+    of = f"the cells of `{unit.hardware.key}`"
+    reader.report(experiment_errors.NoSuchEventHost(place.expr.span, place.word, of, tuple(dict.fromkeys(words))))
+    return ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +207,7 @@ class NamedBlocks:
     hardware: Mapping[str, HardwareUnit]
     clients: Mapping[str, plan.Client | None]
     databases: Mapping[str, DatabaseSpec | None]
-    workloads: Mapping[str, Load | None]
+    workloads: Mapping[str, ReadWorkload | None]
     probes: Mapping[str, DeclaredProbe | None]
     hosts: Mapping[str, plan.Host]
     language: str
@@ -90,7 +257,7 @@ class PartChecks:
     places: Mapping[tuple[str, str], Span]
 
     def check_shares(
-        self, client: plan.Client | None, tool: ToolSpec, loads: tuple[Load, ...], ramps: Ramps | None
+        self, client: plan.Client | None, tool: ToolSpec, loads: tuple[ReadWorkload, ...], ramps: Ramps | None
     ) -> None:
         """Whether the load can be split over the client's hosts."""
         if client is None or len(client.hosts) < 2:
@@ -151,8 +318,8 @@ class PartChecks:
         return self.values.span("repeats"), tool.word
 
     def fitting(
-        self, loads: tuple[Load, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
-    ) -> tuple[Load, ...]:
+        self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
+    ) -> tuple[ReadWorkload, ...]:
         """Return the workloads for this database, with the records that fill its declared size."""
         findings, engine = self.reader.findings, database.engine
         usual = TOOL_SPECS.usable(database.tool.driver if database.tool else engine.default_tool)
@@ -181,7 +348,7 @@ class PartChecks:
             return loads
         return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
 
-    def check_blocks(self, loads: tuple[Load, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
+    def check_blocks(self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
         """Report blocks that do not fit into the database, one for each thread where threads have parts of it."""
         ramp = None if ramps is None else ramps.ramp if ramps.axis == "threads" else ramps.threads
         most = int(max(ramp.points, default=1)) if ramp else 1
@@ -199,7 +366,7 @@ class PartChecks:
                 whole = quantity_of_bytes(database.size)
                 self.reader.report(value_errors.BlockTooLarge(span, needs, database.name, whole, block, fewer))
 
-    def check_loads(self, loads: tuple[Load, ...], phases: int, tool: ToolSpec, engine: EngineSpec) -> None:
+    def check_loads(self, loads: tuple[ReadWorkload, ...], phases: int, tool: ToolSpec, engine: EngineSpec) -> None:
         for load in loads:
             span, name = self.places["workload", load.workload.name], load.workload.name
             instead = load.family.name if load.family.name in {*engine.tools} - {tool.name} else ""
@@ -256,7 +423,7 @@ class SteadyParts:
     engine: EngineSpec
     client: plan.Client | None
     arrivals: DeclaredArrivals | None
-    loads: Sequence[Load]
+    loads: Sequence[ReadWorkload]
 
 
 def check_steady(times: Times, entry: Entry, of: SteadyParts, reader: Reader) -> None:
@@ -304,7 +471,7 @@ class Matrix:
 
     experiment: plan.Experiment
     units: tuple[HardwareUnit, ...]
-    loads: tuple[Load, ...]
+    loads: tuple[ReadWorkload, ...]
     database: DatabaseSpec
     databases: Mapping[str, plan.Database]
     probes: Mapping[str, tuple[plan.Probe, ...]]
@@ -325,7 +492,7 @@ class Matrix:
     knees: Mapping[Axis, Mapping[tuple[str, str], plan.Knee]] = field(default_factory=dict)
     events: Events = field(default_factory=dict)
 
-    def load_hosts(self, unit: HardwareUnit, load: Load) -> tuple[str, ...]:
+    def load_hosts(self, unit: HardwareUnit, load: ReadWorkload) -> tuple[str, ...]:
         """Return the hosts of the load: one host for a workload that several would repeat."""
         client = self.clients.get(unit.hardware.key)
         if client is None:
@@ -542,13 +709,13 @@ class _Experiment:
         self.reader.report(problem)
         return "" if self.reader.findings.more else problem.replacement or ""
 
-    def _workloads(self) -> tuple[Load, ...]:
+    def _workloads(self) -> tuple[ReadWorkload, ...]:
         """Return no workloads when one name is wrong."""
         found = [(item, self._load(item)) for item in self._items("workloads")]
         new = [load for item, load in found if load and self._first("workload", load.workload.name, item.span)]
         return tuple(new) if all(load for _, load in found) else ()
 
-    def _load(self, item: ast.Expr) -> Load | None:
+    def _load(self, item: ast.Expr) -> ReadWorkload | None:
         match item:
             case ast.Name() as word:
                 return self._chosen("workload", word, self.world.workloads)
@@ -559,7 +726,7 @@ class _Experiment:
             case _:
                 return self._wrong("workloads", item, self.world.workloads)
 
-    def _load_phase(self, call: ast.Call) -> Load | None:
+    def _load_phase(self, call: ast.Call) -> ReadWorkload | None:
         match call.arguments:
             case [ast.Argument(key=None, value=ast.Name(text=name) as word)]:
                 load = self._chosen("workload", word, self.world.workloads)

@@ -17,7 +17,7 @@ from benchbrief.compiler.blocks.host_patterns import (
     expand_hosts,
     parse_destination,
 )
-from benchbrief.compiler.blocks.meters import Group, read_power
+from benchbrief.compiler.blocks.meters import MeteredGroup, read_power
 from benchbrief.compiler.blocks.values import (
     Constant,
     Reader,
@@ -30,15 +30,13 @@ from benchbrief.compiler.blocks.values import (
 )
 from benchbrief.compiler.blocks.workloads import read_tool
 from benchbrief.compiler.extensions import SchedulerSpec
-from benchbrief.compiler.extensions.extension_errors import UnusableExtension
-from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS, TRANSPORT_SPECS, Refused
 from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.frontend.name_errors import NothingNamed, OddFact
+from benchbrief.compiler.frontend.name_errors import NothingNamed, OddFact, UnusableExtension
 from benchbrief.compiler.frontend.name_index import NOT_FACTS
 from benchbrief.compiler.frontend.value_errors import BadHosts
-from benchbrief.compiler.schemas.block_schema import SCHEDULER, scheduler_schema
-from benchbrief.compiler.schemas.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
+from benchbrief.compiler.registry import SCHEDULER_SPECS, TRANSPORT_SPECS, RefusedExtension
+from benchbrief.compiler.schemas import CLIENT, HARDWARE, HOSTS, SCHEDULER, SSH, VARIANT, scheduler_schema
 from benchbrief.dsl.diagnostics.suggest import did_you_mean, one_slip
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
@@ -100,7 +98,7 @@ def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
     """Return what a scheduler is asked for, and for how many hosts of it. Reports a mistake, and returns None."""
     name = call.function.text
     spec = SCHEDULER_SPECS.find(name)
-    if isinstance(spec, Refused):
+    if isinstance(spec, RefusedExtension):
         return reader.refuse(UnusableExtension.of(call.function.span, spec))
     if spec is None or not spec.usage:
         if name in _FILES:
@@ -149,7 +147,7 @@ def read_schedulers(entries: Mapping[str, Entry], reader: Reader) -> dict[str, p
 def _block(entry: Entry, reader: Reader) -> plan.SchedulerBlock | None:
     spec = SCHEDULER_SPECS.find(entry.name)
     at = Span(entry.head.source, entry.head.end - len(entry.name), entry.head.end)
-    if isinstance(spec, Refused):
+    if isinstance(spec, RefusedExtension):
         return reader.refuse(UnusableExtension.of(at, spec))
     if spec is None:
         if entry.name:
@@ -252,7 +250,7 @@ class HostTable:
     def _reached(self, item: ast.String, scheme: str, pattern: str) -> list[str]:
         """Return the ids of hosts that the transport of another package reaches: `netns://bench-[1-2]`."""
         found = TRANSPORT_SPECS.find(scheme)
-        if isinstance(found, Refused):
+        if isinstance(found, RefusedExtension):
             begin = item.span.start + 1
             at = Span(item.span.source, begin, begin + len(scheme))
             self.reader.report(UnusableExtension.of(at, found))
@@ -339,7 +337,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
         values = table.reader.block(entry, HARDWARE)
         hosts = table.read(values.series("hosts"), entry.one("ssh"), entry.name)
         facts = _facts(values)
-        power = read_power(values.series("power"), Group(entry.name, len(hosts)), table.reader)
+        power = read_power(values.series("power"), MeteredGroup(entry.name, len(hosts)), table.reader)
         if isinstance(power, plan.Quantity):
             facts["power"] = power
         meters = power if isinstance(power, tuple) else ()

@@ -1,14 +1,17 @@
-"""How long a cell is measured: `measure`, for a time or until it is steady, or `phases`."""
+"""How long a cell is measured (`measure`, `phases`, until it is steady), and how often (`repeats`)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Literal, get_args
 
 from benchbrief.compiler.blocks import experiment_errors
+from benchbrief.compiler.blocks.ramps import Ramp, judging_repeats
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, described, named_arguments, wrong_value
 from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.schemas.block_schema import EXPERIMENT
+from benchbrief.compiler.schemas import EXPERIMENT
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -103,3 +106,132 @@ def _phases(expr: ast.Expr, reader: Reader) -> tuple[float, int]:
     if count is None or length is None:
         return _ANY_S, 1
     return count.value * length.value, int(count.value)
+
+
+Order = Literal["grouped", "interleaved", "random"]
+ORDERS = get_args(Order)
+
+FEWEST = 3
+"""Repeats before a confidence interval may end them: of two, Student's t has one degree of freedom (a quantile of
+12.7), and two values that lie close together by chance are common."""
+CONFIDENT_ARGUMENTS = ("within", "from", "to")
+_MOST = 1000.0
+_UNKNOWN = 2
+"""The repeats after a mistake: more than one, so that no warning of single runs follows."""
+_USAGE = "`confident(within: 5 %, from: 3, to: 10)`"
+_REPEATS = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=_MOST)
+_SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)
+# An interval half as wide as the mean shows nothing: a larger number most likely lacks its `%`.
+_CONFIDENT_WITHIN = Number("", "5 %", plain=True, above=True, maximum=0.5)
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """At most `most` repeats of each point; fewer where `confident` ends them early."""
+
+    most: int = 1
+    order: Order = "grouped"
+    seed: int | None = None
+    confident: plan.Confident | None = None
+
+
+def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
+    """Return the parts of `repeats = 3, interleaved`. A wrong part is reported and left out."""
+    if not series:
+        return Repeats()
+    first = reader.deref(series[0])
+    match first:
+        case ast.Call(function=ast.Name(text="confident")) as call:
+            most, confident = _confident(call, reader)
+        case ast.Name() | ast.Call() | ast.Binary(operator="x"):
+            reader.report(wrong_value(first, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ("confident",)))
+            most, confident = _UNKNOWN, None
+        case ast.Quantity(unit=("grouped" | "interleaved" | "random") as order):
+            written = f"{first.value:g}, {order}{'(seed: 1)' if order == 'random' else ''}"
+            why = f"needs a comma before `{order}`"
+            reader.report(structure_errors.BadArgument(first.span, "repeats", why, f"`{written}`", written))
+            most, confident = _UNKNOWN, None
+        case _:
+            count = reader.quantity("repeats", series[0], _REPEATS)
+            most, confident = int(count.value) if count else _UNKNOWN, None
+    order, seed = _order(series[1:], reader)
+    return Repeats(most, order, seed, confident)
+
+
+def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | None]:
+    """Return the most repeats and the rule that ends them early. The rule is None after a mistake."""
+    named = named_arguments(call, CONFIDENT_ARGUMENTS, reader)
+    if named is None:
+        return _UNKNOWN, None
+    if len(named) != len(call.arguments) or not {"within", "to"} <= named.keys():
+        why = "needs `within:` and `to:`; `from:` is optional"
+        reader.report(structure_errors.BadArgument(call.span, "confident", why, _USAGE))
+        return _UNKNOWN, None
+    within = reader.quantity("within", named["within"].value, _CONFIDENT_WITHIN)
+    last = reader.quantity("to", named["to"].value, _REPEATS)
+    first = reader.quantity("from", named["from"].value, _REPEATS) if "from" in named else None
+    if within is None or last is None or (first is None and "from" in named):
+        return _UNKNOWN, None
+    fewest = int(first.value) if first else FEWEST
+    if first and fewest < FEWEST:
+        reader.report(experiment_errors.TooFewRepeats(first.span, fewest, FEWEST))
+        return _UNKNOWN, None
+    if last.value <= fewest:
+        reader.report(experiment_errors.NoRoomToStop(last.span, fewest, int(last.value)))
+        return _UNKNOWN, None
+    return int(last.value), plan.Confident(at_least=fewest, within=within.value)
+
+
+def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader) -> Repeats:
+    """Return the repeats that the ramp has, and report an order or a budget that it can't have."""
+    if ramp.promised:
+        judged = judging_repeats(values, repeats.most, repeats.order, reader)
+        order: Order = "interleaved" if repeats.order == "interleaved" else "grouped"
+        return Repeats(judged + ramp.promised.held_out, order)
+    if repeats.order == "random" and ramp.search:
+        reader.report(experiment_errors.SearchInRandomOrder(values.span("repeats")))
+    if repeats.order == "random" and ramp.adaptive:
+        reader.report(experiment_errors.AdaptiveInRandomOrder(values.span("repeats")))
+    if values.number("budget") is not None:
+        _check_budget(values.span("budget"), repeats, ramp, reader)
+    return repeats
+
+
+def _check_budget(at: Span, repeats: Repeats, ramp: Ramp, reader: Reader) -> None:
+    """Report a budget that has nothing to give away: what chooses points needs all repeats, and one is no choice."""
+    if ramp.search:
+        reader.report(experiment_errors.BudgetOfSearch(at))
+    elif ramp.adaptive:
+        reader.report(experiment_errors.BudgetOfAdaptive(at))
+    elif repeats.most < 2:
+        reader.report(experiment_errors.NoRepeatsToChoose(at))
+
+
+def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None]:
+    order: Order = "grouped"
+    seed = None
+    for expr in parts:
+        match expr:
+            case ast.Name(text=("grouped" | "interleaved") as word):
+                order = "interleaved" if word == "interleaved" else "grouped"
+            case ast.Call(
+                function=ast.Name(text="random"), arguments=[ast.Argument(key=ast.Name(text="seed"), value=value)]
+            ):
+                number = reader.quantity("seed", value, _SEED)
+                order, seed = "random", int(number.value) if number else None
+            case ast.Call(
+                function=ast.Name(text="random"), arguments=[ast.Argument(key=ast.Name(text=word) as key), *_]
+            ):
+                reader.report(structure_errors.UnknownArgument(key.span, "random", word, ("seed",)))
+            case ast.Name(text="random") | ast.Call(function=ast.Name(text="random")):
+                reader.report(structure_errors.BadArgument(expr.span, "random", "needs a seed", "`random(seed: 1)`"))
+            case ast.Name(text=word) as name:
+                reader.report(structure_errors.UnknownWord(name.span, "repeats", word, ORDERS))
+            case _:
+                reader.report(wrong_value(expr, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ORDERS))
+    return order, seed
+
+
+def overlap_of(word: str | None) -> plan.Overlap:
+    """Return what may run beside a measurement, by the word of a spec."""
+    return "loading" if word == "loading" else "none" if word == "none" else "measuring"

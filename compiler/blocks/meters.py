@@ -11,10 +11,10 @@ from benchbrief.compiler.blocks import equipment_errors, experiment_errors
 from benchbrief.compiler.blocks.host_patterns import HostPatternError, expand, parse_destination
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed, origin
 from benchbrief.compiler.extensions import MeterSpec
-from benchbrief.compiler.extensions.extension_errors import UnusableExtension
-from benchbrief.compiler.extensions.registry import METER_SPECS, Refused
 from benchbrief.compiler.frontend import structure_errors, value_errors
-from benchbrief.compiler.schemas.host_schema import POWER
+from benchbrief.compiler.frontend.name_errors import UnusableExtension
+from benchbrief.compiler.registry import METER_SPECS, RefusedExtension
+from benchbrief.compiler.schemas import POWER
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -33,7 +33,7 @@ _Check = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Group:
+class MeteredGroup:
     """The hardware group that a meter is for: its name, and how many hosts it has."""
 
     name: str
@@ -41,7 +41,7 @@ class Group:
 
 
 def read_power(
-    series: Sequence[ast.Expr], group: Group | None, reader: Reader
+    series: Sequence[ast.Expr], group: MeteredGroup | None, reader: Reader
 ) -> tuple[plan.PowerMeter, ...] | plan.Quantity | None:
     """Return the meters of `power = ...`, which add up, or a declared number. None without a value or after a mistake.
     Without a `group`, as for a profile's meter, meters are not counted."""
@@ -94,12 +94,12 @@ def _places(meter: plan.PowerMeter) -> set[tuple[str, ...]]:
     return set(zip(meter.addresses, parts, strict=True))
 
 
-def _meter(expr: ast.Expr, group: Group | None, reader: Reader) -> plan.PowerMeter | None:
+def _meter(expr: ast.Expr, group: MeteredGroup | None, reader: Reader) -> plan.PowerMeter | None:
     name = expr.function if isinstance(expr, ast.Call) else expr
     if not isinstance(name, ast.Name):
         return reader.refuse(structure_errors.WrongType(expr.span, "power", POWER.wanted, described(expr)))
     schema = METER_SPECS.find(name.text)
-    if isinstance(schema, Refused):
+    if isinstance(schema, RefusedExtension):
         return reader.refuse(UnusableExtension.of(name.span, schema))
     if schema is None:
         return reader.refuse(structure_errors.UnknownWord(name.span, "power", name.text, METER_SPECS.names))
@@ -128,7 +128,7 @@ class _Meter:
         self.expr = expr
         self.reader = reader
 
-    def read(self, group: Group | None) -> plan.PowerMeter | None:
+    def read(self, group: MeteredGroup | None) -> plan.PowerMeter | None:
         unnamed, named = self._sorted(self.expr.arguments if isinstance(self.expr, ast.Call) else ())
         ranged = [name for name in self.schema.parts if name in named]
         values = {
@@ -204,7 +204,7 @@ class _Meter:
         return False
 
     def _places(
-        self, argument: ast.Argument, of: Sequence[ast.Expr], shared: bool, group: Group | None
+        self, argument: ast.Argument, of: Sequence[ast.Expr], shared: bool, group: MeteredGroup | None
     ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """Return the addresses and the parts to read at each. None after a mistake."""
         found = self._expanded(self.kind, argument.value)
@@ -341,7 +341,12 @@ class _Meter:
             raise _BadText("fingerprint", "not the SHA-256 of a certificate", text, hint)
 
     def _fits(
-        self, argument: ast.Argument, found: tuple[str, ...], read: tuple[str, ...], shared: bool, group: Group | None
+        self,
+        argument: ast.Argument,
+        found: tuple[str, ...],
+        read: tuple[str, ...],
+        shared: bool,
+        group: MeteredGroup | None,
     ) -> bool:
         """Return whether each host has one meter or part; a shared meter needs at least one."""
         count = max(len(found), len(read))

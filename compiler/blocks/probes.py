@@ -12,11 +12,11 @@ from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.hardware import HardwareUnit
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed, origin
 from benchbrief.compiler.extensions import EngineSpec, ProbeSpec
-from benchbrief.compiler.extensions.extension_errors import UnusableExtension
-from benchbrief.compiler.extensions.registry import METER_SPECS, PROBE_SPECS, Refused, can_ask
 from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.schemas.block_schema import EXPERIMENT, PROBE, probe_schema
+from benchbrief.compiler.frontend.name_errors import UnusableExtension
+from benchbrief.compiler.registry import METER_SPECS, PROBE_SPECS, RefusedExtension, can_ask
+from benchbrief.compiler.schemas import EXPERIMENT, PROBE, probe_schema
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -64,7 +64,7 @@ def _declared(entry: Entry, reader: Reader) -> DeclaredProbe | None:
     said = entry.attributes.get("kind")
     kind = said.values[0] if said and isinstance(said.values[0], ast.Name) else None
     other = PROBE_SPECS.find(kind.text if kind else entry.name)
-    if kind is not None and isinstance(other, Refused):
+    if kind is not None and isinstance(other, RefusedExtension):
         return reader.refuse(UnusableExtension.of(kind.span, other))
     values = reader.block(entry, probe_schema(other) if isinstance(other, ProbeSpec) else PROBE)
     named = values.text("kind")
@@ -195,7 +195,7 @@ def _find(
     match PROBE_SPECS.find(name):
         case ProbeSpec() as probe:
             return probe
-        case Refused() as refused:
+        case RefusedExtension() as refused:
             return reader.refuse(UnusableExtension.of(span, refused))
     known = tuple(dict.fromkeys((*PROBE_SPECS.names, *declared)))
     problem = name_errors.UnknownName(span, "probe", name, known)

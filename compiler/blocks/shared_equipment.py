@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from benchbrief.compiler.blocks.experiment_errors import NoOverlap
 from benchbrief.compiler.blocks.experiments import Matrix
 from benchbrief.compiler.blocks.hardware import HardwareUnit
-from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE, join_groups
 from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.model.plan import Hardware, Host
 
 _Hosts = tuple[str, ...]

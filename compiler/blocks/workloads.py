@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from benchbrief.compiler.blocks.values import Reader, Values, described, origin, read_spec_file, setting
 from benchbrief.compiler.extensions import Attribute, EngineSpec, ToolSpec, WorkloadSpec
-from benchbrief.compiler.extensions.extension_errors import UnusableExtension
-from benchbrief.compiler.extensions.registry import TOOL_SPECS, Refused, own_families, own_tools
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.schemas.extension_schemas import WORKLOAD, owners, workload_schema
-from benchbrief.compiler.schemas.host_schema import TOOL
+from benchbrief.compiler.frontend.name_errors import UnusableExtension
+from benchbrief.compiler.registry import TOOL_SPECS, RefusedExtension, own_families, own_tools
+from benchbrief.compiler.schemas import TOOL, WORKLOAD, owners, workload_schema
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -39,7 +38,7 @@ def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:
     if not isinstance(name, ast.Name):
         return reader.refuse(structure_errors.WrongType(expr.span, "tool", TOOL.wanted, described(expr)))
     spec = TOOL_SPECS.find(name.text)
-    if isinstance(spec, Refused):
+    if isinstance(spec, RefusedExtension):
         return reader.refuse(UnusableExtension.of(name.span, spec))
     if spec is None:
         known = tuple(dict.fromkeys((*own_tools(), *TOOL_SPECS.names)))
@@ -73,7 +72,7 @@ _LOADING: Texts = {
 
 
 @dataclass(frozen=True)
-class Load:
+class ReadWorkload:
     """A workload. An `existing` one needs a loaded data set. `counted`: the spec gives the number of records."""
 
     workload: plan.Workload
@@ -101,12 +100,12 @@ class Load:
         return self.workload.phase == "run" and any(done)
 
 
-def read_workloads(entries: Mapping[str, Entry], reader: Reader, language: str) -> dict[str, Load | None]:
+def read_workloads(entries: Mapping[str, Entry], reader: Reader, language: str) -> dict[str, ReadWorkload | None]:
     """Return the workloads by name. The value is None for one with a mistake."""
     return {entry.name: _read(entry, reader, language) for entry in entries.values()}
 
 
-def _read(entry: Entry, reader: Reader, language: str) -> Load | None:
+def _read(entry: Entry, reader: Reader, language: str) -> ReadWorkload | None:
     base = _base(entry, reader)
     values = reader.block(entry, workload_schema(base[0]) if base else WORKLOAD)
     if base is None:
@@ -118,7 +117,7 @@ def _read(entry: Entry, reader: Reader, language: str) -> Load | None:
             reader.report(_not_for(entry, key, owners(schema.only), f"from {family.name}.{name}"))
     workload = family.workloads[name]
     properties = _properties(entry, values, family, name, reader)
-    return Load(
+    return ReadWorkload(
         workload=plan.Workload(
             name=entry.name,
             label=entry.label if entry.label != entry.name or entry.parent else workload.label or name,
@@ -148,7 +147,7 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
             reader.report(structure_errors.WorkloadWithoutBase(entry.head, entry.name))
         case ast.Attr(base=ast.Name(text=name) as tool, field=field) as base:
             family = TOOL_SPECS.find(name)
-            if isinstance(family, Refused):
+            if isinstance(family, RefusedExtension):
                 reader.report(UnusableExtension.of(tool.span, family))
             elif family is None or not family.workloads:
                 return _meant(name_errors.UnknownBase(base.span, "workload", base.span.text, _known()), reader)
@@ -261,7 +260,7 @@ def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors
     return structure_errors.NotForThis(entry.attributes[key].key.span, key, only, actual)
 
 
-def load_phase(load: Load, language: str) -> Load:
+def load_phase(load: ReadWorkload, language: str) -> ReadWorkload:
     """Return the workload that measures the loading: it inserts the records into an empty database."""
     workload = load.workload
     shape = {
@@ -288,7 +287,7 @@ def load_phase(load: Load, language: str) -> Load:
     )
 
 
-def with_records(load: Load, size_bytes: float) -> Load:
+def with_records(load: ReadWorkload, size_bytes: float) -> ReadWorkload:
     """Return the workload with the records that fill a database of that size."""
     properties = dict(load.workload.properties)
     properties["records"] = float(max(1, int(size_bytes / load.family.record_bytes(properties))))

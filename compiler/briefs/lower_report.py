@@ -9,12 +9,12 @@ from typing import Literal, TypeVar
 
 from benchbrief.compiler.blocks.values import origin
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.element_bodies import Body, read_attributes
 from benchbrief.compiler.briefs.element_queries import (
-    Place,
+    FixedKeys,
     dimension,
     examples,
     key_label,
+    label_of,
     named_params,
     query,
     query_of_repeats,
@@ -23,16 +23,13 @@ from benchbrief.compiler.briefs.element_queries import (
     typed_at,
     without_single_keys,
 )
-from benchbrief.compiler.briefs.expression_wordings import label_of
 from benchbrief.compiler.briefs.plan_figures import figure
-from benchbrief.compiler.briefs.plan_prose import prose, title
+from benchbrief.compiler.briefs.plan_prose import Body, prose, read_attributes, title
 from benchbrief.compiler.briefs.plan_tables import callout, comparison, table
-from benchbrief.compiler.briefs.report_schema import TEMPLATE
 from benchbrief.compiler.briefs.themes import is_file, parts, theme
 from benchbrief.compiler.briefs.word_catalogues import Entry, read_catalogue
-from benchbrief.compiler.extensions.extension_errors import UnusableExtension
-from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
 from benchbrief.compiler.frontend.declarations import text_of
+from benchbrief.compiler.frontend.name_errors import UnusableExtension
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.frontend.structure_errors import (
     DuplicateAttribute,
@@ -42,13 +39,15 @@ from benchbrief.compiler.frontend.structure_errors import (
     UnknownWord,
 )
 from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics.curves import holds_percentiles
 from benchbrief.compiler.metrics.expressions import Typer, reserved_for
 from benchbrief.compiler.metrics.indexing import index
 from benchbrief.compiler.metrics.planned_points import Runs, planned_runs
-from benchbrief.compiler.metrics.repeat_functions import holds_percentiles
 from benchbrief.compiler.metrics.terms import Fixed
 from benchbrief.compiler.metrics.thin_evidence import warn_of_cells, warn_of_grown_sizes
 from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
+from benchbrief.compiler.schemas import TEMPLATE
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
@@ -65,12 +64,12 @@ class _Worked:
     """The terms so far, and the keys that fix all of them."""
 
     typer: Typer
-    place: Place
+    place: FixedKeys
     terms: list[plan.Term] = field(default_factory=list)
     failed: bool = False
 
 
-def formula(typer: Typer, block: ast.Block, place: Place) -> plan.FormulaElement | None:
+def formula(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FormulaElement | None:
     base = block.base.base if isinstance(block.base, ast.Index) else block.base
     name = text_of(base) if base else ""
     if base is None or name not in typer.metrics:
@@ -159,7 +158,7 @@ _FLOW = ("text", "disclosure")
 _BLOCKS = ("callout", "table", "compare", "figure", "section", "each", "formula")
 MAX_ELEMENTS = 4_000
 _UNROLLED = ("workload", "hardware", "experiment")
-_LOWERED: Mapping[str, Callable[[Typer, ast.Block, Place], plan.Element | None]] = {
+_LOWERED: Mapping[str, Callable[[Typer, ast.Block, FixedKeys], plan.Element | None]] = {
     "callout": callout,
     "table": table,
     "compare": comparison,
@@ -172,7 +171,7 @@ _T = TypeVar("_T")
 Lowered = tuple[tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Report, ...], tuple[Diagnostic, ...]]
 
 
-def lower(scope: Scope, memory: Memory | None = None, *, whole: bool = True, planning: bool = True) -> Lowered:
+def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = True, planning: bool = True) -> Lowered:
     """Return what the plan has of the spec's metrics, expectations and reports, and all mistakes in them.
 
     Without `planning`, the result has no queries and is cheaper; it finds the same mistakes. With the `memory` of the
@@ -202,7 +201,7 @@ def lower(scope: Scope, memory: Memory | None = None, *, whole: bool = True, pla
 
 
 @dataclass
-class Memory:
+class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
     They hold as long as everything that expressions may refer to is unchanged; a report's also need its block
@@ -214,7 +213,7 @@ class Memory:
     reports: list[tuple[ast.Block, Findings]] = field(default_factory=list)
 
 
-def _mistakes(scope: Scope, memory: Memory, *, whole: bool) -> tuple[Diagnostic, ...]:
+def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of `lower`, from memory where nothing has changed."""
     without_reports = replace(scope, reports=())
     if memory.scope != without_reports:
@@ -311,7 +310,7 @@ def _label(typer: Typer, label: ast.String | None) -> str | None:
 def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _HEAD]
     head = read_attributes(typer, "report", attributes, _HEAD)
-    place = Place()
+    place = FixedKeys()
     found_before = len(typer.findings)
     name = block.name.text if block.name else "report"
     heading = title(typer, block.label, place, "title") if block.label else name
@@ -345,7 +344,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     )
 
 
-def _title(typer: Typer, body: Body, key: str, place: Place) -> str:
+def _title(typer: Typer, body: Body, key: str, place: FixedKeys) -> str:
     string = body.string(key)
     return (title(typer, string, place, key) if string else None) or ""
 
@@ -353,7 +352,7 @@ def _title(typer: Typer, body: Body, key: str, place: Place) -> str:
 def _template(typer: Typer, head: Body) -> str:
     """Return the template, ours or another package's."""
     value = next(iter(head.values("template")), None)
-    if isinstance(value, ast.Name) and isinstance(refused := TEMPLATE_SPECS.find(value.text), Refused):
+    if isinstance(value, ast.Name) and isinstance(refused := TEMPLATE_SPECS.find(value.text), RefusedExtension):
         typer.report(UnusableExtension.of(value.span, refused))
         return TEMPLATE
     return head.word("template", TEMPLATE_SPECS.names) or TEMPLATE
@@ -371,7 +370,7 @@ def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:
     return value.text, read_catalogue(path, value.span, typer.findings)
 
 
-def _elements(typer: Typer, items: Sequence[ast.Item], place: Place, parent: str) -> list[plan.Element]:
+def _elements(typer: Typer, items: Sequence[ast.Item], place: FixedKeys, parent: str) -> list[plan.Element]:
     elements: list[plan.Element] = []
     for item in items:
         if typer.full():
@@ -380,7 +379,7 @@ def _elements(typer: Typer, items: Sequence[ast.Item], place: Place, parent: str
     return elements
 
 
-def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[plan.Element]:
+def _element(typer: Typer, item: ast.Item, place: FixedKeys, parent: str) -> list[plan.Element]:
     """Return the elements of one attribute or block: none after a mistake, several for `each`."""
     if isinstance(item, ast.Attribute):
         return _attribute(typer, item, place, parent)
@@ -405,12 +404,12 @@ def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[pl
             return _element(typer, replace(item, keyword=meant), place, parent) if readable else []
 
 
-def _made(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
+def _made(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element]:
     made = _LOWERED[block.keyword.text](typer, block, place)
     return [made] if made else []
 
 
-def _attribute(typer: Typer, attribute: ast.Attribute, place: Place, parent: str) -> list[plan.Element]:
+def _attribute(typer: Typer, attribute: ast.Attribute, place: FixedKeys, parent: str) -> list[plan.Element]:
     key = attribute.key.text
     if key not in _FLOW:
         known = (*_HEAD, *_FLOW) if parent == "report" else _FLOW
@@ -424,7 +423,7 @@ def _attribute(typer: Typer, attribute: ast.Attribute, place: Place, parent: str
     return [plan.TextElement(prose=words)] if words else []
 
 
-def _each(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
+def _each(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element]:
     """Return the block's elements for each planned key of its dimension."""
     name = block.subject or block.keyword
     dim = dimension(name.text)
@@ -465,7 +464,7 @@ class _Watched(Findings):
         self.problems.append(problem)
 
 
-def _watched(typer: Typer, place: Place, kind: str, make: Callable[[], _T | None]) -> _T | None:
+def _watched(typer: Typer, place: FixedKeys, kind: str, make: Callable[[], _T | None]) -> _T | None:
     """Return what `make` gives. Inside an `each`, drops what is not measured for the key, with a warning."""
     outer, watched = typer.findings, _Watched()
     typer.findings = watched

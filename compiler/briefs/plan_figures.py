@@ -9,11 +9,11 @@ from typing import Literal, cast
 
 from benchbrief.compiler.blocks.values import described
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.element_bodies import Body, option_title, option_word, read_body, split_options
 from benchbrief.compiler.briefs.element_queries import (
-    Place,
+    FixedKeys,
     dimension,
     example_key,
+    label_of,
     ordered,
     plan_keys,
     query,
@@ -21,14 +21,31 @@ from benchbrief.compiler.briefs.element_queries import (
     typed_at,
     without_single_keys,
 )
-from benchbrief.compiler.briefs.expression_wordings import label_of
-from benchbrief.compiler.briefs.plan_prose import prose, title
+from benchbrief.compiler.briefs.plan_prose import (
+    Body,
+    option_title,
+    option_word,
+    prose,
+    read_body,
+    split_options,
+    title,
+)
 from benchbrief.compiler.frontend.declarations import text_of
 from benchbrief.compiler.frontend.structure_errors import WrongType
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, SAMPLED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
-from benchbrief.compiler.metrics.terms import Fixed, Measure, Reduction, Spread, Term, Typed, fix, leaves, planned_keys
+from benchbrief.compiler.metrics.terms import (
+    Fixed,
+    Measure,
+    Reduction,
+    SpreadTerm,
+    Term,
+    Typed,
+    fix,
+    leaves,
+    planned_keys,
+)
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
@@ -124,7 +141,7 @@ def _plan_series(
             )
     elif x_dim is not None and x_dim not in typed.term.dims:
         beside = tuple(d.typed.term for d in drawn if x_dim in d.typed.term.dims) if x_dim in SAMPLED else ()
-        typed = replace(typed, term=Spread(typed.term, x_dim, keys.get(x_dim, ()), beside))
+        typed = replace(typed, term=SpreadTerm(typed.term, x_dim, keys.get(x_dim, ()), beside))
     unit = axes.unit(typer, one.axis, typed, one.expr.span)
     x_query, x_label = None, cast(plan.Label, "")
     if one.x is not None:
@@ -193,7 +210,7 @@ _USAGE = {
 }
 
 
-def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement | None:
+def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureElement | None:
     known = (*_MARKS, "multiples", "claim", "note")
     body = read_body(typer, block, known, repeated=tuple(_MARKS))
     heading = title(typer, block.label, place, "title") if block.label else ""
@@ -267,7 +284,7 @@ def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[DrawnSeri
 def _series(
     typer: Typer,
     attribute: ast.Attribute,
-    place: Place,
+    place: FixedKeys,
     logs: dict[str, Span],
     beside: Sequence[DrawnSeries],
     panel: ast.Name | None,
@@ -353,7 +370,7 @@ def _series(
 def _shown(
     typer: Typer,
     expr: ast.Expr,
-    place: Place,
+    place: FixedKeys,
     shown: tuple[Dimension, ...],
     around: Fixed = (),
     *,
@@ -385,7 +402,7 @@ def _keys_shown(drawn: Sequence[DrawnSeries]) -> Fixed:
 
 
 def _color_of_marks(
-    typer: Typer, items: Sequence[ast.Expr], place: Place, drawn: Sequence[DrawnSeries]
+    typer: Typer, items: Sequence[ast.Expr], place: FixedKeys, drawn: Sequence[DrawnSeries]
 ) -> ast.Name | None:
     """Return the dimension that colours both series and marks: one mark for each hardware."""
     typed = [typed_at(typer, item, place) for item in items]
@@ -396,7 +413,7 @@ def _color_of_marks(
 def _repeated(
     typer: Typer,
     expr: ast.Expr,
-    place: Place,
+    place: FixedKeys,
     shown: tuple[Dimension, ...],
     word: str,
     options: Mapping[str, ast.Option],

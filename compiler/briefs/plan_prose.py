@@ -1,15 +1,16 @@
-"""Texts with holes: names become their labels, expressions become computed numbers."""
+"""The bodies of a report's blocks, and texts with holes: names become labels, expressions become computed numbers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
+from benchbrief.compiler.blocks.values import described, wrong_value
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
-    Place,
+    FixedKeys,
     examples,
     key_label,
     query,
@@ -20,6 +21,14 @@ from benchbrief.compiler.briefs.element_queries import (
 from benchbrief.compiler.briefs.report_errors import UnitBehind
 from benchbrief.compiler.frontend.declarations import dotted, text_of
 from benchbrief.compiler.frontend.name_errors import UnknownName
+from benchbrief.compiler.frontend.structure_errors import (
+    DuplicateAttribute,
+    MisplacedBlock,
+    StrayLabel,
+    UnknownAttribute,
+    UnknownWord,
+    WrongType,
+)
 from benchbrief.compiler.measure_catalogue import KINDS, NAMED
 from benchbrief.compiler.metrics.expressions import Typer, described_names
 from benchbrief.compiler.metrics.indexing import scope_key, word_of
@@ -181,7 +190,7 @@ def escaped(label: str) -> str:
     return _SPECIAL.sub(r"\\\1", label)
 
 
-def prose(typer: Typer, string: ast.String, place: Place) -> plan.Prose | None:
+def prose(typer: Typer, string: ast.String, place: FixedKeys) -> plan.Prose | None:
     """Return a text as Markdown with computed numbers; None after a mistake."""
     parts: list[str | plan.Value] = []
     failed = False
@@ -201,7 +210,7 @@ def prose(typer: Typer, string: ast.String, place: Place) -> plan.Prose | None:
     return None if failed else plan.Prose(parts=_joined(parts))
 
 
-def title(typer: Typer, string: ast.String, place: Place, what: str) -> str | None:
+def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str | None:
     """Return a plain text, in which holes can only be names."""
     parts: list[str] = []
     failed = False
@@ -227,7 +236,7 @@ def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
     return UnknownName(name.span, "name", name.text, names) if did_you_mean(name.text, names) else None
 
 
-def number_terms(typer: Typer, string: ast.String, place: Place) -> list[Typed]:
+def number_terms(typer: Typer, string: ast.String, place: FixedKeys) -> list[Typed]:
     """Return the terms of the numbers in a text, without wrong ones."""
     exprs = (part.expr for part in string.parts if isinstance(part, ast.Hole))
     inner = (expr.arguments[0].value if _is_range(expr) and expr.arguments else expr for expr in exprs)
@@ -253,7 +262,7 @@ class _WithUnit:
     rest: str
 
 
-def _filled(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[str | plan.Value] | _WithUnit | None:
+def _filled(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> list[str | plan.Value] | _WithUnit | None:
     subject = _subject(typer, hole.expr)
     if subject is None:
         return _number(typer, hole, place, follows)
@@ -288,7 +297,7 @@ def _subject(typer: Typer, expr: ast.Expr) -> _Subject | None:
     return None
 
 
-def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: Place) -> str | None:
+def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: FixedKeys) -> str | None:
     dim, named, field = subject
     key = named or place.key(dim)
     if key is None:
@@ -299,7 +308,7 @@ def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: Place) -> str
     if field not in fields:
         span = hole.expr.field.span if isinstance(hole.expr, ast.Attr) else hole.expr.span
         what = f"{dim} `{key}`" if named else f"a {dim}"
-        return typer.refuse(wrong.UnknownField(span, what, field, tuple(fields)))
+        return typer.refuse(wrong.UnknownReportField(span, what, field, tuple(fields)))
     return fields[field]
 
 
@@ -323,7 +332,7 @@ def _is_range(expr: ast.Expr) -> TypeGuard[ast.Call]:
     return isinstance(expr, ast.Call) and expr.function.text == "range"
 
 
-def _number(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[str | plan.Value] | _WithUnit | None:
+def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> list[str | plan.Value] | _WithUnit | None:
     """Use the unit behind the hole. Otherwise, with a format, use the metric's own, which is printed for `u` or where a
     reader could not know it."""
     expr = hole.expr
@@ -368,7 +377,7 @@ def printed_unit(typer: Typer, span: Span, format_: str, typed: Typed) -> Unit |
     return _FRACTION  # `%` multiplies by 100 itself
 
 
-def _one_number(typer: Typer, expr: ast.Expr, place: Place) -> Typed | None:
+def _one_number(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Typed | None:
     typed = typed_at(typer, expr, place)
     if typed is None:
         return None
@@ -376,3 +385,144 @@ def _one_number(typer: Typer, expr: ast.Expr, place: Place) -> Typed | None:
     if left:
         return typer.refuse(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
     return typed
+
+
+@dataclass(frozen=True)
+class Body:
+    """The attributes of a block by key, in their order."""
+
+    typer: Typer
+    found: Mapping[str, tuple[ast.Attribute, ...]]
+
+    def said(self, *keys: str) -> bool:
+        return any(key in self.found for key in keys)
+
+    def all(self, key: str) -> tuple[ast.Attribute, ...]:
+        return self.found.get(key, ())
+
+    def values(self, key: str) -> tuple[ast.Expr, ...]:
+        return self.found[key][0].values if key in self.found else ()
+
+    def string(self, key: str) -> ast.String | None:
+        """Return a quoted text. Reports anything else."""
+        values = self.values(key)
+        if not values:
+            return None
+        if isinstance(values[0], ast.String) and len(values) == 1:
+            return values[0]
+        found = described(values[0]) if len(values) == 1 else "more than one value"
+        return self.typer.refuse(WrongType(values[-1].span, key, "a quoted text", found))
+
+    def word(self, key: str, choices: tuple[str, ...]) -> str | None:
+        """Return one of the choices. Reports anything else."""
+        values = self.values(key)
+        if not values:
+            return None
+        value = values[0]
+        if not isinstance(value, ast.Name) or len(values) > 1:
+            wanted = f"one of `{'`, `'.join(choices)}`" if len(choices) > 1 else f"only `{choices[0]}`"
+            if len(values) > 1:
+                self.typer.report(WrongType(values[-1].span, key, wanted, "more than one value"))
+            else:
+                self.typer.report(wrong_value(value, key, wanted, choices))
+        elif value.text not in choices:
+            self.typer.report(UnknownWord(value.span, key, value.text, choices))
+        else:
+            return value.text
+        return None
+
+
+def read_body(typer: Typer, block: ast.Block, allowed: tuple[str, ...], repeated: tuple[str, ...] = ()) -> Body:
+    """Return the attributes of a block without sub-blocks. Those in `repeated` may occur several times, with labels."""
+    attributes = []
+    for item in block.body:
+        if isinstance(item, ast.Attribute):
+            attributes.append(item)
+        else:
+            typer.report(MisplacedBlock(item.keyword.span, block.keyword.text, item.keyword.text, ()))
+    return read_attributes(typer, block.keyword.text, attributes, allowed, repeated)
+
+
+def read_attributes(
+    typer: Typer,
+    kind: str,
+    attributes: Sequence[ast.Attribute],
+    allowed: tuple[str, ...],
+    repeated: tuple[str, ...] = (),
+) -> Body:
+    found: dict[str, tuple[ast.Attribute, ...]] = {}
+    for attribute in attributes:
+        key = attribute.key.text
+        if key not in allowed:
+            problem = UnknownAttribute(attribute.key.span, kind, key, allowed)
+            typer.report(problem)
+            if problem.replacement is None or problem.replacement in found:
+                continue
+            key = problem.replacement  # without its value, other things would seem wrong
+        if key in found and key not in repeated:
+            typer.report(DuplicateAttribute(attribute.key.span, found[key][0].key.span, key))
+        else:
+            found[key] = (*found.get(key, ()), attribute)
+        if attribute.label is not None and key not in repeated:
+            typer.report(StrayLabel(attribute.label.span, key))
+    return Body(typer, found)
+
+
+def split_options(
+    typer: Typer, values: Sequence[ast.Expr], known: tuple[str, ...]
+) -> tuple[tuple[ast.Expr, ...], dict[str, ast.Option], bool]:
+    """Split a series into its expressions, its options (`color hardware`) by `_key`, and whether all options are
+    known."""
+    exprs: list[ast.Expr] = []
+    options: dict[str, ast.Option] = {}
+    good = True
+    for value in values:
+        option = value
+        bare = [word for word in ("dashed", "band") if word in known]
+        if isinstance(value, ast.Name) and exprs and (value.text in bare or _slip(typer, value, bare)):
+            option = ast.Option(value.span, value, value)  # an option of one word
+        if not isinstance(option, ast.Option):
+            exprs.append(value)
+        elif option.word.text not in known:
+            typer.report(wrong.UnknownOption(option.word.span, "option", option.word.text, known))
+            good = False
+        elif (key := _key(option)) in options:
+            earlier = options[key].word.span
+            typer.report(DuplicateAttribute(option.word.span, earlier, option.word.text))
+        else:
+            options[key] = option
+    return tuple(exprs), options, good
+
+
+def _key(option: ast.Option) -> str:
+    """Return the key of an option, with its axis where each axis has one: `log x` and `log y` may stand together."""
+    word, value = option.word.text, option.value
+    return f"log {value.text}" if word == "log" and isinstance(value, ast.Name) else word
+
+
+def _slip(typer: Typer, name: ast.Name, words: Sequence[str]) -> bool:
+    """Return whether an otherwise unknown name is a misspelt word."""
+    return name.text not in typer.metrics and name.text not in KINDS and did_you_mean(name.text, words) is not None
+
+
+def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, place: FixedKeys) -> str | None:
+    """Return the text of an option such as `label "ideal"`; None without one or after a mistake."""
+    option = options.get(word)
+    if option is None:
+        return None
+    if isinstance(option.value, ast.String):
+        return title(typer, option.value, place, word)
+    found = described(option.value)
+    return typer.refuse(wrong.BadOption(option.value.span, word, found, f'it in quotes: `{word} "..."`'))
+
+
+def option_word(typer: Typer, options: Mapping[str, ast.Option], word: str, choices: tuple[str, ...]) -> str | None:
+    """Return the word of an option such as `axis right`; None without one or after a mistake."""
+    option = options.get(word)
+    if option is None:
+        return None
+    if isinstance(option.value, ast.Name) and option.value.text in choices:
+        return option.value.text
+    usage = " or ".join(f"`{word} {choice}`" for choice in choices)
+    meant = did_you_mean(option.value.text, choices) if isinstance(option.value, ast.Name) else None
+    return typer.refuse(wrong.BadOption(option.value.span, word, described(option.value), usage, meant))

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Literal
 
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.element_bodies import Body, option_title, read_body, split_options
 from benchbrief.compiler.briefs.element_queries import (
-    Place,
+    FixedKeys,
     dimension,
     example_key,
     key_label,
+    label_of,
     ordered,
     plan_keys,
     query,
@@ -23,13 +23,22 @@ from benchbrief.compiler.briefs.element_queries import (
     typed_at,
     without_single_keys,
 )
-from benchbrief.compiler.briefs.expression_wordings import label_of
-from benchbrief.compiler.briefs.plan_prose import escaped, number_terms, printed_unit, prose, title
+from benchbrief.compiler.briefs.plan_prose import (
+    Body,
+    escaped,
+    number_terms,
+    option_title,
+    printed_unit,
+    prose,
+    read_body,
+    split_options,
+    title,
+)
 from benchbrief.compiler.frontend.declarations import text_of
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED
 from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics.curves import holds_percentiles
 from benchbrief.compiler.metrics.expressions import Typer
-from benchbrief.compiler.metrics.repeat_functions import holds_percentiles
 from benchbrief.compiler.metrics.terms import Term, Typed, along, fix, has_repeats, planned_keys
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -62,7 +71,7 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
     return not others
 
 
-def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: Place, dim: Dimension) -> plan.Tested:
+def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedKeys, dim: Dimension) -> plan.Tested:
     """Return how a line is tested, with a warning where it is measured once. `typed` is the line's value."""
     shown: tuple[Dimension, ...] = (dim, "repeat")
     repeated = typer.side_by_repeat(expr, (*shown, CONTENDERS))
@@ -122,7 +131,7 @@ class _Table:
     """The place of a table's lines and the dimension along them."""
 
     typer: Typer
-    place: Place
+    place: FixedKeys
     dim: Dimension
     format: str = ""
     named: bool = False
@@ -131,7 +140,7 @@ class _Table:
     """Whether the keys after `by` are contenders."""
 
 
-def table(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | plan.FactsElement | None:
+def table(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableElement | plan.FactsElement | None:
     body = read_body(typer, block, (*_ATTRIBUTES, "heat"), repeated=("column",))
     heading = title(typer, block.label, place, "title") if block.label else ""
     heat = body.word("heat", HEAT)
@@ -146,7 +155,7 @@ def table(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | p
     return made.model_copy(update={"title": heading, "heat": heat or ""}) if made and heading is not None else None
 
 
-def callout(typer: Typer, block: ast.Block, place: Place) -> plan.CalloutElement | None:
+def callout(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.CalloutElement | None:
     body = read_body(typer, block, (*_ATTRIBUTES, "text"), repeated=("column",))
     heading = title(typer, block.label, place, "title") if block.label else ""
     has_table = body.said("rows", "columns", "column")
@@ -164,12 +173,12 @@ def callout(typer: Typer, block: ast.Block, place: Place) -> plan.CalloutElement
     return plan.CalloutElement(title=heading, table=bare, prose=text, note=note)
 
 
-def _prose(typer: Typer, body: Body, key: str, place: Place) -> plan.Prose | None:
+def _prose(typer: Typer, body: Body, key: str, place: FixedKeys) -> plan.Prose | None:
     string = body.string(key)
     return prose(typer, string, place) if string else None
 
 
-def comparison(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | None:
+def comparison(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableElement | None:
     body = read_body(typer, block, ("rows", "columns", "note"))
     heading = title(typer, block.label, place, "title") if block.label else ""
     if body.said("columns") and not has_contenders(typer, body.values("columns")):
@@ -184,7 +193,7 @@ def _has_block(block: ast.Block) -> bool:
 
 
 def _table(
-    typer: Typer, block: ast.Block, body: Body, place: Place, *, compared: bool = False
+    typer: Typer, block: ast.Block, body: Body, place: FixedKeys, *, compared: bool = False
 ) -> plan.TableElement | None:
     kind = "comparison" if compared else block.keyword.text
     rows, row_options, rows_known = split_options(typer, body.values("rows"), ("label", "format"))
@@ -298,7 +307,7 @@ def _name_at_point(typer: Typer, line: _Line) -> tuple[plan.Label, ...]:
     return (line.label, *points)
 
 
-def _column(typer: Typer, attribute: ast.Attribute, dim: Dimension, place: Place) -> list[_Line | None]:
+def _column(typer: Typer, attribute: ast.Attribute, dim: Dimension, place: FixedKeys) -> list[_Line | None]:
     exprs, options, known = split_options(typer, attribute.values, ("format",))
     format_ = option_title(typer, options, "format", place) or ""
     label = title(typer, attribute.label, place, "column's label") if attribute.label else ""
@@ -320,7 +329,7 @@ def _line(table: _Table, expr: ast.Expr) -> _Line | None:
 
 
 def _numbers(
-    table: _Table, expr: ast.Expr, typed: Typed, label: plan.Label, place: Place | None = None
+    table: _Table, expr: ast.Expr, typed: Typed, label: plan.Label, place: FixedKeys | None = None
 ) -> _Line | None:
     """`place` is the place of the line, where it differs from the table's."""
     typer, dim = table.typer, table.dim
@@ -373,7 +382,7 @@ def _lines_by(
         if dim not in typed.term.dims:
             typer.report(metric_errors.DimensionAbsent(name.span, text_of(expr), dim, typed.term.dims))
             return [None]
-    points: list[tuple[Term, tuple[str, ...], Place]] = [(typed.term, (), table.place)]
+    points: list[tuple[Term, tuple[str, ...], FixedKeys]] = [(typed.term, (), table.place)]
     for dim in across:
         points = [
             (fix(term, dim, key), (*labels, key_label(typer, dim, key)), place.at(dim, key))

@@ -269,7 +269,7 @@ class NotFixedHere(CompileProblem):
     dim: str
 
 
-class UnknownField(Misspelt):
+class UnknownReportField(Misspelt):
     code = "E0742"
     says = "{kind} has no `{word}`"
     otherwise = "it has {all_known}"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.confined_styles import refused_style
-from benchbrief.compiler.briefs.element_bodies import Body, read_body
+from benchbrief.compiler.briefs.plan_prose import Body, read_body
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

@@ -13,8 +13,8 @@ from string import Formatter
 from typing import TypeAlias
 
 from benchbrief.compiler.briefs.report_errors import MissingWords, UnreadableCatalogue, WrongWord
-from benchbrief.compiler.extensions.registry import own_catalogues, own_words
 from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.registry import own_catalogues, own_words
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 

@@ -3,27 +3,101 @@
 Where a budget bounds the time, a change may save none, and let every point be measured more often within it.
 
 Each change is made to the model, and the plan is estimated with it. Only changes that keep cells comparable are
-considered.
-"""
+considered."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 from benchbrief.compiler.blocks.equipment_errors import KEEP
 from benchbrief.compiler.blocks.experiments import Matrix, databases_of
-from benchbrief.compiler.blocks.workloads import Load
+from benchbrief.compiler.blocks.workloads import ReadWorkload
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
-from benchbrief.compiler.estimates.estimate import counted_cells, estimate_some
+from benchbrief.compiler.estimates.estimate import alone, counted_cells, estimate, estimate_some, lanes, slots
 from benchbrief.compiler.estimates.estimate_warnings import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.expand import expand
+from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import Reset
-from benchbrief.model.plan import Plan
+from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.tool_spec import MOST_LOAD_SPEED_UP
+
+_Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class HiddenLoad:
+    """A load that runs while other groups are measured: its seconds, those beside a measurement, and which cells' those
+    are."""
+
+    cell: str
+    seconds: float
+    hidden_s: float
+    beside: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "cell": self.cell,
+            "loading_s": round(self.seconds, 3),
+            "hidden_s": round(self.hidden_s, 3),
+            "beside": list(self.beside),
+        }
+
+
+def hidden_loads(plan: Plan) -> tuple[HiddenLoad, ...]:
+    """Return the loads of experiments with `overlap = loading` that run beside a measurement, by the estimates."""
+    if not any(cell.turn for cell in plan.cells):
+        return ()
+    cells = _counted(plan)
+    found = slots(cells)
+    lane_of = lanes(cells)
+    measured: dict[str, list[tuple[_Span, str]]] = {}
+    for cell_id, slot in sorted(found.items(), key=lambda each: each[1].measured):
+        measured.setdefault(slot.cell.turn, []).append((slot.measured, cell_id))
+    hidden: list[HiddenLoad] = []
+    for cell in cells:
+        begin, end = found[cell.id].loading
+        if not cell.turn or end <= begin:
+            continue
+        turns = measured[cell.turn]  # one after another, so that few of them are beside a load
+        first = max(0, bisect_right(turns, begin, key=lambda each: each[0][0]) - 1)
+        beside = {
+            other: min(end, until) - max(begin, since)
+            for (since, until), other in takewhile(partial(_begins_before, end), turns[first:])
+            if lane_of[other] != lane_of[cell.id] and min(end, until) > max(begin, since)
+        }
+        if beside:
+            hidden.append(HiddenLoad(cell.id, end - begin, sum(beside.values()), tuple(beside)))
+    return tuple(hidden)
+
+
+def _begins_before(end: float, measured: tuple[_Span, str]) -> bool:
+    return measured[0][0] < end
+
+
+def one_by_one_s(plan: Plan) -> float:
+    """Estimate the wall time in seconds if nothing ran beside a measurement of an experiment that loads meanwhile."""
+    return estimate(_alone(cell) if cell.turn else cell for cell in _counted(plan))
+
+
+def loading_s(plan: Plan) -> float:
+    """Return the seconds of all loads and resets of experiments with `overlap = loading`."""
+    return sum(step.seconds for cell in _counted(plan) if cell.turn for step in cell.steps if step.kind == "load")
+
+
+def _counted(plan: Plan) -> tuple[Cell, ...]:
+    return alone(plan.cells, counted_cells(plan.cells, plan.experiments))
+
+
+def _alone(cell: Cell) -> Cell:
+    return cell.model_copy(update={"turn": "", "shares": (*cell.shares, f"{ONE_BY_ONE}{cell.turn}")})
+
 
 MOST_CELLS = 5000
 """A larger plan gets no advice: each change would be planned and estimated anew."""
@@ -180,7 +254,7 @@ def _load_threads(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _with_property(matrices: tuple[Matrix, ...], names: Collection[str], key: str, value: float) -> tuple[Matrix, ...]:
-    def changed(load: Load) -> Load:
+    def changed(load: ReadWorkload) -> ReadWorkload:
         if load.workload.name not in names:
             return load
         properties = {**load.workload.properties, key: value}

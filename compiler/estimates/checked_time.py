@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from benchbrief.compiler.compile import Examined, assemble
 from benchbrief.compiler.estimates.budget_fit import most_s
 from benchbrief.compiler.estimates.estimate import MOST_CHECKED_CELLS, RENDERING_S, alone, counted_cells, up_to
-from benchbrief.compiler.examined import Examined, assemble
 from benchbrief.dsl.diagnostics.plain_amounts import about, plural
 from benchbrief.dsl.lazy_dataclass import dataclass
 

@@ -18,8 +18,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Cell, Experiment, Plan, Promise, ResetWork, Step, StepKind
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.points import Curve
-from benchbrief.model.rate_search import NONE, Rule, Tally, Vote, next_step, walk
-from benchbrief.model.rate_search import Step as SearchStep
+from benchbrief.model.rate_search import NONE, SearchRule, SearchStep, Tally, Vote, next_step, walk
 
 MOST_CHECKED_CELLS = 2000
 """With more cells, a check leaves their times to `bench plan`: an editor checks with each keystroke, and to make them
@@ -120,7 +119,7 @@ def _still_asked(
     middle = (min(under, over) + over) // 2
     highest = rates[middle] if middle >= 0 else 0.0
     found: set[str] = set()
-    rule = Rule(promise.judged, promise.held_out, promise.most)
+    rule = SearchRule(promise.judged, promise.held_out, promise.most)
     while isinstance(step := next_step(rates, tallies, held, rule), SearchStep):
         is_held = step.why == "held_out"
         left = waiting.get((step.rate, is_held))
@@ -135,7 +134,7 @@ def _still_asked(
 @lru_cache(maxsize=64)
 def _likely(rates: tuple[float, ...], promise: Promise) -> tuple[tuple[float, int], ...]:
     """Return the runs of a search that ends in the middle, each a rate and a repeat."""
-    rule = Rule(promise.judged, promise.held_out, promise.most)
+    rule = SearchRule(promise.judged, promise.held_out, promise.most)
     seen: Counter[tuple[float, bool]] = Counter()
     runs: list[tuple[float, int]] = []
     for rate, held in walk(rates, rule, lambda rate: rate <= rates[len(rates) // 2]):

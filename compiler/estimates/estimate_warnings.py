@@ -11,8 +11,8 @@ from benchbrief.compiler.blocks.equipment_errors import CostlyReset, ReplacedDat
 from benchbrief.compiler.blocks.experiments import Matrix, databases_of
 from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.estimate import counted_cells
-from benchbrief.compiler.expand import Use, dataset_of, resets_in_order, uses_in_order
-from benchbrief.compiler.planning.tolerated_changes import changes_of, tolerated
+from benchbrief.compiler.expand import DatasetUse, dataset_of, resets_in_order, uses_in_order
+from benchbrief.compiler.planning.data_states import changes_of, tolerated
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -38,7 +38,7 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
         return
     specs = {matrix.database.name: matrix.database for matrix in matrices}
     hardware = {unit.hardware.key: unit.hardware for matrix in matrices for unit in matrix.units}
-    uses: Iterable[Use] = uses_in_order(matrices, hosts)
+    uses: Iterable[DatasetUse] = uses_in_order(matrices, hosts)
     if any(matrix.experiment.adaptive or matrix.experiment.promise for matrix in matrices):
         uses = list(uses)
         counted = counted_cells(uses, {matrix.experiment.name: matrix.experiment for matrix in matrices})

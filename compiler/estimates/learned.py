@@ -1,7 +1,6 @@
 """Estimates from what earlier runs took: loads, resets, start-up, rendering, and measuring until it is steady.
 
-What was seen counts for the same hosts, database and tool only. The built-in estimate holds for the rest.
-"""
+What was seen counts for the same hosts, database and tool only. The built-in estimate holds for the rest."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from dataclasses import field
 from operator import is_
 
 from benchbrief.compiler.estimates.estimate import RENDERING_S, Activity, activity_of, counted_cells, estimate_some
-from benchbrief.compiler.extensions.registry import TOOL_SPECS, tool_word
+from benchbrief.compiler.registry import TOOL_SPECS, tool_word
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.fingerprint import database_parts, digest, machines, workload_parts
@@ -98,7 +97,7 @@ def rendering_key(template: str) -> str:
 
 
 @dataclass(frozen=True)
-class Source:
+class TimesSource:
     """Where an estimate comes from. `run` is the run that it was seen in, "" for a built-in one."""
 
     activity: Activity
@@ -116,14 +115,14 @@ class Estimated:
 
     plan: Plan
     rendering_s: float
-    sources: tuple[Source, ...] = ()
+    sources: tuple[TimesSource, ...] = ()
 
 
 @dataclass
 class _Learning:
     plan: Plan
     history: History
-    sources: dict[Source, None] = field(default_factory=dict)
+    sources: dict[TimesSource, None] = field(default_factory=dict)
     _steps: dict[tuple[object, ...], tuple[Step, ...]] = field(default_factory=dict)
     _prepared: dict[tuple[object, ...], set[float]] = field(default_factory=dict)
     """The planned times to prepare a cell of one database and tool: two where some cells start a server."""
@@ -194,7 +193,7 @@ class _Learning:
         return total
 
     def _note(self, activity: Activity, of: str, text: str, run: str) -> None:
-        self.sources[Source(activity, of, text, run)] = None
+        self.sources[TimesSource(activity, of, text, run)] = None
 
 
 def with_history(plan: Plan, history: History) -> Estimated:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.explain.explain_plan import option_text
 from benchbrief.compiler.explain.plain_text import Page, number
-from benchbrief.compiler.planning.plan_diff import CellDiff, Kind, OutsideDiff, Part, PlanDiff, SearchDiff
+from benchbrief.compiler.planning.plan_diff import CellDiff, ChangedPart, Kind, OutsideDiff, PlanDiff, SearchDiff
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural, quantity_of_bytes
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import most_of, planned_cells
@@ -60,7 +60,7 @@ def as_dict(found: PlanDiff) -> dict[str, object]:
     }
 
 
-def _part_dict(part: Part) -> dict[str, object]:
+def _part_dict(part: ChangedPart) -> dict[str, object]:
     return {
         "part": part_name(part),
         "before": part.before,
@@ -213,7 +213,7 @@ _OF_BYTES = ("record_size", "field_length", "key_size", "value_size")
 _SHARES = ("read", "update", "insert", "scan", "read_modify_write", "max_error_share", "rise", "gain", "within")
 
 
-def part_text(part: Part) -> str:
+def part_text(part: ChangedPart) -> str:
     """Return the line of a change: `workload a.records 2,000 -> 75,000,000`."""
     if part.name.endswith(".cells"):
         return f"{part.name.removesuffix('.cells')}: what its search may try"
@@ -223,12 +223,12 @@ def part_text(part: Part) -> str:
     return f"{part_name(part)} {before} -> {after}"
 
 
-def part_name(part: Part) -> str:
+def part_name(part: ChangedPart) -> str:
     name = _SAID.get(part.name, part.name)
     return f"{part.owner}.{name}" if part.owner else name
 
 
-def value_text(part: Part, value: object) -> str:
+def value_text(part: ChangedPart, value: object) -> str:
     name = part.name.rpartition(".")[2]
     match value:
         case None | [] | "":

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from benchbrief.compiler.estimates.advice import Advice
+from benchbrief.compiler.estimates.advice import Advice, hidden_loads, loading_s, one_by_one_s
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
 from benchbrief.compiler.estimates.estimate import (
     ACTIVITIES,
@@ -24,8 +24,7 @@ from benchbrief.compiler.estimates.estimate import (
     up_to,
 )
 from benchbrief.compiler.estimates.estimate_warnings import PlannedUse, shared_places
-from benchbrief.compiler.estimates.learned import Estimated, Source, with_history
-from benchbrief.compiler.estimates.overlapped_loads import hidden_loads, loading_s, one_by_one_s
+from benchbrief.compiler.estimates.learned import Estimated, TimesSource, with_history
 from benchbrief.compiler.explain.explain_rules import (
     RESET_WORDS,
     describe_adaptive,
@@ -38,8 +37,8 @@ from benchbrief.compiler.explain.explain_rules import (
     describe_steadiness,
 )
 from benchbrief.compiler.explain.plain_text import Page, number
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
 from benchbrief.compiler.planning.plan_lanes import lanes_of
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
 from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural, quantity_of_bytes
 from benchbrief.model.plan import (
     Cell,
@@ -225,10 +224,10 @@ def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> No
     page.table(rows, right=(1, 2))
 
 
-def _sources(sources: Iterable[Source], page: Page) -> None:
+def _sources(sources: Iterable[TimesSource], page: Page) -> None:
     """Add where each estimate comes from: those that a run was seen to take before the built-in ones."""
     page.heading("Estimates")
-    by_run: dict[str, list[Source]] = {}
+    by_run: dict[str, list[TimesSource]] = {}
     for each in sorted(sources, key=lambda each: (not each.run, ACTIVITIES.index(each.activity))):
         by_run.setdefault(each.run, []).append(each)
     for run, seen in by_run.items():

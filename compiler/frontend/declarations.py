@@ -13,7 +13,7 @@ from typing import Any
 from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.problems import CompileProblem, Findings
-from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.schemas import BLOCKS
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span

@@ -34,7 +34,7 @@ class Files(Protocol):
         """Return the file's syntax tree. `name` is for messages. Raises SpecError."""
 
 
-class Disk:
+class SpecFiles:
     """Files as they are saved."""
 
     def is_file(self, path: Path) -> bool:
@@ -80,7 +80,7 @@ class Loaded:
 def load(path: Path, files: Files | None = None) -> Loaded:
     """Read the spec at `path` with the files that it uses, from the disk unless `files` reads them elsewhere. Raises
     SpecError when files can't be used: every name in them would be a further mistake."""
-    loader = _Loader(files or Disk())
+    loader = _Loader(files or SpecFiles())
     loader.read(path, str(path), ())
     if loader.unread or loader.findings.failed:
         raise SpecError((*loader.broken, *loader.findings.diagnostics()))

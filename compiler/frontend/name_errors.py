@@ -1,11 +1,17 @@
-"""Mistakes in names (E02xx), in files and circles (E06xx), and warnings."""
+"""Mistakes in names (E02xx), in files and circles (E06xx), warnings, and extensions that can't be used."""
 
 from __future__ import annotations
 
-from benchbrief.compiler.extensions.registry import own_families, sample_databases
+from typing import TYPE_CHECKING, Self
+
 from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt
+from benchbrief.compiler.registry import own_families, sample_databases
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.registry import RefusedExtension
 
 _UNITS = ("s", "ms", "us", "min", "h", "ops", "op")
 
@@ -306,3 +312,37 @@ class NoExperiment(CompileProblem):
     code = "W0501"
     says = "the spec has no experiment, so there is nothing to run"
     hint = "add `experiment some_name {{ hardware = ...  workloads = ...  threads = [1, 2, 4]  measure = 1 min }}`"
+
+
+class UnusableExtension(CompileProblem):
+    """An extension of another package that can't be used. `source` is the package with its version."""
+
+    code = "E0212"
+    says = "the {kind} `{name}` of {source} can't be used: {why}"
+    mark = "installed, and broken"
+    hint = "{remedy}; `bench extensions` lists what is installed"
+    kind: str
+    name: str
+    source: str
+    why: str
+    remedy: str
+
+    @classmethod
+    def of(cls, span: Span, refused: RefusedExtension) -> Self:
+        return cls(span, refused.kind, refused.name, refused.source, refused.why, refused.hint)
+
+
+class UntranslatedExtension(CompileProblem):
+    """A report in a language that an extension has no words in, for some of what it says."""
+
+    code = "W0212"
+    says = (
+        "the {kind} `{name}` of {source} has no words in `{language}` for {missing:ticked 3}: they will be in English"
+    )
+    mark = "a language that it lacks"
+    hint = "ask its authors for words in `{language}`"
+    kind: str
+    name: str
+    source: str
+    language: str
+    missing: tuple[str, ...]

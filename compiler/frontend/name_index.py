@@ -1,8 +1,7 @@
 """The definitions and uses of every name that a spec declares, with their places.
 
 It needs only the syntax trees, so it also works for a spec with mistakes. A name without a declaration (a measure, a
-dimension, a word of the language, a misspelt name) has no occurrence.
-"""
+dimension, a word of the language, a misspelt name) has no occurrence."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from typing import Literal
 
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL, dotted
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
-from benchbrief.compiler.schemas.host_schema import HARDWARE
+from benchbrief.compiler.schemas import HARDWARE
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
@@ -65,7 +64,7 @@ Node = ast.Block | ast.Metric | ast.Param | ast.Attribute
 
 
 @dataclass
-class Index:
+class NameIndex:
     """`nodes` maps each symbol to its declaration: the first of two. All attributes of a fact are in `occurrences`."""
 
     occurrences: list[Occurrence] = field(default_factory=list)
@@ -98,10 +97,10 @@ class Index:
         return {**short, **{symbol.name: symbol for symbol in every}}
 
 
-def index(declarations: Iterable[ast.Declaration]) -> Index:
+def index(declarations: Iterable[ast.Declaration]) -> NameIndex:
     """Return the index of a spec and of the files that it uses."""
     every = tuple(declarations)
-    found = Index()
+    found = NameIndex()
     for declaration in every:
         _define(declaration, found)
     uses = _Uses(found)
@@ -110,10 +109,10 @@ def index(declarations: Iterable[ast.Declaration]) -> Index:
     places: dict[tuple[Source, int, int], Occurrence] = {}
     for occurrence in found.occurrences:  # a formula has its metric in two nodes at one place
         places.setdefault((occurrence.span.source, occurrence.span.start, occurrence.span.end), occurrence)
-    return Index(list(places.values()), found.nodes)
+    return NameIndex(list(places.values()), found.nodes)
 
 
-def _define(declaration: ast.Declaration, found: Index) -> None:
+def _define(declaration: ast.Declaration, found: NameIndex) -> None:
     match declaration:
         case ast.Param():
             _add(found, Symbol("param", declaration.name.text), declaration.name, declaration)
@@ -134,13 +133,13 @@ def _define(declaration: ast.Declaration, found: Index) -> None:
             pass
 
 
-def _define_facts(block: ast.Block, found: Index) -> None:
+def _define_facts(block: ast.Block, found: NameIndex) -> None:
     for item in block.body:
         if isinstance(item, ast.Attribute) and item.key.text not in NOT_FACTS:
             _add(found, Symbol("fact", item.key.text), item.key, item)
 
 
-def _add(found: Index, symbol: Symbol, name: ast.Name, node: Node) -> None:
+def _add(found: NameIndex, symbol: Symbol, name: ast.Name, node: Node) -> None:
     found.nodes.setdefault(symbol, node)
     found.occurrences.append(Occurrence(symbol, name.span, defines=True))
 
@@ -148,7 +147,7 @@ def _add(found: Index, symbol: Symbol, name: ast.Name, node: Node) -> None:
 class _Uses:
     """Walks the trees for uses of names."""
 
-    def __init__(self, found: Index) -> None:
+    def __init__(self, found: NameIndex) -> None:
         self.found = found
 
     def _use(self, kind: Kind, name: ast.Name) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import field
 
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article
-from benchbrief.compiler.schemas.block_schema import OVERRIDABLE
+from benchbrief.compiler.schemas import OVERRIDABLE
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.syntax.parser_stop import DECLARATIONS, INNER_BLOCKS

@@ -1,4 +1,4 @@
-"""Functions of a whole curve: `knee`, `saturation`, `usl`, `time_to_steady`, and the condition `steady`.
+"""Functions of a whole curve (`knee`, `saturation`, `usl`, `time_to_steady`), of repeats, and the condition `steady`.
 
 An unknown result is missing. `compiler/metrics/lower_to_sql.py` computes them."""
 
@@ -9,17 +9,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchbrief.compiler.frontend.declarations import text_of
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS, SAMPLED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.indexing import yet_to_be_found
 from benchbrief.compiler.metrics.terms import (
     Demanded,
+    Dims,
     Measure,
-    Number,
-    Operation,
+    NumberTerm,
+    OperationTerm,
     Reduction,
-    Steady,
+    SteadyTerm,
     Term,
     Typed,
     along,
@@ -75,7 +76,7 @@ ABSENT = {
     "sd": "two_values",
     "when": "none_fulfils",
 }
-"""The code of the sentence (`model/text.py`) on why a function has no value."""
+"""The code of the sentence (`model/message.py`) on why a function has no value."""
 
 
 def why_absent(term: Term) -> tuple[str, ...]:
@@ -84,14 +85,14 @@ def why_absent(term: Term) -> tuple[str, ...]:
 
 
 def _unreached(term: Term) -> Iterator[str]:
-    if isinstance(term, Steady):
+    if isinstance(term, SteadyTerm):
         yield "steady"
         return
     if isinstance(term, Reduction) and (word := term.function.partition(".")[0]) in ABSENT:
         yield word
     for part in parts(term):
         yield from _unreached(part)
-    if isinstance(term, Reduction) and term.when is not None and not isinstance(term.when, Steady):
+    if isinstance(term, Reduction) and term.when is not None and not isinstance(term.when, SteadyTerm):
         yield "when"
 
 
@@ -110,15 +111,15 @@ def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
         _needs_phases(typer, span, "steady")
         return None
     kept = frozenset[Dimension](demanded | {"phase"}) & _TOTAL.on_demand
-    return Typed(Steady(Measure(_TOTAL, runs, typer.scope.experiment_visible, kept)))
+    return Typed(SteadyTerm(Measure(_TOTAL, runs, typer.scope.experiment_visible, kept)))
 
 
 def with_keys_of(when: Term, operand: Term) -> Term:
     """Return a condition whose `steady` has the fixed keys that the operand's measures share. In `mean(throughput[eco]
     over phase, when steady)` the throughput of `eco` has to be steady."""
-    if isinstance(when, Operation):
+    if isinstance(when, OperationTerm):
         return with_parts(when, lambda part: with_keys_of(part, operand))
-    if isinstance(when, Steady):
+    if isinstance(when, SteadyTerm):
         fixed = [dict(leaf.fixed) for leaf in leaves(operand) if isinstance(leaf, Measure)]
         for dim in DIMENSIONS:
             keys = {keys.get(dim) for keys in fixed}
@@ -208,12 +209,12 @@ def _at(typer: Typer, expr: ast.Call) -> float | None:
     for argument in expr.arguments[1:]:
         key = argument.key
         if key is not None and key.text not in known:
-            return typer.refuse(wrong.UnknownArgument(key.span, function, key.text, known))
+            return typer.refuse(wrong.UnknownFunctionArgument(key.span, function, key.text, known))
         typed = typer.number(argument.value)
         if typed is None:
             return None
         term = typed.term
-        if not isinstance(term, Number) or term.unit != DIMENSIONLESS or not 0 < term.value <= 1:
+        if not isinstance(term, NumberTerm) or term.unit != DIMENSIONLESS or not 0 < term.value <= 1:
             why = "needs `at:` above 0 and at most 100 %: it is a share of the offered load"
             usage = "write `saturation(throughput over target, at: 95 %)`"
             return typer.refuse(wrong.BadReduction(argument.value.span, function, why, usage))
@@ -239,12 +240,91 @@ def _time_to_steady(typer: Typer, expr: ast.Call, term: Term) -> Typed | None:
                 expr.span, "time_to_steady", f"needs phases of one length, and these are {listed}", usage
             )
         )
-    onset = Reduction("onset", Steady(term), ("phase",), None)
-    before = Operation("-", (onset, Number(1.0, DIMENSIONLESS)), DIMENSIONLESS)
-    return Typed(Operation("*", (before, Number(next(iter(lengths)), _SECONDS)), _SECONDS))
+    onset = Reduction("onset", SteadyTerm(term), ("phase",), None)
+    before = OperationTerm("-", (onset, NumberTerm(1.0, DIMENSIONLESS)), DIMENSIONLESS)
+    return Typed(OperationTerm("*", (before, NumberTerm(next(iter(lengths)), _SECONDS)), _SECONDS))
 
 
 def _needs_phases(typer: Typer, span: Span, word: str) -> None:
     most = max((run.phases for run in typer.runs), default=1)
     experiments = tuple(experiment.key for experiment in typer.scope.experiments)
     typer.report(metric_errors.NeedsPhases(span, word, FEWEST_PHASES, most, experiments))
+
+
+SPREADS = ("cv", "ci")
+
+
+def spread(typer: Typer, expr: ast.Call, operand: Typed, over: Dims, when: Term | None) -> Typed | None:
+    """Return `cv` or `ci` of an operand with the dimensions `over`; None after a mistake."""
+    function, inner, term = expr.function.text, text_of(expr.arguments[0].value), operand.term
+    why = usage = ""
+    if function == "ci" and over != ("repeat",):
+        why, usage = (
+            "needs `over repeat`: only repeats are independent of each other",
+            f"write `ci({inner} over repeat)`",
+        )
+    elif function == "ci" and when is not None:
+        why, usage = "takes no condition: it needs all repeats", f"write `ci({inner} over repeat)`"
+    elif SAMPLED.intersection(over) and not SAMPLED.issuperset(over):
+        sampled = ", ".join(dim for dim in over if dim in SAMPLED)
+        why, usage = "can't go over samples and planned points at once", f"reduce first: `mean(... over {sampled})`"
+    if why:
+        return typer.refuse(wrong.BadReduction(expr.span, function, why, usage))
+    _repeated(typer, expr.function.span, function, term, over)
+    if function == "ci":
+        return Typed(OperationTerm("half_width", (Reduction("list", term, over, None),), term.unit), operand.display)
+    parts = (Reduction("sd", term, over, when), Reduction("mean", term, over, when))
+    return Typed(OperationTerm("/", parts, DIMENSIONLESS))
+
+
+def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
+    """Return `p_value(throughput[a], throughput[b])` over their repeats; None after a mistake."""
+    usage = "write `p_value(throughput[one], throughput[other])`"
+    why = ""
+    if len(expr.arguments) != 2 or any(argument.key is not None for argument in expr.arguments):
+        why = "takes two expressions"
+    elif expr.over:
+        why = "takes no `over`: it uses the repeats"
+    elif expr.when is not None:
+        why = "takes no condition: it needs all repeats"
+    if why:
+        return typer.refuse(wrong.BadReduction(expr.span, "p_value", why, usage))
+    sides = [typer.number(argument.value, demanded | {"repeat"}) for argument in expr.arguments]
+    left, right = sides
+    if left is None or right is None:
+        return None
+    if left.term.unit != right.term.unit:
+        units = " and ".join(metric_errors.unit_words(side.term.unit or DIMENSIONLESS) for side in (left, right))
+        why = f"compares two values of one kind, and these are {units}"
+        return typer.refuse(wrong.BadReduction(expr.span, "p_value", why, usage))
+    lists: list[Reduction] = []
+    repeat: tuple[Dimension, ...] = ("repeat",)
+    for side, argument in zip((left, right), expr.arguments, strict=True):
+        term = along(side.term, repeat)
+        if "repeat" not in term.dims:
+            why = f"needs measured values, and `{text_of(argument.value)}` has no repeats"
+            return typer.refuse(wrong.BadReduction(argument.span, "p_value", why, usage))
+        if not any(len(offered_keys(each.operand, "repeat")) < 2 for each in lists):  # one warning for both sides
+            _repeated(typer, argument.span, "p_value", term, repeat)
+        lists.append(Reduction("list", term, repeat, None))
+    percentiles = any(holds_percentiles(side.term) for side in (left, right))
+    operator = "p_value of percentiles" if percentiles else "p_value"
+    return Typed(OperationTerm(operator, tuple(lists), DIMENSIONLESS))
+
+
+def _repeated(typer: Typer, span: Span, function: str, term: Term, over: Dims) -> None:
+    if over == ("repeat",) and len(offered_keys(term, "repeat")) < 2:
+        typer.report(metric_errors.FewRepeats(span, function))
+
+
+def holds_percentiles(term: Term) -> bool:
+    """Return whether its values are, or come from, percentiles."""
+    match term:
+        case Measure():
+            return term.kind.is_percentile
+        case OperationTerm():
+            return any(holds_percentiles(operand) for operand in term.operands)
+        case Reduction(function="max" | "min" | "first" | "last" | "median"):
+            return holds_percentiles(term.operand)
+        case _:
+            return False

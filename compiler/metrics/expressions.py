@@ -11,10 +11,8 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import TypeAlias, TypeVar, cast
 
-from benchbrief.compiler.extensions.extension_errors import UnusableExtension
-from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS, Refused, known_operations
 from benchbrief.compiler.frontend.declarations import dotted, names_in, text_of
-from benchbrief.compiler.frontend.name_errors import UnknownName
+from benchbrief.compiler.frontend.name_errors import UnknownName, UnusableExtension
 from benchbrief.compiler.frontend.scope import ExperimentKey, Scope
 from benchbrief.compiler.frontend.value_errors import NotFinite, UnknownUnit
 from benchbrief.compiler.measure_catalogue import (
@@ -31,7 +29,17 @@ from benchbrief.compiler.measure_catalogue import (
 )
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
-from benchbrief.compiler.metrics.curves import CURVES, curve, field_of, steady, with_keys_of
+from benchbrief.compiler.metrics.curves import (
+    CURVES,
+    SPREADS,
+    curve,
+    field_of,
+    holds_percentiles,
+    p_value,
+    spread,
+    steady,
+    with_keys_of,
+)
 from benchbrief.compiler.metrics.indexing import index, yet_to_be_found
 from benchbrief.compiler.metrics.metric_errors import (
     DeclaredNotSampled,
@@ -41,16 +49,15 @@ from benchbrief.compiler.metrics.metric_errors import (
     NeedsTool,
 )
 from benchbrief.compiler.metrics.planned_points import Runs, planned_runs
-from benchbrief.compiler.metrics.repeat_functions import SPREADS, holds_percentiles, p_value, spread
 from benchbrief.compiler.metrics.terms import (
     AxisValue,
     Demanded,
-    Fact,
+    FactTerm,
     Measure,
-    Number,
-    Operation,
+    NumberTerm,
+    OperationTerm,
     Reduction,
-    Spread,
+    SpreadTerm,
     Term,
     Typed,
     along,
@@ -64,6 +71,7 @@ from benchbrief.compiler.metrics.terms import (
     without_points,
 )
 from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS, RefusedExtension, known_operations
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -127,8 +135,8 @@ _Side: TypeAlias = list[tuple[Measure, Runs]]
 _OF_RUNS: tuple[Dimension, ...] = ("experiment", "hardware", "workload", "threads", "target")
 
 
-def _operations(term: Term) -> Iterator[Operation]:
-    if isinstance(term, Operation):
+def _operations(term: Term) -> Iterator[OperationTerm]:
+    if isinstance(term, OperationTerm):
         yield term
     for part in parts(term)[:1] if isinstance(term, Reduction) else parts(term):
         yield from _operations(part)
@@ -232,9 +240,9 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
     return None
 
 
-def _refused(family: str) -> Refused | None:
+def _refused(family: str) -> RefusedExtension | None:
     found = (PROBE_SPECS.find(family), TOOL_SPECS.find(family))
-    return next((each for each in found if isinstance(each, Refused)), None)
+    return next((each for each in found if isinstance(each, RefusedExtension)), None)
 
 
 def _fact(typer: Typer, word: str) -> Typed | None:
@@ -247,14 +255,14 @@ def _fact(typer: Typer, word: str) -> Typed | None:
 def _declared(typer: Typer, word: str) -> Typed | None:
     if word == "nodes":
         unit = parse_unit("nodes").dimension
-        return Typed(Fact(word, unit, tuple((hw.key, float(hw.nodes)) for hw in typer.scope.hardware)))
+        return Typed(FactTerm(word, unit, tuple((hw.key, float(hw.nodes)) for hw in typer.scope.hardware)))
     found = {hw.key: hw.facts[word] for hw in typer.scope.hardware if word in hw.facts}
     units = {parse_unit(quantity.unit).dimension for quantity in found.values()}
     if len(units) != 1:  # undeclared, or in two kinds of units, which `_explain` names
         return None
     written = {hw.units.get(word, "") for hw in typer.scope.hardware if word in hw.facts}
     display = parse_unit(written.pop()) if len(written) == 1 else None
-    term = Fact(word, units.pop(), tuple((key, quantity.value) for key, quantity in found.items()))
+    term = FactTerm(word, units.pop(), tuple((key, quantity.value) for key, quantity in found.items()))
     return Typed(term, display if display and display.text else None)
 
 
@@ -366,7 +374,7 @@ def _beside_condition(axis: Term, condition: Term) -> Term:
     latency.p99[read] < 5 ms)` is the largest offered load that holds, for each."""
     for dim in condition.dims:
         if dim not in axis.dims and (keys := planned_keys(condition, dim)):
-            axis = Spread(axis, dim, keys)
+            axis = SpreadTerm(axis, dim, keys)
     return axis
 
 
@@ -375,7 +383,7 @@ def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
     why = ""
     named = [argument.key for argument in expr.arguments if argument.key is not None]
     if expr.over and named:
-        return typer.refuse(wrong.UnknownArgument(named[0].span, function, named[0].text, ()))
+        return typer.refuse(wrong.UnknownFunctionArgument(named[0].span, function, named[0].text, ()))
     if len(expr.arguments) != 1 or named:
         why = "takes one expression"
     elif not expr.over:
@@ -615,7 +623,7 @@ class Typer:
                 return self._arithmetic(expr, demanded)
             case ast.Binary(operator="and" | "or"):
                 left, right = self.condition(expr.left, demanded), self.condition(expr.right, demanded)
-                return Typed(Operation(expr.operator, (left.term, right.term), None)) if left and right else None
+                return Typed(OperationTerm(expr.operator, (left.term, right.term), None)) if left and right else None
             case ast.Binary() if expr.operator in _COMPARISONS:
                 return self._comparison(expr, demanded)
             case ast.String():
@@ -634,7 +642,7 @@ class Typer:
         value = unit.to_base(expr.value)
         if not math.isfinite(value):
             return self.refuse(NotFinite(expr.span))
-        return Typed(Number(value, unit.dimension), unit if unit.text else None)
+        return Typed(NumberTerm(value, unit.dimension), unit if unit.text else None)
 
     def _unknown_unit(self, span: Span, error: UnknownUnitError) -> T | None:
         start = span.start + error.start
@@ -644,13 +652,13 @@ class Typer:
     def _unary(self, expr: ast.Unary, demanded: Demanded) -> Typed | None:
         if expr.operator == "not":
             condition = self.condition(expr.operand, demanded)
-            return condition and Typed(Operation("not", (condition.term,), None))
+            return condition and Typed(OperationTerm("not", (condition.term,), None))
         typed = self.number(expr.operand, demanded)
         if typed is None:
             return None
-        if isinstance(typed.term, Number):
-            return Typed(Number(-typed.term.value, typed.term.unit), typed.display)
-        return Typed(Operation("-", (typed.term,), typed.term.unit), typed.display)
+        if isinstance(typed.term, NumberTerm):
+            return Typed(NumberTerm(-typed.term.value, typed.term.unit), typed.display)
+        return Typed(OperationTerm("-", (typed.term,), typed.term.unit), typed.display)
 
     def _arithmetic(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
         left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
@@ -673,7 +681,7 @@ class Typer:
                 if expr.operator == "+" and holds_percentiles(right.term) and _unsummed(left.term):
                     ratios = common == DIMENSIONLESS
                     self.report(metric_errors.MeanOfPercentiles(expr.span, "sum", (), ratios))
-                if left.display == right.display or isinstance(right.term, Number):
+                if left.display == right.display or isinstance(right.term, NumberTerm):
                     display = left.display
         return Typed(_folded(expr.operator, left.term, right.term, unit), display)
 
@@ -683,9 +691,9 @@ class Typer:
             return None
         for side, typed, other in ((expr.left, left, right), (expr.right, right, left)):
             shown_as_share = other.display is not None and other.display.text == "%"
-            if shown_as_share and _is_bare(side) and isinstance(typed.term, Number) and abs(typed.term.value) > 1:
+            if shown_as_share and _is_bare(side) and isinstance(typed.term, NumberTerm) and abs(typed.term.value) > 1:
                 self.report(metric_errors.BareShare(side.span, text_of(side), 100 * typed.term.value))
-        return Typed(Operation(expr.operator, (left.term, right.term), None))
+        return Typed(OperationTerm(expr.operator, (left.term, right.term), None))
 
     def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
         """Return the unit of both sides. `0` has any unit."""
@@ -717,7 +725,7 @@ class Typer:
         actual = typed.term.unit or DIMENSIONLESS
         if actual != unit.dimension:
             parts: tuple[tuple[Span, Unit | None], ...] = ()
-            if isinstance(metric.expr, ast.Binary) and isinstance(typed.term, Operation):
+            if isinstance(metric.expr, ast.Binary) and isinstance(typed.term, OperationTerm):
                 sides = (self.typed(side, demanded) for side in (metric.expr.left, metric.expr.right))
                 spans = (metric.expr.left.span, metric.expr.right.span)
                 parts = tuple((span, unit_of(side)) for span, side in zip(spans, sides, strict=True) if side)
@@ -734,17 +742,17 @@ def _plain(key: DimKey) -> str:
 
 
 def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term:
-    if isinstance(left, Number) and isinstance(right, Number) and not (operator == "/" and right.value == 0):
+    if isinstance(left, NumberTerm) and isinstance(right, NumberTerm) and not (operator == "/" and right.value == 0):
         a, b = left.value, right.value
         value = {"+": a + b, "-": a - b, "*": a * b}[operator] if operator != "/" else a / b
         if math.isfinite(value):
-            return Number(value, unit)
-    return Operation(operator, (left, right), unit)
+            return NumberTerm(value, unit)
+    return OperationTerm(operator, (left, right), unit)
 
 
 def _unsummed(term: Term) -> bool:
     """Return whether it has percentiles without a sum of two, which has a warning already."""
-    summed = isinstance(term, Operation) and term.operator == "+" and all(map(holds_percentiles, term.operands))
+    summed = isinstance(term, OperationTerm) and term.operator == "+" and all(map(holds_percentiles, term.operands))
     return holds_percentiles(term) and not summed
 
 
@@ -761,8 +769,8 @@ def _is_bare(expr: ast.Expr) -> bool:
 
 def _is_plain(typed: Typed) -> bool:
     """Return whether it is a number without a unit: a product with it keeps its kind."""
-    return isinstance(typed.term, Number) and typed.term.unit == DIMENSIONLESS
+    return isinstance(typed.term, NumberTerm) and typed.term.unit == DIMENSIONLESS
 
 
 def _is_zero(term: Term) -> bool:
-    return isinstance(term, Number) and term.value == 0 and term.unit == DIMENSIONLESS
+    return isinstance(term, NumberTerm) and term.value == 0 and term.unit == DIMENSIONLESS

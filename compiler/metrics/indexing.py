@@ -12,7 +12,7 @@ from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.terms import (
     Fixed,
     Measure,
-    Number,
+    NumberTerm,
     Term,
     counted,
     fix,
@@ -181,7 +181,7 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
     if typed is None:
         return None
     unit = parse_unit(AXIS_UNITS[dim])
-    if not isinstance(typed.term, Number):
+    if not isinstance(typed.term, NumberTerm):
         why, instead = f"`{dim}` must be a number, not an expression", f"write the number, as in `{dim}: 1`"
         return typer.refuse(wrong.BadIndex(expr.span, why, instead))
     spelled_out = parse_unit(dim).dimension if dim == "threads" else unit.dimension  # `threads: 96 threads`

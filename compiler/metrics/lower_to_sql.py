@@ -14,13 +14,13 @@ from benchbrief.compiler.metrics.planned_points import Runs
 from benchbrief.compiler.metrics.terms import (
     AxisValue,
     Dims,
-    Fact,
+    FactTerm,
     Measure,
-    Number,
-    Operation,
+    NumberTerm,
+    OperationTerm,
     Reduction,
-    Spread,
-    Steady,
+    SpreadTerm,
+    SteadyTerm,
     Term,
     is_exact,
 )
@@ -227,7 +227,7 @@ _DECIMALS = 9
 """Decimals of a knee's height. Smaller differences are rounding."""
 
 
-def steady(term: Steady, source: str) -> str:
+def steady(term: SteadyTerm, source: str) -> str:
     """Return whether each phase is in the steady state, by the rule in `model/steadiness.py`. `source` has the operand.
 
     A phase is steady when the rule holds over the phases from it, or from an earlier one, to the last. A missing value,
@@ -392,24 +392,24 @@ class _Tables:
                 *before, (_, body) = measure_tables(name, term, self._runs)
                 self._bodies += before
                 self.reads.append(read(term, self._runs))
-            case Fact():
+            case FactTerm():
                 name = self._name(term.name)
                 rows = ", ".join(f"({key_literal(key)}, {number_literal(value)})" for key, value in term.values)
                 body = _values("hardware", rows)
             case AxisValue():
                 name = self._name(term.dim)
                 body = self._axis(term)
-            case Steady():
+            case SteadyTerm():
                 body = steady(term, self._table(term.operand))
                 name = self._name("steady")
             case Reduction():
                 body = self._reduction(term)
                 name = self._name(term.function)
-            case Spread():
+            case SpreadTerm():
                 source = self._table(term.operand) if any(_sources(term.operand)) else None
                 body = self._spread(term, source)
                 name = self._name("spread")
-            case Number() | Operation():
+            case NumberTerm() | OperationTerm():
                 body = self._select(term.dims, [("value", term)])
                 name = self._name("points")
         self._names[term] = name
@@ -426,7 +426,7 @@ class _Tables:
             return "SELECT DISTINCT time, CAST(time AS DOUBLE) AS value\nFROM measure.sample"
         return _values(term.dim, ", ".join(f"({key_literal(p)}, {number_literal(p)})" for p in term.points))
 
-    def _spread(self, term: Spread, source: str | None) -> str:
+    def _spread(self, term: SpreadTerm, source: str | None) -> str:
         if term.beside:
             keys = f"(\n{indent(self._keys_of(term.beside, term.dim))}\n) AS keys"
         else:
@@ -518,14 +518,14 @@ class _Tables:
         if term in values:
             return values[term]
         match term:
-            case Number():
+            case NumberTerm():
                 return number_literal(term.value)
-            case Operation(operator=operator) if operator in _CALLS:
+            case OperationTerm(operator=operator) if operator in _CALLS:
                 arguments = ", ".join(self._scalar(operand, values, where) for operand in term.operands)
                 return _CALLS[operator].format(arguments)
             case AxisValue():
                 return f"CAST({(where or {})[term.dim]} AS DOUBLE)"
-            case Operation():
+            case OperationTerm():
                 level = _BINDS[term.operator if len(term.operands) == 2 else f"unary {term.operator}"]
                 text = self._operation(term, values, where, level)
                 return f"({text})" if level < above else text
@@ -533,7 +533,7 @@ class _Tables:
                 raise AssertionError(f"{type(term).__name__} is always a table")
 
     def _operation(
-        self, term: Operation, values: dict[Term, str], where: dict[Dimension, str] | None, level: int
+        self, term: OperationTerm, values: dict[Term, str], where: dict[Dimension, str] | None, level: int
     ) -> str:
         if len(term.operands) == 1:
             operand = self._scalar(term.operands[0], values, where, level + 1)
@@ -573,7 +573,7 @@ def _output(expression: str, term: Term, factor: float, alias: str) -> str:
         inverse = round(1 / factor)
         exact = factor < 1 and 1 / inverse == factor  # `* 100` rounds less than `/ 0.01`
         scale = f"* {number_literal(inverse)}" if exact else f"/ {number_literal(factor)}"
-        needs_parentheses = isinstance(term, Operation) and term.operator in "+-"
+        needs_parentheses = isinstance(term, OperationTerm) and term.operator in "+-"
         expression = f"({expression}) {scale}" if needs_parentheses else f"{expression} {scale}"
     if not any(_sources(term)):
         expression = f"CAST({expression} AS DOUBLE)"
@@ -604,10 +604,10 @@ def _values(dim: str, rows: str) -> str:
 def _sources(term: Term) -> Iterator[Term]:
     """Return the parts of a term with tables of their own: everything below its arithmetic."""
     match term:
-        case Operation():
+        case OperationTerm():
             for operand in term.operands:
                 yield from _sources(operand)
-        case Number():
+        case NumberTerm():
             return
         case _:
             yield term

@@ -588,7 +588,7 @@ class BadIndex(CompileProblem):
     instead: str
 
 
-class UnknownArgument(Misspelt):
+class UnknownFunctionArgument(Misspelt):
     code = "E0726"
     says = "`{kind}` takes no `{word}`"
     otherwise = "it takes {all_known}"

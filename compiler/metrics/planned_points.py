@@ -14,7 +14,7 @@ from benchbrief.model.points import DimKey
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     """One workload on one hardware in one experiment, with its ramp.
 
     `axis` is None without a ramp of known points. `unknown` maps dimensions without a point yet to their searches.
@@ -52,7 +52,7 @@ class Run:
                 return ()
 
 
-class Runs(tuple[Run, ...]):
+class Runs(tuple[PlannedRun, ...]):
     """Planned runs in their order, as one value that is hashed once.
 
     Caches keys and parts: every expression of a spec asks for the same ones.
@@ -76,7 +76,7 @@ class Runs(tuple[Run, ...]):
         if dim in ("node", "time"):
             return self
         if dim not in self._parts:
-            parts: dict[DimKey, list[Run]] = {}
+            parts: dict[DimKey, list[PlannedRun]] = {}
             for run in self:
                 for planned in dict.fromkeys(run.keys(dim)):
                     parts.setdefault(planned, []).append(run)
@@ -142,7 +142,7 @@ class Runs(tuple[Run, ...]):
 def planned_runs(scope: Scope) -> Runs:
     operations = {workload.key: workload.operations for workload in scope.workloads}
     return Runs(
-        Run(
+        PlannedRun(
             experiment.key,
             hardware,
             workload,

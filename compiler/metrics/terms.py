@@ -46,7 +46,7 @@ class _Whole:
 
 
 @dataclass(frozen=True)
-class Number(_Leaf):
+class NumberTerm(_Leaf):
     value: float
     unit: UnitDimension
     dims: ClassVar[Dims] = ()
@@ -106,7 +106,7 @@ class Measure(_Leaf):
 
 
 @dataclass(frozen=True)
-class Fact(_Leaf):
+class FactTerm(_Leaf):
     """A declared quantity of the hardware groups that have it."""
 
     name: str
@@ -129,7 +129,7 @@ class AxisValue(_Leaf):
 
 
 @dataclass(frozen=True)
-class Operation(_Whole):
+class OperationTerm(_Whole):
     """An operator over one or two operands, joined on their common dimensions."""
 
     operator: str
@@ -142,7 +142,7 @@ class Operation(_Whole):
 
 
 @dataclass(frozen=True)
-class Steady(_Whole):
+class SteadyTerm(_Whole):
     """Whether the operand is steady, for each phase, or for the phase `at` alone (`model/steadiness.py`).
 
     The steady state begins with the first phase from which the rule holds up to the last.
@@ -190,7 +190,7 @@ class Reduction(_Whole):
 
 
 @dataclass(frozen=True)
-class Spread(_Whole):
+class SpreadTerm(_Whole):
     """A term without `dim`, repeated for each of the dimension's keys: a constant line across a figure.
 
     Keys that only the results have (node, time) are those at which the terms `beside` it have values.
@@ -210,17 +210,17 @@ class Spread(_Whole):
         return in_order({*self.operand.dims, self.dim})
 
 
-Term: TypeAlias = Number | Measure | Fact | AxisValue | Operation | Steady | Reduction | Spread
+Term: TypeAlias = NumberTerm | Measure | FactTerm | AxisValue | OperationTerm | SteadyTerm | Reduction | SpreadTerm
 
 
 def parts(term: Term) -> tuple[Term, ...]:
     """Return the terms that a term is made of, in the order of the text."""
     match term:
-        case Operation():
+        case OperationTerm():
             return term.operands
         case Reduction():
             return (term.operand, term.when) if term.when else (term.operand,)
-        case Steady() | Spread():
+        case SteadyTerm() | SpreadTerm():
             return (term.operand,)
         case _:
             return ()
@@ -233,11 +233,11 @@ def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
     if all(a is b for a, b in zip(old, new, strict=True)):
         return term
     match term:
-        case Operation():
+        case OperationTerm():
             return replace(term, operands=new)
         case Reduction():
             return replace(term, operand=new[0], when=new[1] if term.when else None)
-        case Steady() | Spread():
+        case SteadyTerm() | SpreadTerm():
             return replace(term, operand=new[0])
         case _:
             return term
@@ -246,19 +246,19 @@ def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
 def offers(term: Term) -> frozenset[Dimension]:
     """Return the dimensions that an index may fix: the term's own, and those its measures have on demand."""
     match term:
-        case Number():
+        case NumberTerm():
             return frozenset()
         case Measure():
             return term.offers
-        case Fact() | AxisValue():
+        case FactTerm() | AxisValue():
             return frozenset(term.dims)
-        case Operation():
+        case OperationTerm():
             return frozenset().union(*(offers(operand) for operand in term.operands))
-        case Steady():
+        case SteadyTerm():
             return offers(term.operand) - {"phase"} if term.at is not None else offers(term.operand)
         case Reduction():
             return offers(term.operand) - set(term.over)
-        case Spread():
+        case SpreadTerm():
             return offers(term.operand) | {term.dim}
 
 
@@ -269,14 +269,14 @@ def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
     match term:
         case Measure():
             return term.at(dim, key)
-        case Fact():
+        case FactTerm():
             found = [value for hardware, value in term.values if hardware == key]
-            return Number(found[0], term.unit) if found else replace(term, values=())
+            return NumberTerm(found[0], term.unit) if found else replace(term, values=())
         case AxisValue():
-            return Number(float(key), term.unit)
-        case Steady() if dim == "phase":  # the later phases decide whether a phase is steady
+            return NumberTerm(float(key), term.unit)
+        case SteadyTerm() if dim == "phase":  # the later phases decide whether a phase is steady
             return replace(term, at=key)
-        case Spread() if dim == term.dim:
+        case SpreadTerm() if dim == term.dim:
             return term.operand
         case _:
             return with_parts(term, lambda part: fix(part, dim, key))
@@ -305,23 +305,23 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
     match term:
         case Measure():
             return term.runs.keys(dim)
-        case Fact():
+        case FactTerm():
             return tuple(hardware for hardware, _ in term.values)
         case AxisValue():
             return unique(term.points)
-        case Operation():
+        case OperationTerm():
             return unique(key for operand in term.operands for key in offered_keys(operand, dim))
-        case Steady() | Reduction():
+        case SteadyTerm() | Reduction():
             return offered_keys(term.operand, dim)
-        case Spread():
+        case SpreadTerm():
             return term.keys if dim == term.dim else offered_keys(term.operand, dim)
-        case Number():
+        case NumberTerm():
             return ()
 
 
-def leaves(term: Term) -> Iterator[Measure | Fact | AxisValue]:
+def leaves(term: Term) -> Iterator[Measure | FactTerm | AxisValue]:
     """Return the measures, facts and axes of a term, in the order of the text."""
-    if isinstance(term, Measure | Fact | AxisValue):
+    if isinstance(term, Measure | FactTerm | AxisValue):
         yield term
     for part in parts(term):
         yield from leaves(part)
@@ -333,34 +333,34 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
     match term:
         case Measure():
             return None if dim in ("node", "time") else term.runs.keys(dim)
-        case Fact():
+        case FactTerm():
             return tuple(hardware for hardware, _ in term.values)
         case AxisValue():
             return None if dim == "time" else unique(term.points)
-        case Operation():
+        case OperationTerm():
             found = [planned_keys(operand, dim) for operand in term.operands if dim in operand.dims]
             known = [keys for keys in found if keys is not None]
             if not known:
                 return None
             others = [frozenset(keys) for keys in known[1:]]
             return tuple(key for key in known[0] if all(key in keys for keys in others))
-        case Steady() | Reduction():
+        case SteadyTerm() | Reduction():
             return planned_keys(term.operand, dim)
-        case Spread():
+        case SpreadTerm():
             if dim == term.dim:
                 return None if term.beside else term.keys
             return planned_keys(term.operand, dim)
-        case Number():
+        case NumberTerm():
             return ()
 
 
-def without_points(term: Term) -> Measure | Fact | AxisValue | None:
+def without_points(term: Term) -> Measure | FactTerm | AxisValue | None:
     """Return the first part without any planned run, so that the whole term never has a value."""
     for leaf in leaves(term):
         match leaf:
             case Measure() if not leaf.runs:
                 return leaf
-            case Fact() if not leaf.values:
+            case FactTerm() if not leaf.values:
                 return leaf
             case AxisValue() if not leaf.points and leaf.dim != "time":
                 return leaf
@@ -376,7 +376,7 @@ def is_exact(term: Term) -> bool:
             return term.kind.is_size
         case Reduction(function="count"):
             return True
-        case Steady():
+        case SteadyTerm():
             return False
         case _:
             return all(map(is_exact, parts(term)))

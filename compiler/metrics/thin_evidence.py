@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, TypeGuard
 from benchbrief.compiler.frontend.scope import ExperimentKey
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.metric_errors import FewBeyond, PassesOver, SingleRun, SizeOfTime
-from benchbrief.compiler.metrics.planned_points import Run, Runs
+from benchbrief.compiler.metrics.planned_points import PlannedRun, Runs
 from benchbrief.compiler.metrics.terms import (
     AxisValue,
-    Fact,
+    FactTerm,
     Measure,
-    Number,
-    Operation,
+    NumberTerm,
+    OperationTerm,
     Reduction,
-    Spread,
+    SpreadTerm,
     Term,
     leaves,
 )
@@ -46,16 +46,16 @@ def value_range(term: Term) -> Range:
     Of our own measures, only temperatures may be below 0. One of another package may be, too: who uses the range looks
     at the values."""
     match term:
-        case Number():
+        case NumberTerm():
             return term.value, term.value
         case Measure():
             return ANY if term.unit == _TEMPERATURE else NEVER_BELOW_0
         case AxisValue():
             return NEVER_BELOW_0
-        case Fact():
+        case FactTerm():
             values = [value for _, value in term.values]
             return (min(values), max(values)) if values else ANY
-        case Spread():
+        case SpreadTerm():
             return value_range(term.operand)
         case Reduction() if term.function in _AMONG:
             return value_range(term.operand)
@@ -63,11 +63,11 @@ def value_range(term: Term) -> Range:
             return NEVER_BELOW_0
         case Reduction() if term.function in _SIZES or term.function.endswith("_se"):
             return NEVER_BELOW_0
-        case Operation(operator="half_width"):
+        case OperationTerm(operator="half_width"):
             return NEVER_BELOW_0
-        case Operation(operator="p_value" | "p_value of percentiles"):
+        case OperationTerm(operator="p_value" | "p_value of percentiles"):
             return 0.0, 1.0
-        case Operation():
+        case OperationTerm():
             return _of_operation(term.operator, [value_range(operand) for operand in term.operands])
         case _:
             return ANY
@@ -180,7 +180,7 @@ def _is_grown(leaf: Term) -> TypeGuard[Measure]:
     return isinstance(leaf, Measure) and leaf.kind.is_size and leaf.kind.name != "database.size_loaded"
 
 
-def _target(run: Run, place: ExperimentKey, fixed: object) -> float | None:
+def _target(run: PlannedRun, place: ExperimentKey, fixed: object) -> float | None:
     """Return the lowest offered rate; 0 for arrivals that have rates of their own, and None without a schedule."""
     arrivals = place.schedule.arrivals
     if arrivals and arrivals.own_rates:

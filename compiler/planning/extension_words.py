@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from benchbrief.compiler.extensions.extension_errors import UntranslatedExtension
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TOOL_SPECS, word_of
+from benchbrief.compiler.frontend.name_errors import UntranslatedExtension
 from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, TOOL_SPECS, word_of
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.extension_spec import LANGUAGES
 from benchbrief.model.plan import Cell, Report

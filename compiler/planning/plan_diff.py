@@ -1,8 +1,7 @@
 """The difference between two plans: new, changed, equal and gone cells, and their changed parts.
 
 Cells with equal content hashes are equal, also under another name. The others are matched by name. The result is
-data; `explain_diff.py` words it.
-"""
+data; `explain_diff.py` words it."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ Kind = Literal["new", "changed", "same", "gone"]
 
 
 @dataclass(frozen=True)
-class Part:
+class ChangedPart:
     """A named part of a cell's identity, in base units; None for an absent value.
 
     `owner` is its block, such as `workload a`; empty for the experiment itself.
@@ -41,7 +40,7 @@ class CellDiff:
     kind: Kind
     cell: Cell
     was: Cell | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ChangedPart, ...] = ()
 
     @property
     def renamed(self) -> bool:
@@ -66,7 +65,7 @@ class SearchDiff:
     """
 
     experiment: str
-    parts: tuple[Part, ...]
+    parts: tuple[ChangedPart, ...]
 
 
 @dataclass(frozen=True)
@@ -121,13 +120,13 @@ def _same(before: Plan, after: Plan) -> dict[str, Cell]:
     return found
 
 
-def changed_parts(before: Plan, was: Cell, after: Plan, cell: Cell) -> Iterator[Part]:
+def changed_parts(before: Plan, was: Cell, after: Plan, cell: Cell) -> Iterator[ChangedPart]:
     """Return the parts of a cell's identity that differ from its counterpart in another plan."""
     old, new = dict(_flat(identity(before, was))), dict(_flat(identity(after, cell)))
     for path in dict.fromkeys((*old, *new)):
         if old.get(path) != new.get(path):
             owner, name = _called(path, cell)
-            yield Part(owner, name, old.get(path), new.get(path))
+            yield ChangedPart(owner, name, old.get(path), new.get(path))
 
 
 def _flat(parts: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -184,7 +183,7 @@ def search_diffs(before: Plan, after: Plan) -> Iterator[SearchDiff]:
         old, new = _choosing(before.experiments[name]), _choosing(experiment)
         fields = [field for field in dict.fromkeys((*new, *old)) if old.get(field) != new.get(field)]
         if fields:
-            yield SearchDiff(name, tuple(Part("", field, old.get(field), new.get(field)) for field in fields))
+            yield SearchDiff(name, tuple(ChangedPart("", field, old.get(field), new.get(field)) for field in fields))
 
 
 def _choosing(experiment: Experiment) -> dict[str, object]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pydantic import TypeAdapter
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Cell, Plan, Probe, Tool, Workload
 
 _BEGIN, _END = b'\n "cells": [\n', b"\n ],\n"

@@ -24,7 +24,7 @@ class NotAFile(Problem):
     specs: tuple[str, ...]
 
 
-class Unreadable(Problem):
+class UnreadableFile(Problem):
     code = "E0003"
     says = "can't read `{name}`: {why}"
     name: str

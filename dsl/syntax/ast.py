@@ -2,7 +2,7 @@
 
 Every node carries the span of the text it came from. The tree is generic on purpose: a block is a keyword, a name, a
 label and a body; which attributes a block may hold is the compiler's table
-(`compiler/schemas/block_schema.py`), not the grammar's.
+(`compiler/schemas.py`), not the grammar's.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ below, as far as that is known."""
 Matcher = Callable[[str, int], "re.Match[str] | None"]
 
 
-class Rule(TypedDict):
+class GrammarRule(TypedDict):
     """`kept` are the values that the node gets, each by its index, whether it is a list whose values it gets, and how
     many that are absent stand before it; `absent` is how many stand behind. One that `stays` is its only value."""
 
@@ -47,7 +47,7 @@ class Tables(TypedDict):
     """The CRC-32 of the grammar's text."""
     starts: dict[str, int]
     ends: dict[str, int]
-    rules: list[Rule]
+    rules: list[GrammarRule]
     shifts: list[dict[str | None, int]]
     reductions: list[dict[str | None, int]]
     terminals: dict[str, str]
@@ -68,7 +68,7 @@ def read_tables() -> Tables:
     return tables
 
 
-class Token(str):
+class LexedToken(str):
     """A piece of the text with the name of its terminal, and its place: what the tree builder asks of a token."""
 
     __slots__ = ("end_pos", "start_pos", "type")
@@ -77,7 +77,7 @@ class Token(str):
     end_pos: int
 
 
-class Stopped(Exception):
+class ParserStopped(Exception):
     """The text has a mistake: at `at`, where only the terminals `expected` could have gone on."""
 
     def __init__(self, at: int, expected: frozenset[str]) -> None:
@@ -86,7 +86,7 @@ class Stopped(Exception):
         self.expected = expected
 
 
-class Values(list[Any]):
+class HiddenValues(list[Any]):
     """Values that vanish into what holds them: those of a rule whose name begins with `_`."""
 
 
@@ -114,9 +114,9 @@ def _nothing(_: list[Any]) -> None:
     """What is made where only the way through the text counts."""
 
 
-def _maker(rule: Rule, builder: object) -> Callable[[list[Any]], Any]:
+def _maker(rule: GrammarRule, builder: object) -> Callable[[list[Any]], Any]:
     """Return what makes a value of a rule's values."""
-    make: Callable[[list[Any]], Any] = getattr(builder, rule["makes"], Values)
+    make: Callable[[list[Any]], Any] = getattr(builder, rule["makes"], HiddenValues)
     kept, absent = rule["kept"], rule["absent"]
     if absent or any(before or vanishes for _, vanishes, before in kept):
 
@@ -133,8 +133,8 @@ def _maker(rule: Rule, builder: object) -> Callable[[list[Any]], Any]:
             return found + [None] * absent if absent else found
 
         inner = make
-        if inner is Values:  # a list that grows value by value is not copied each time
-            make = lambda values: found if type(found := chosen(values)) is Values else Values(found)  # noqa: E731
+        if inner is HiddenValues:  # a list that grows value by value is not copied each time
+            make = lambda values: found if type(found := chosen(values)) is HiddenValues else HiddenValues(found)  # noqa: E731
         else:
             make = lambda values: inner(chosen(values))  # noqa: E731
     elif len(kept) == 1 < rule["size"]:
@@ -146,7 +146,7 @@ def _maker(rule: Rule, builder: object) -> Callable[[list[Any]], Any]:
     return make
 
 
-class Driver:
+class ParserDriver:
     """Runs the tables. `builder` has a method for each rule that makes a node; without one, nothing is built."""
 
     def __init__(self, tables: Tables, builder: object | None = None) -> None:
@@ -167,8 +167,10 @@ class Driver:
         self._skip = re.compile("|".join(tables["ignored"])).match
 
     def parse(self, text: str, start: str, values: list[Any] | None = None) -> Any:
-        """What the builder makes of a text. Raises Stopped at a mistake, and whatever the builder raises. `values` is
-        what was read and is no part of anything greater yet; it is left as it is at a mistake."""
+        """Return what the builder makes of a text. `values` collects what is not part of anything larger yet, and is
+        left as it is at a mistake.
+
+        Raises ParserStopped at a mistake, and whatever the builder raises."""
         shifts, reductions, scanners, skip = self._shifts, self._reductions, self._scanners, self._skip
         state, end_state = self._starts[start], self._ends[start]
         states = [state]
@@ -180,9 +182,9 @@ class Driver:
             begin = at
             if at < length:
                 if not (found := scanners[state](text, at)):
-                    raise Stopped(at, self._readable(text, at, states))
+                    raise ParserStopped(at, self._readable(text, at, states))
                 name = found.lastgroup
-                token = Token(found.group())
+                token = LexedToken(found.group())
                 token.type, token.start_pos = name, at
                 token.end_pos = at = found.end()
             else:
@@ -194,7 +196,7 @@ class Driver:
                     values.append(token)
                     break
                 if (reduction := reductions[state].get(name)) is None:
-                    raise Stopped(begin, self._accepted(states))
+                    raise ParserStopped(begin, self._accepted(states))
                 size, make, rule, follows = reduction
                 if size:
                     value = make(values[-size:])
@@ -266,11 +268,11 @@ def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaratio
     here = Source(source.name, text)
     try:
         return cast(ast.File, _built("file", source, start, text, values))
-    except Stopped as stopped:
+    except ParserStopped as stopped:
         mistakes = [_mistake("file", here, 0, len(text), stopped).diagnostic()]
     except SpecError as error:
         mistakes = [mistake.moved(here, -start) for mistake in error.diagnostics]
-    if whole is not None and values and isinstance(values[0], Values):
+    if whole is not None and values and isinstance(values[0], HiddenValues):
         whole.extend(values[0])
     raise SpecError(tuple(mistakes))
 
@@ -289,19 +291,20 @@ def parse_expression(source: Source, start: int, end: int) -> ast.Expr:
 def _parse(rule: str, source: Source, start: int, end: int) -> Any:
     try:
         return _built(rule, source, start, source.text[start:end])
-    except Stopped as stopped:
+    except ParserStopped as stopped:
         mistake = _mistake(rule, source, start, end, stopped)
     raise mistake.error()
 
 
 def _built(rule: str, source: Source, start: int, text: str, values: list[Any] | None = None) -> Any:
-    """What a text is that stands at `start` of a source. Raises Stopped, whose place is in the text, and SpecError."""
+    """Return what is built of a text at `start` of a source. Raises SpecError, and ParserStopped with its place in the
+    text."""
     driver, builder = _parser()
     with builder.reading(source, start):
         return driver.parse(text, rule, values)
 
 
-def _mistake(rule: str, source: Source, start: int, end: int, stopped: Stopped) -> Problem:
+def _mistake(rule: str, source: Source, start: int, end: int, stopped: ParserStopped) -> Problem:
     at = start + stopped.at
     problem = slips.explain(source, start, end, at, stopped.expected)
     if problem.suggestion is None:
@@ -337,7 +340,7 @@ def _stops(rule: str, opened: str, text: str) -> int:
     """Where the grammar stops in a text that stands behind `opened`; behind its end when it is whole."""
     try:
         _grammar().parse(opened + text, rule)
-    except Stopped as stopped:
+    except ParserStopped as stopped:
         return stopped.at - len(opened)
     return len(text) + 1
 
@@ -348,15 +351,15 @@ def _tables() -> Tables:
 
 
 @cache
-def _grammar() -> Driver:
+def _grammar() -> ParserDriver:
     """A parser that builds nothing: it only says how far a text can be read."""
-    return Driver(_tables())
+    return ParserDriver(_tables())
 
 
 @cache
-def _parser() -> tuple[Driver, _Builder]:
+def _parser() -> tuple[ParserDriver, _Builder]:
     builder = _Builder()
-    return Driver(_tables(), builder), builder
+    return ParserDriver(_tables(), builder), builder
 
 
 class _Builder:
@@ -385,13 +388,13 @@ class _Builder:
             finally:
                 self.source, self.offset, self.depths = outer
 
-    def _span(self, first: Token, last: Token) -> Span:
+    def _span(self, first: LexedToken, last: LexedToken) -> Span:
         return Span(self.source, self.offset + first.start_pos, self.offset + last.end_pos)
 
-    def _name(self, token: Token) -> ast.Name:
+    def _name(self, token: LexedToken) -> ast.Name:
         return ast.Name(self._span(token, token), str(token))
 
-    def _optional(self, token: Token | None) -> ast.Name | None:
+    def _optional(self, token: LexedToken | None) -> ast.Name | None:
         return self._name(token) if token is not None else None
 
     def _deeper(self, node: _Node, *inner: ast.Expr) -> _Node:
@@ -439,7 +442,7 @@ class _Builder:
         span = self._span(keyword, closer)
         return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, tuple(body))
 
-    def _check_head(self, keyword: Token) -> None:
+    def _check_head(self, keyword: LexedToken) -> None:
         """Raise SpecError when an expression that breaks off has taken the keyword before this one for its next name:
         `metric m = 2 *` and, on the next line, `hardware nvme { ... }`."""
         at = self.offset + keyword.start_pos
@@ -578,11 +581,11 @@ class _Builder:
 
     def _call(
         self,
-        function: Token,
+        function: LexedToken,
         arguments: tuple[ast.Argument, ...],
         over: tuple[ast.Name, ...],
         condition: ast.Expr | None,
-        closer: Token,
+        closer: LexedToken,
     ) -> ast.Call:
         inner = [argument.value for argument in arguments]
         inner += [condition] if condition else []

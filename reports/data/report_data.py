@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from benchbrief.compiler.planning.plan_file import plan_sha256
-from benchbrief.model.achieved_load import Load, load_of
+from benchbrief.model.achieved_load import OfferedLoad, load_of
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Cell, Plan, Query, Quote, Read
 from benchbrief.model.points import Curve, DimKey
@@ -401,7 +401,7 @@ class Results:
         )
 
     @cached_property
-    def loads(self) -> Mapping[str, Load]:
+    def loads(self) -> Mapping[str, OfferedLoad]:
         """The load of each good cell with an offered load. None is known of published figures: a published saturation
         stands at any load above it."""
         if self.published:

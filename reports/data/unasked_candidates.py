@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.model.text import Text
+from benchbrief.model.message import Message
 from benchbrief.reports.data.report_data import CellRow, Results
 
 _NEVER_BEGAN = ("not_run_yet", "not_run_because", "not_run_as")
@@ -34,4 +34,4 @@ def name_candidates(experiment: str, results: Results) -> str:
 
 def _code(cell: CellRow, results: Results) -> str:
     said = results.words.sentences.get(cell.reason)
-    return said.code if isinstance(said, Text) else ""
+    return said.code if isinstance(said, Message) else ""

@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from benchbrief.compiler.estimates.estimate import grouped_hardware, shares_points
 from benchbrief.compiler.extensions import ToolSpec
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.achieved_load import to_serve
 from benchbrief.model.budgets import LEVEL, Looks, is_budgeted, looks_at
+from benchbrief.model.message import share_figure
 from benchbrief.model.plan import Event, Experiment
 from benchbrief.model.points import Curve, Point
 from benchbrief.model.precision import formatted
 from benchbrief.model.rate_search import CONFIDENCE, LEAD
 from benchbrief.model.steadiness import BATCH_S
-from benchbrief.model.text import share_figure
 from benchbrief.model.tool_spec import Bound
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import describe, judge_expectations

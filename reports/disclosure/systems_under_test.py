@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Fact, Hardware, Quantity
 from benchbrief.model.points import Curve
-from benchbrief.model.text import Text
 from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results
@@ -136,7 +136,7 @@ def contradictions(hardware: Hardware, results: Results) -> list[str]:
 
 def _contradicts(remark: str, group: str, declared: Collection[str]) -> bool:
     match remark:
-        case Text(code="at", args={"group": str(of), "what": Text(args=args)}):
+        case Message(code="at", args={"group": str(of), "what": Message(args=args)}):
             return of == group and args.get("declared", args.get("device")) in declared
     return False
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import first_look, looks
-from benchbrief.model.text import Text, spanning
+from benchbrief.model.message import Message, spanning
 from benchbrief.reports.data.report_data import CellRow, Results
 from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import NBSP, duration, percent
@@ -93,17 +93,17 @@ def _reasons(experiment: p.Experiment, results: Results) -> list[str]:
         mine = cell.experiment == experiment.name and cell.status == "skipped"
         if mine and cell.reason and cell.reason not in of_points:
             said = known.get(cell.reason, cell.reason)
-            alike.setdefault(said.shape if isinstance(said, Text) else said, []).append(said)
+            alike.setdefault(said.shape if isinstance(said, Message) else said, []).append(said)
     return [_as_one(group) for group in alike.values()]
 
 
 def _is_lost(cell: CellRow, experiment: p.Experiment, results: Results) -> bool:
     """Return whether the budget had no room for the first measurement of a point."""
     said = results.words.sentences.get(cell.reason or "")
-    of_budget = isinstance(said, Text) and said.code == "budget_no_room"
+    of_budget = isinstance(said, Message) and said.code == "budget_no_room"
     return cell.experiment == experiment.name and cell.status == "missing" and of_budget
 
 
 def _as_one(group: list[str]) -> str:
-    texts = [each for each in group if isinstance(each, Text)]
+    texts = [each for each in group if isinstance(each, Message)]
     return spanning(texts) if texts else group[0]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from benchbrief.compiler.extensions.registry import accepted_errors, stray_errors
+from benchbrief.compiler.registry import accepted_errors, stray_errors
 from benchbrief.model import plan as p
 from benchbrief.model.points import Curve
 from benchbrief.reports.data.imported_briefs import is_imported

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from markupsafe import Markup
 
-from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
+from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import FigureView, ReportView
 from benchbrief.reports.render.page_pdf import require_on_screen

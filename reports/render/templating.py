@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
+from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import Note

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from benchbrief.model.text import Text, spanning
+from benchbrief.model.message import Message, spanning
 from benchbrief.results.result_messages import say
 
 
@@ -26,30 +26,30 @@ def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, i
     found: dict[Hashable, list[tuple[str, str, int]]] = {}
     for number, row in enumerate(rows):
         text = row[1]
-        busy = isinstance(text, Text) and text.code in ("busy", "busy_meanwhile")
-        key = (row[0], text.code, text.args["host"]) if busy and isinstance(text, Text) else number
+        busy = isinstance(text, Message) and text.code in ("busy", "busy_meanwhile")
+        key = (row[0], text.code, text.args["host"]) if busy and isinstance(text, Message) else number
         found.setdefault(key, []).append(row)
     return [
         same[0] if len(same) == 1 else (same[0][0], _busy([text for _, text, _ in same]), 1) for same in found.values()
     ]
 
 
-def _busy(texts: Sequence[str]) -> Text:
-    known = [text for text in texts if isinstance(text, Text)]
+def _busy(texts: Sequence[str]) -> Message:
+    known = [text for text in texts if isinstance(text, Message)]
     first = known[0]
     cells = {text.args["cell"] for text in known}
     if first.code == "busy":
         return say.busy_often(host=first.args["host"], n=len(cells), cell=first.args["cell"], what=first.args["what"])
-    amount = spanning([Text(first.code, {**text.args, "cell": ""}) for text in known]).args["amount"]
+    amount = spanning([Message(first.code, {**text.args, "cell": ""}) for text in known]).args["amount"]
     return say.busy_meanwhile_often(host=first.args["host"], n=len(cells), cell=first.args["cell"], amount=amount)
 
 
 def shape_of(text: str) -> Hashable:
     """Return what a sentence shares with those that differ only in their numbers."""
-    return text.shape if isinstance(text, Text) else text
+    return text.shape if isinstance(text, Message) else text
 
 
 def _one(texts: Iterable[str]) -> str:
     every = list(texts)
-    known = [text for text in every if isinstance(text, Text)]
+    known = [text for text in every if isinstance(text, Message)]
     return spanning(known) if known else every[0]

@@ -6,7 +6,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from benchbrief.compiler.extensions import TemplateSpec
-from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
+from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
 from benchbrief.model.extension_spec import raised
 from benchbrief.reports.brief_error import ReportError
 
@@ -19,7 +19,7 @@ def template_of(name: str) -> TemplateSpec:
     match TEMPLATE_SPECS.find(name):
         case TemplateSpec() as spec:
             return spec
-        case Refused(source=source, why=why, hint=hint):
+        case RefusedExtension(source=source, why=why, hint=hint):
             raise ReportError(f"the template `{name}` of {source} can't be used: {why}", hint)
     known = ", ".join(TEMPLATE_SPECS.names)
     raise ReportError(f"there is no template `{name}`", f"install the package that has it, or write one of: {known}")

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from benchbrief.compiler.extensions.registry import own_catalogues, own_words
+from benchbrief.compiler.registry import own_catalogues, own_words
 from benchbrief.model.budgets import LEVEL
+from benchbrief.model.message import FAMILY, Message, PrintedNumber
 from benchbrief.model.plan import Report
 from benchbrief.model.precision import formatted
-from benchbrief.model.text import FAMILY, Figure, Text
 from benchbrief.reports.words.locale_formats import Locale
 from benchbrief.results.result_messages import shorten_reason
 
@@ -43,7 +43,7 @@ class Words(Mapping[str, str]):
         self,
         language: str,
         entries: Mapping[str, Entry],
-        sentences: Mapping[str, Text] | None = None,
+        sentences: Mapping[str, Message] | None = None,
         level: float = LEVEL,
     ) -> None:
         self.language = language
@@ -67,7 +67,7 @@ class Words(Mapping[str, str]):
         """Return the words with the names of other packages' measures, by their keys."""
         return Words(self.language, {"locale": self._locale, **labels, **self.entries}, self.sentences, self.level)
 
-    def with_sentences(self, sentences: Mapping[str, Text]) -> Words:
+    def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
         """Return the words for a run whose sentences have these codes, by their English words."""
         return Words(self.language, {"locale": self._locale, **self.entries}, sentences, self.level)
 
@@ -79,7 +79,7 @@ class Words(Mapping[str, str]):
         """Return a text of a run in this language, with shares as a brief prints them. A text without a code, such
         as the words of a tool, stays unchanged."""
         known = self.sentences.get(text, text)
-        if not isinstance(known, Text):
+        if not isinstance(known, Message):
             return text
         return _unbroken(known.in_words(self) if self.language != "en" else text, known)
 
@@ -88,14 +88,16 @@ class Words(Mapping[str, str]):
         known = self.sentences.get(text, text)
         short = shorten_reason(known)
         return (
-            self.said(text) if not isinstance(short, Text) or short is known else _unbroken(short.in_words(self), short)
+            self.said(text)
+            if not isinstance(short, Message) or short is known
+            else _unbroken(short.in_words(self), short)
         )
 
     def status_of(self, status: str, reason: str) -> str:
         """Return the status of a cell as a brief says it: one that the store calls skipped may have failed, or be left
         out, by its reason."""
         said = self.sentences.get(reason)
-        return _SKIPPED.get(said.code, status) if status == "skipped" and isinstance(said, Text) else status
+        return _SKIPPED.get(said.code, status) if status == "skipped" and isinstance(said, Message) else status
 
     def named(self, name: str) -> str:
         """Return the word of a name in a run, such as a status or a property; the name when there is no word."""
@@ -115,19 +117,19 @@ class Words(Mapping[str, str]):
 _GLUED = re.compile(r"(?<=\d) ?%")
 
 
-def _unbroken(found: str, sentence: Text) -> str:
+def _unbroken(found: str, sentence: Message) -> str:
     """Return the words of a sentence with its shares as a brief prints them."""
     for share in _shares(sentence):
         found = found.replace(share, _GLUED.sub("\u00a0%", share))
     return found
 
 
-def _shares(sentence: Text) -> Iterator[str]:
+def _shares(sentence: Message) -> Iterator[str]:
     """Rewrite the percentages of a recorded sentence: messages print "79 %", those of earlier versions "79%"."""
     for value in sentence.args.values():
-        if isinstance(value, Text):
+        if isinstance(value, Message):
             yield from _shares(value)
-        elif isinstance(value, Figure) and _GLUED.search(str(value)):
+        elif isinstance(value, PrintedNumber) and _GLUED.search(str(value)):
             yield str(value)
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.budgets import LEVEL, Looks, looks_at
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Dimension, Expect, Plan, Query
 from benchbrief.model.points import DimKey
 from benchbrief.model.precision import formatted
-from benchbrief.model.text import Text
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
 from benchbrief.results.store.store import Row, Store
@@ -327,7 +327,7 @@ def _row_text(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
     place = _place(keys)
     numbers = ", ".join(text for side in sides if (text := _side(*side, keys)))
     said = row.reason if row.value is None else numbers
-    if isinstance(said, Text) and said.code == "only_a_bound":
+    if isinstance(said, Message) and said.code == "only_a_bound":
         said = f"{said} ({numbers})"
     return ": ".join(part for part in (place, said) if part)
 

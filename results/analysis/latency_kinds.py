@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Plan
 from benchbrief.model.run_messages import say
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from benchbrief.model.budgets import LEVEL
+from benchbrief.model.message import Message
 from benchbrief.model.points import PointKeys
-from benchbrief.model.text import Text
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.significance import (
     Estimate,
@@ -140,7 +140,7 @@ class Comparison:
     @property
     def lacks_repeats(self) -> bool:
         """Return whether there is no verdict because a side has too few repeats."""
-        return isinstance(self.reason, Text) and self.reason.code == "too_few_repeats"
+        return isinstance(self.reason, Message) and self.reason.code == "too_few_repeats"
 
     @property
     def shares_some(self) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.results.imports.import_problems import Wrong, why_packed
 from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model.measurement import Measurement, Together
 from benchbrief.model.plan import Cell, Plan, Workload
 from benchbrief.model.precision import share_text

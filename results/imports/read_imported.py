@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.import_problems import why_packed

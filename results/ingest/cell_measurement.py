@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from benchbrief.compiler.extensions.registry import accepted_errors
+from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Measurement, Sample, Together
+from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Probe
-from benchbrief.model.text import figure, share_figure
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importer_seams import BadLog
 from benchbrief.results.imports.keep_import import read_manifest

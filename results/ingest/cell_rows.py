@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Histogram
+from benchbrief.model.message import Message, PrintedNumber, figure, share_figure
 from benchbrief.model.plan import Event
 from benchbrief.model.run_messages import say as say_of_run
 from benchbrief.model.steadiness import before_first, find_transient
-from benchbrief.model.text import Figure, Text, figure, share_figure
 from benchbrief.results.ingest.cell_measurement import Measured, parse_cell, throughput_rows
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.probe_samples import Gap, Sampled, read_samples
@@ -403,7 +403,7 @@ def _note_rows(
     for remark in evidence.remarks.get(cell.id, ()):
         # Without the cell in its text, so that a brief prints a remark on many cells once.
         text = remark.text
-        text = str(text.args["what"]) if isinstance(text, Text) and text.code == "in_cell" else text
+        text = str(text.args["what"]) if isinstance(text, Message) and text.code == "in_cell" else text
         notes[remark.severity, coded.get(text, text)] = remark.origin
     for text in warnings:
         notes.setdefault(("warning", text), "")
@@ -431,15 +431,15 @@ def _unread_clocks(verdict: Verdict) -> Iterator[str]:
             yield say.clock_unread(host=host)
 
 
-def _roughly(seconds: float) -> Figure:
+def _roughly(seconds: float) -> PrintedNumber:
     """Round to one significant digit: 0.0234 is `20 ms`, 3605 is `4,000 s`."""
     rounded = float(f"{seconds:.0e}")
-    return Figure(rounded, f"{1000 * rounded:g} ms" if rounded < 1 else f"{rounded:,.0f} s")
+    return PrintedNumber(rounded, f"{1000 * rounded:g} ms" if rounded < 1 else f"{rounded:,.0f} s")
 
 
-def _within(seconds: float) -> Figure:
+def _within(seconds: float) -> PrintedNumber:
     """Round up to a power of ten: 0.0004 is `1 ms`."""
-    return _roughly(10 ** max(-3, math.ceil(math.log10(seconds) - 1e-9))) if seconds > 0 else Figure(0, "0 ms")
+    return _roughly(10 ** max(-3, math.ceil(math.log10(seconds) - 1e-9))) if seconds > 0 else PrintedNumber(0, "0 ms")
 
 
 def file_rows(run_id: str, verdict: Verdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:

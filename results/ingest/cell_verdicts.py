@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from benchbrief.model import events as j
-from benchbrief.model.events import Place
+from benchbrief.model.events import JournalPlace
 from benchbrief.model.plan import Cell
 from benchbrief.model.run_record import CellHistory
 from benchbrief.results.result_messages import say
@@ -39,7 +39,7 @@ class Verdict:
     """From the attempt's start to its end; None when it has none."""
     ops_per_s: float | None = None
     """As the run recorded it when the cell ended well."""
-    places: tuple[Place, ...] = ()
+    places: tuple[JournalPlace, ...] = ()
     by_plan: bool = False
     """Whether the plan itself is the cause of a failure: tried again, the cell fails again."""
     by_host: bool = False

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
 from benchbrief.compiler.measure_catalogue import KINDS
+from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation
+from benchbrief.model.message import joined
 from benchbrief.model.plan import Cell, Experiment, Fact, Knee, Plan, Promise, Quantity
 from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import CONFIDENCE
-from benchbrief.model.text import joined
 from benchbrief.model.units import base_unit
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter

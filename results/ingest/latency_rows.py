@@ -9,7 +9,7 @@ from typing import Literal
 
 from benchbrief.model.histogram import merge, percentile
 from benchbrief.model.measurement import Histogram, Operation
-from benchbrief.model.text import word
+from benchbrief.model.message import word
 from benchbrief.results.result_messages import say
 
 _NOT_SHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")

@@ -14,11 +14,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS
+from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Sample
+from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Probe
-from benchbrief.model.text import figure, share_figure
 from benchbrief.results.ingest.cell_measurement import Measured, parse_probe, probe_gaps
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem

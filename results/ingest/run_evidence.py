@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 
 from benchbrief.model import events as j
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Knee, Plan
 from benchbrief.model.run_record import CellHistory, RunRecord
-from benchbrief.model.text import Text
 from benchbrief.results.ingest.cell_verdicts import Verdict, verdict_of
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.digests import changed_text
@@ -132,7 +132,7 @@ def _why_unseen(record: RunRecord) -> str:
         return say.not_imported()
     if record.end is None:
         return say.not_run_yet()
-    status, said = Text(record.end.status, {}), record.end.message
+    status, said = Message(record.end.status, {}), record.end.message
     return say.not_run_because(status=status, said=said) if said else say.not_run_as(status=status)
 
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 from benchbrief.compiler.estimates.estimate import counted_cells
 from benchbrief.model.measurement import SteadyEnd
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.rate_search import Vote
 from benchbrief.model.run_record import is_candidate_left_out, is_refused
-from benchbrief.model.text import Text
 from benchbrief.results.analysis.promised_rates import Promised
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.ingest_run import promised
@@ -177,9 +177,9 @@ def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus])
 def _interrupted(reason: str | None) -> str | None:
     """Return the reason of an attempt without an end, in a run that no process drives."""
     match reason:
-        case Text(code="unended", args=args):
+        case Message(code="unended", args=args):
             return say.interrupted_attempt(**args)
-        case Text(code="failed_before", args={"said": str(said), "n": n, "what": what}):
+        case Message(code="failed_before", args={"said": str(said), "n": n, "what": what}):
             return say.failed_before(said=_interrupted(said), n=n, what=what)
     return reason
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from benchbrief.compiler.estimates.estimate import ACTIVITIES, Activity, alone, estimate, time_spent
 from benchbrief.compiler.estimates.learned import Keys, SeenStep, rendering_key, with_history
-from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted

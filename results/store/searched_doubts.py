@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
+from benchbrief.model.message import share_figure
 from benchbrief.model.points import Curve, DimKey
 from benchbrief.model.rate_search import CONFIDENCE, is_lower_bound
-from benchbrief.model.text import share_figure
 from benchbrief.results.result_messages import say
 
 SUSTAINED = "measure.sustained"

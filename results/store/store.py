@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from benchbrief.model.budgets import LEVEL
+from benchbrief.model.message import Message, joined, word
 from benchbrief.model.plan import Query, Read
 from benchbrief.model.points import DimKey
-from benchbrief.model.text import Text, joined, word
 from benchbrief.results.result_messages import say, shorten_reason
 from benchbrief.results.statistics.repeat_spread import Confidence, t_interval
 from benchbrief.results.statistics.scalability import NoFit, fit_usl
@@ -151,7 +151,7 @@ class MissingValues:
         return self._sentences.get(str(text), str(text))
 
     @cached_property
-    def _sentences(self) -> Mapping[str, Text]:
+    def _sentences(self) -> Mapping[str, Message]:
         return read_sentences(self._sql("SELECT text, message FROM sentences").rows)
 
 

@@ -421,7 +421,7 @@ class NoteRow(NamedTuple):
 class SentenceRow(NamedTuple):
     """A sentence of benchbrief in another table: its English words, and its code with arguments as JSON.
 
-    Other texts are the words of a tool, or of an earlier version (`model/text.py`).
+    Other texts are the words of a tool, or of an earlier version (`model/message.py`).
     """
 
     run_id: str

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TRANSPORT_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, TRANSPORT_SPECS
 from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Plan

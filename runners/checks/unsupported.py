@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from benchbrief.compiler.extensions.registry import METER_SPECS
+from benchbrief.compiler.registry import METER_SPECS
 from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.plan import Cell, Database, Plan
 from benchbrief.runners.errors import HostError, NoTool, RunnerError, ToolMissing

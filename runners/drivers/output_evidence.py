@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchbrief.model.message import share_figure
 from benchbrief.model.plan import Cell, StepKind
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import share_figure
 from benchbrief.runners.errors import BadOutput, NotServed, OptionRefused
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.text_encoding import text_encoding

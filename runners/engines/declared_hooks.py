@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Database, Hardware, Hook
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import RunnerError, TeardownFailed
 from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.jobs.long_commands import run_to_end

@@ -23,9 +23,9 @@ from typing import Self
 
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Measurement
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Event
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import EventFailed, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, StepJob
 from benchbrief.runners.execution.driver_contexts import CellContext

@@ -21,10 +21,10 @@ from typing import Literal, TypeGuard
 from benchbrief.model import events as j
 from benchbrief.model.engine_spec import AFTER_WRITES, RESTORED
 from benchbrief.model.measurement import Measurement, Together
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, Database, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import Left
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_events import CellEvents, require_events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Cell, Client, Database, Experiment, Hardware, Plan, Workload, share_of
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import Secret

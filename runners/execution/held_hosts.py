@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from benchbrief.model import events as j
+from benchbrief.model.message import joined
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import most_of
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import joined
 from benchbrief.runners.checks.unsupported import Tools, find_tools, metered, refuse_places
 from benchbrief.runners.errors import (
     HostBusy,

@@ -16,10 +16,10 @@ from benchbrief.model import events as j
 from benchbrief.model.achieved_load import load_of
 from benchbrief.model.budgets import chooses, is_budgeted
 from benchbrief.model.measurement import Measurement
+from benchbrief.model.message import figure, joined, share_figure
 from benchbrief.model.plan import Cell, Experiment
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, Left
-from benchbrief.model.text import figure, joined, share_figure
 from benchbrief.runners.checks.unsupported import meters_of
 from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole

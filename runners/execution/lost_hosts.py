@@ -9,9 +9,9 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import HostError, HostFull, RunnerError
 from benchbrief.runners.execution.retries import Try
 from benchbrief.runners.execution.run_state import RunState

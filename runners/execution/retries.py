@@ -10,10 +10,10 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from benchbrief.model.message import Message, mapped
 from benchbrief.model.plan import Cell
 from benchbrief.model.points import Curve
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import Text, mapped
 from benchbrief.runners.errors import HostError, RunnerError
 from benchbrief.runners.journal.run_folder import cell_directory
 
@@ -124,4 +124,4 @@ def shape_of_failure(cell: str, reason: str) -> Hashable:
     """Return what a cell's reason has in common with others that differ in their numbers and the cell's name only."""
     folder = cell_directory(cell, 1).parent.name
     common = mapped(reason, lambda text: text.replace(cell, "@").replace(folder, "@"))
-    return common.shape if isinstance(common, Text) else common
+    return common.shape if isinstance(common, Message) else common

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from benchbrief.model import events as j
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import Left, LeftBehind, RunRecord
-from benchbrief.model.text import Text
 from benchbrief.runners.checks.unsupported import Tools
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
@@ -42,7 +42,7 @@ class Outcome:
     without_room: tuple[tuple[str, str], ...] = ()
 
 
-def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Text:
+def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Message:
     """Return the last line of a run without failures. Candidates that were not chosen are no part of it."""
     planned = planned_cells(plan, record.not_chosen)
     said = say.cells(n=planned)
@@ -53,7 +53,7 @@ def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Text:
     return say.cells_unrepeated(said=said, n=record.unrepeated) if record.unrepeated else said
 
 
-def what_is_missing(plan: Plan, record: RunRecord, failed: int, short: int) -> Text:
+def what_is_missing(plan: Plan, record: RunRecord, failed: int, short: int) -> Message:
     """Return what is said of a run in which cells have `failed`, or for whose cells a budget had no room (`short`)."""
     n = planned_cells(plan, record.not_chosen)
     no_room = say.cells_without_room(short=short, n=n)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, StepKind
 from benchbrief.model.run_messages import say, say_step
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import list_sampling_jobs

@@ -18,7 +18,7 @@ from typing import Literal
 from benchbrief.compiler.estimates.estimate import RENDERING_S
 from benchbrief.compiler.planning.plan_lanes import lanes_of
 from benchbrief.model import events as j
-from benchbrief.model.events import MergedLane, Place
+from benchbrief.model.events import JournalPlace, MergedLane
 from benchbrief.model.plan import Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import RunRecord
@@ -137,11 +137,11 @@ def _write(
         with temporary.open("wb") as file:
             for each in _records(plan, start, chosen, fenced):
                 line, chain = write_line(each, chain)
-                record.add(Place(path, at, len(line)), each)
+                record.add(JournalPlace(path, at, len(line)), each)
                 at += file.write(line)
             end = _end(plan, record, chosen)
             line, chain = write_line(end, chain)
-            record.add(Place(path, at, len(line)), end)
+            record.add(JournalPlace(path, at, len(line)), end)
             file.write(line)
             file.flush()
             os.fsync(file.fileno())

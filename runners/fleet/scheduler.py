@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, Protocol, cast
 
 from benchbrief.compiler.estimates.estimate import counted_cells, estimate, seconds
-from benchbrief.compiler.extensions.registry import SCHEDULER_SPECS
 from benchbrief.compiler.planning.plan_lanes import PlanLane, lanes_of
+from benchbrief.compiler.registry import SCHEDULER_SPECS
 from benchbrief.model.plan import Asked, Host, Option, Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.plugins import create

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from benchbrief.model.message import figure
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script, with_values

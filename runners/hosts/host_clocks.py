@@ -23,8 +23,8 @@ from pathlib import Path
 
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Measurement
+from benchbrief.model.message import Message, figure
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import Text, figure
 from benchbrief.runners.drivers.output_evidence import bad_output, best_line, require_exit
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
@@ -219,11 +219,11 @@ def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
     raise bad_output(output, say.because(why=short, what=best_line(output)))
 
 
-def was_set(host: str, by_s: float, during: str = "") -> Text:
+def was_set(host: str, by_s: float, during: str = "") -> Message:
     """Return that a host's clock was set; `during` the measurement when nothing else is said."""
     moved = say.clock_forward if by_s > 0 else say.clock_back
     return moved(clock=clock_of(host), seconds=figure(abs(by_s), ",.1f"), during=during or say.measurement())
 
 
-def clock_of(host: str) -> Text:
+def clock_of(host: str) -> Message:
     return say.clock_of_controller() if host == CONTROLLER.id else say.clock_of_host(host=host)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.model.plan import Host, Plan
 from benchbrief.runners.errors import HostError, NoHost
 from benchbrief.runners.hosts.fan_out import fan_out

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.jobs.connection_retry import run_persistently

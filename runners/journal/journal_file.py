@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from benchbrief.model.events import RECORD, AnyRecord, Place, ReportMade, RunStarted
+from benchbrief.model.events import RECORD, AnyRecord, JournalPlace, ReportMade, RunStarted
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.plain_files import NotPlain, open_plain
@@ -140,7 +140,9 @@ def wait_for_lock(fd: int, path: Path) -> bool:
     return True
 
 
-def each_record(path: Path, size: int | None = None, *, keep_open: bool = True) -> Iterator[tuple[Place, AnyRecord]]:
+def each_record(
+    path: Path, size: int | None = None, *, keep_open: bool = True
+) -> Iterator[tuple[JournalPlace, AnyRecord]]:
     """Yield the run's complete records in order, from the first `size` bytes, each with its place.
 
     Unless `keep_open`, the file is opened for each block, so that a thousand journals can be read side by side. It must
@@ -159,7 +161,7 @@ def reports_made(path: Path) -> list[ReportMade]:
     return [record for _, record in _all_records(path, None) if isinstance(record, ReportMade)]
 
 
-def _all_records(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[Place, AnyRecord]]:
+def _all_records(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[JournalPlace, AnyRecord]]:
     for place, content, number, _ in _lines(path, size, keep_open=keep_open):
         try:
             yield place, RECORD.validate_json(content)
@@ -200,7 +202,7 @@ def sum_at(path: Path, size: int) -> str:
     return chain.sum
 
 
-def _lines(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[Place, bytes, int, Chain]]:
+def _lines(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[JournalPlace, bytes, int, Chain]]:
     """Yield each complete line: its place, its content without its sum, its number, and the chain after it."""
     at, chain = 0, START
     try:
@@ -208,7 +210,7 @@ def _lines(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[
             if not line.endswith(b"\n") or (size is not None and at + len(line) > size):
                 return
             content, chain = read_whole(line, chain, path, number)
-            yield Place(path, at, len(line)), content, number, chain
+            yield JournalPlace(path, at, len(line)), content, number, chain
             at += len(line)
     except OSError as error:
         raise RunnerError(f"{path} can't be read: {error.strerror}") from error
@@ -287,7 +289,7 @@ def last_record(path: Path) -> AnyRecord | None:
     return None
 
 
-def records_at(places: Iterable[Place]) -> Iterator[AnyRecord]:
+def records_at(places: Iterable[JournalPlace]) -> Iterator[AnyRecord]:
     """Yield the records at these places, which are in order. Raises RunnerError when the journal lost one."""
     for path, of_one in groupby(places, key=lambda place: place.path):
         try:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from benchbrief.model.events import AnyRecord, Place
+from benchbrief.model.events import AnyRecord, JournalPlace
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import DiskFull, FolderMoved, RunnerError
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, read_run, wait_for_lock, whole_bytes, write_line
@@ -50,7 +50,7 @@ class Journal:
         self._chain = self._flushed_chain = chain_of(self._path, self._size)
         self._lost = 0
         self._record: RunRecord | None = None
-        self._unfolded: deque[tuple[Place, AnyRecord]] = deque()
+        self._unfolded: deque[tuple[JournalPlace, AnyRecord]] = deque()
         """What was appended for the record and is not flushed yet."""
 
     def extend(self, record: RunRecord | None = None) -> RunRecord:
@@ -110,7 +110,7 @@ class Journal:
                 os.ftruncate(self._fd, self._size)
                 raise
             if self._record is not None:
-                self._unfolded.append((Place(self._path, self._size, len(line)), record))
+                self._unfolded.append((JournalPlace(self._path, self._size, len(line)), record))
             self._size += len(line)
             self._chain = chain
             return self._size, self._lost

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 

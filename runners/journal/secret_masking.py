@@ -19,7 +19,7 @@ from itertools import groupby
 from urllib.parse import unquote as percent_decode
 from urllib.parse import urlsplit
 
-from benchbrief.model.text import mapped
+from benchbrief.model.message import mapped
 
 MASK = "***"
 _SHORTEST_PART = 4

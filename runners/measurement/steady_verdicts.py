@@ -6,14 +6,14 @@ from dataclasses import asdict
 
 from benchbrief.model import events as j
 from benchbrief.model.measurement import SteadyEnd
+from benchbrief.model.message import Message, figure, share_figure
 from benchbrief.model.plan import Cell, UntilSteady
 from benchbrief.model.run_messages import say
-from benchbrief.model.steadiness import BATCH_S, Verdict
-from benchbrief.model.text import Text, figure, share_figure
+from benchbrief.model.steadiness import BATCH_S, SteadyVerdict
 from benchbrief.runners.journal.controller_clock import now
 
 
-def steady_end(verdict: Verdict, within: float, lasted_s: float) -> SteadyEnd:
+def steady_end(verdict: SteadyVerdict, within: float, lasted_s: float) -> SteadyEnd:
     throughput, latency = (*verdict.estimates, None, None)[:2]
     return SteadyEnd(
         steady=verdict.steady(within),
@@ -41,7 +41,7 @@ def warnings_of(end: SteadyEnd, rule: UntilSteady) -> tuple[str, ...]:
     )
 
 
-def _why(end: SteadyEnd, rule: UntilSteady) -> Text:
+def _why(end: SteadyEnd, rule: UntilSteady) -> Message:
     if end.cut_s is None:
         return say.never_steady_transient()
     widths = {"throughput": end.throughput_half_width or 0.0, "latency": end.latency_half_width or 0.0}

@@ -15,17 +15,16 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 
-from benchbrief.compiler.planning.data_states import DataStates
-from benchbrief.compiler.planning.tolerated_changes import changes_of
+from benchbrief.compiler.planning.data_states import DataStates, changes_of
 from benchbrief.model import events as j
 from benchbrief.model.budgets import budgeted_cells, chooses, first_look, first_pass, is_budgeted, level
 from benchbrief.model.fingerprint import place_of
 from benchbrief.model.measurement import Measurement
+from benchbrief.model.message import Message, duration_figure, figure
 from benchbrief.model.plan import Cell, Plan, ResetWork
 from benchbrief.model.points import Point
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
-from benchbrief.model.text import Text, duration_figure, figure
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.measurement.confidence_interval import half_width, t_interval
@@ -276,7 +275,7 @@ class _Over:
     spent_s: float
     next_s: float
 
-    def reason(self, kind: j.NoRoom) -> Text:
+    def reason(self, kind: j.NoRoom) -> Message:
         times = {"budget": self.budget_s, "spent": self.spent_s, "next": self.next_s}
         word = say.budget_no_room if kind == "point" else say.budget_over
         return word(**{key: duration_figure(seconds) for key, seconds in times.items()})
@@ -548,7 +547,7 @@ def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:
     return record.times.seconds.get(cell.id, 0.0) + record.times.choosing.get(cell.id, 0.0)
 
 
-def _enough(group: Group) -> Text:
+def _enough(group: Group) -> Message:
     """Return why a group that could go on needs no repeat."""
     if not group.asked:
         return say.budget_unasked()

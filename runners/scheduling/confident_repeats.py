@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.message import PrintedNumber, share_figure
 from benchbrief.model.plan import Cell, Confident, Experiment, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
-from benchbrief.model.text import Figure, share_figure
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.measurement.confidence_interval import half_width
 from benchbrief.runners.scheduling.parallel_lanes import lanes
@@ -94,8 +94,8 @@ class _Group:
                 yield say.repeats_wide(**about, width=share_figure(width, 1))
 
     @property
-    def _wanted(self) -> Figure:
-        return Figure(self.rule.within, f"{100 * self.rule.within:g} %")
+    def _wanted(self) -> PrintedNumber:
+        return PrintedNumber(self.rule.within, f"{100 * self.rule.within:g} %")
 
 
 class RepeatsUntil:

@@ -17,10 +17,10 @@ from typing import Protocol
 from benchbrief.model import events as j
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Measurement, Operation
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, Experiment, Knee, KneeSearch, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import NoKnee, RunnerError
 from benchbrief.runners.journal.controller_clock import now
 

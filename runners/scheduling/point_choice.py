@@ -18,10 +18,10 @@ from itertools import pairwise
 from typing import Literal
 
 from benchbrief.model import events as j
+from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Cell, Experiment, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import RunRecord
-from benchbrief.model.text import Text, figure
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.scheduling.knee_search import Flag, load_text, point_of
 from benchbrief.runners.scheduling.parallel_lanes import lanes
@@ -240,7 +240,7 @@ def _is_over(cell: Cell, record: RunRecord) -> bool:
     return history is not None and cell.hash in history.good
 
 
-def _why(choice: Choice, axis: str) -> Text:
+def _why(choice: Choice, axis: str) -> Message:
     if choice.low is None or choice.high is None:
         return say.point_first() if choice.why == "first" else say.point_last()
     ends = {"low": load_text(choice.low, axis), "high": load_text(choice.high, axis)}

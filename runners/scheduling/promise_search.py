@@ -16,11 +16,22 @@ from typing import TypeVar
 
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Measurement
+from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Cell, Experiment, Knee, Plan, Promise
-from benchbrief.model.rate_search import LEAD, NONE, Answer, Rule, Step, Tally, Vote, agreed, is_lower_bound, next_step
+from benchbrief.model.rate_search import (
+    LEAD,
+    NONE,
+    Answer,
+    SearchRule,
+    SearchStep,
+    Tally,
+    Vote,
+    agreed,
+    is_lower_bound,
+    next_step,
+)
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
-from benchbrief.model.text import Text, figure
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
@@ -81,8 +92,8 @@ class Search:
     cells: dict[float, list[Cell]] = field(default_factory=dict)
 
     @property
-    def rule(self) -> Rule:
-        return Rule(self.promise.judged, self.promise.held_out, self.promise.most)
+    def rule(self) -> SearchRule:
+        return SearchRule(self.promise.judged, self.promise.held_out, self.promise.most)
 
     def judging(self, rate: float) -> list[Cell]:
         return self.cells[rate][: self.promise.judged]
@@ -95,7 +106,7 @@ class Search:
         judged = {rate: _tally(self.judging(rate), votes) for rate in self.cells}
         return judged, {rate: _tally(self.held_out(rate), votes) for rate in self.cells}
 
-    def next(self, votes: Mapping[str, Vote]) -> tuple[Step | Answer, Cell | None]:
+    def next(self, votes: Mapping[str, Vote]) -> tuple[SearchStep | Answer, Cell | None]:
         """Return the next run with its cell, or the answer."""
         judged, held = self.tallies(votes)
         step = next_step(self.experiment.points, judged, held, self.rule)
@@ -105,7 +116,7 @@ class Search:
         return step, next(cell for cell in of if cell.id not in votes)
 
 
-def refused(error: RunnerError, said: str) -> Text:
+def refused(error: RunnerError, said: str) -> Message:
     """Return why the numbers of a cell were refused."""
     why = say.rate_refused if error.refused_by == "generator" else say.rate_broken
     return why(said=said)
@@ -226,7 +237,7 @@ class PromiseSearches:
         history = self._record.cells.get(cell.id)
         return history is not None and cell.hash in history.good
 
-    def _note(self, search: Search, step: Step, number: int, votes: Mapping[str, Vote]) -> None:
+    def _note(self, search: Search, step: SearchStep, number: int, votes: Mapping[str, Vote]) -> None:
         """Write the choice of a rate to the journal, once for each reason."""
         judged, _ = search.tallies(votes)
         why = _why(step, judged)
@@ -320,7 +331,7 @@ def _by_turns(going: list[Iterator[Cell]]) -> Iterator[Cell]:
                 yield cell
 
 
-def _why(step: Step, judged: Mapping[float, Tally]) -> Text:
+def _why(step: SearchStep, judged: Mapping[float, Tally]) -> Message:
     if step.why == "double" and step.low is not None:
         return say.rate_doubled(low=load_text(step.low, "target"))
     if step.why == "halve" and step.low is not None and step.high is not None:

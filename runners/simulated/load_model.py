@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from benchbrief.model.plan import Fact, Hardware, Quantity
-from benchbrief.model.steadiness import BATCH_S, Verdict, judge_batches
+from benchbrief.model.steadiness import BATCH_S, SteadyVerdict, judge_batches
 
 PER_DECADE = 20
 """Buckets for each power of ten. Each is 12 % wider than the one before."""
@@ -457,7 +457,7 @@ class Load:
         completed: list[int] = []
         latency: list[int] | None = [] if task.target is not None and task.intended else None
         jitter = chance(task.seed, task.hash, task.cell, "batches")
-        verdict = Verdict(None)
+        verdict = SteadyVerdict(None)
         while (len(completed) + 1) * BATCH_S <= task.measure_s:
             start = task.warm_up_s + len(completed) * BATCH_S
             completed.append(

@@ -17,11 +17,11 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import TypeAdapter
 
-from benchbrief.compiler.extensions.registry import PROBE_SPECS
+from benchbrief.compiler.registry import PROBE_SPECS
 from benchbrief.model.events import Failing
+from benchbrief.model.message import to_data
 from benchbrief.model.plan import Host, Plan
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import to_data
 from benchbrief.model.tool_spec import Change
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.hosts.host_connections import CONTROLLER

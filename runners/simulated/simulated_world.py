@@ -14,8 +14,8 @@ from typing import ClassVar, Self
 from pydantic import ValidationError
 
 from benchbrief.compiler.extensions import ToolSpec
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
-from benchbrief.compiler.planning.tolerated_changes import changes_of, tolerated, worse
+from benchbrief.compiler.planning.data_states import changes_of, tolerated, worse
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import histogram as h
 from benchbrief.model.events import Simulated
 from benchbrief.model.measurement import (
@@ -28,10 +28,10 @@ from benchbrief.model.measurement import (
     Sample,
     SteadyEnd,
 )
+from benchbrief.model.message import figure, said_from_data
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Hardware, Plan, Probe, UntilSteady, Workload
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import before_first, judge_batches, steadiness
-from benchbrief.model.text import figure, said_from_data
 from benchbrief.runners.drivers.output_evidence import require_few_errors, timeout_s
 from benchbrief.runners.errors import BadOutput, LoadShort, RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts

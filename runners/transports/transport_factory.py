@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
-from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.model.plan import Host
 from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.journal.run_identity import RunName

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.cli.terminal import show_error
-from benchbrief.compiler.briefs.report_schema import ELEMENTS
-from benchbrief.compiler.extensions.registry import METER_SPECS
-from benchbrief.compiler.schemas.block_schema import BLOCKS
-from benchbrief.compiler.schemas.host_schema import SSH
+from benchbrief.compiler.registry import METER_SPECS
+from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, SSH
 from benchbrief.model.value_shapes import Key
 from tests.cli.specs import SMALL
 from tests.support.bench import PROGRAM, Bench, Ended

@@ -11,8 +11,8 @@ import pytest
 from benchbrief.comparing.compare_output import cases, format_quantity, markdown, shorten_reason, table_rows
 from benchbrief.comparing.comparison_cautions import levels_of, warn_of_busy_hosts, warn_of_changes_shown_twice
 from benchbrief.comparing.print_comparison import table_of
+from benchbrief.model.message import figure
 from benchbrief.model.points import PointKeys
-from benchbrief.model.text import figure
 from benchbrief.results.compare.comparison import Outcome, Quantity, Values, compare
 from benchbrief.results.compare.contender import Contender, _readable
 from benchbrief.results.result_messages import say

@@ -9,8 +9,8 @@ import pytest
 
 from benchbrief.cli import terminal
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.model.message import figure, share_figure
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure, share_figure
 from benchbrief.progress.finished_run import Finished
 from benchbrief.results.analysis.expectation_verdicts import Verdict
 from benchbrief.results.ingest.sample_coverage import Patchy

@@ -10,9 +10,8 @@ from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.compile import check
-from benchbrief.compiler.examined import Checked
-from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.compile import CheckedSource, check
+from benchbrief.compiler.schemas import BLOCKS
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
@@ -36,7 +35,7 @@ def samples(markdown: str) -> list[Sample]:
     return [Sample(match[1], tuple(match[2].split()), match[3]) for match in _FENCE.finditer(markdown)]
 
 
-def outcome(all_samples: list[Sample], word: str, folder: Path) -> Checked:
+def outcome(all_samples: list[Sample], word: str, folder: Path) -> CheckedSource:
     """What a check of the sample marked `word` gives, beside the samples that are marked as neither."""
     (chosen,) = [each for each in all_samples if word in each.words]
     given = [each for each in all_samples if each.language == "bench" and not {"wrong", "mended"} & {*each.words}]

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchbrief.compiler.compile import check
-from benchbrief.compiler.examined import Checked
+from benchbrief.compiler.compile import CheckedSource, check
 
 _WITH = "# with: "
 
 
-def check_fixture(path: Path) -> Checked:
+def check_fixture(path: Path) -> CheckedSource:
     """Compile a fixture as a user in its folder would: `# with: --profile smoke --param records=5k`."""
     profile: str | None = None
     params: dict[str, str] = {}

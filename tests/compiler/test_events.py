@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Plan
 
 SPEC = """\

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler import registry
 from benchbrief.compiler.blocks.host_patterns import (
     MAX_HOSTS,
     Destination,
@@ -14,7 +15,6 @@ from benchbrief.compiler.blocks.host_patterns import (
     parse_destination,
 )
 from benchbrief.compiler.compile import check, examine
-from benchbrief.compiler.extensions import registry
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 TRANSPORT = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.frontend.name_index import Index, Symbol, index
+from benchbrief.compiler.frontend.name_index import NameIndex, Symbol, index
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax.parse import parse
 
@@ -73,20 +73,20 @@ USES = {
 
 
 @pytest.fixture(scope="module")
-def found() -> Index:
+def found() -> NameIndex:
     return index(parse(Source("spec.bench", SPEC)).declarations)
 
 
-def test_every_place_of_every_name_is_found(found: Index) -> None:
+def test_every_place_of_every_name_is_found(found: NameIndex) -> None:
     counts = {(symbol.kind, symbol.name): sum(1 for _ in found.of(symbol)) for symbol in found.nodes}
     assert counts == USES
 
 
-def test_each_place_holds_the_very_word(found: Index) -> None:
+def test_each_place_holds_the_very_word(found: NameIndex) -> None:
     assert {occurrence.span.text == occurrence.symbol.word for occurrence in found.occurrences} == {True}
 
 
-def test_no_place_is_two_things(found: Index) -> None:
+def test_no_place_is_two_things(found: NameIndex) -> None:
     places = [(occurrence.span.start, occurrence.span.end) for occurrence in found.occurrences]
     assert len(places) == len(set(places))
 

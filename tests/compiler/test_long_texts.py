@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import examine
-from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.schemas import BLOCKS, ELEMENTS
 from benchbrief.model.value_shapes import Text
 
 SCHEMAS = {**BLOCKS, **ELEMENTS}

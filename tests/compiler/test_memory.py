@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.briefs.lower_report import Memory
-from benchbrief.compiler.compile import examine
-from benchbrief.compiler.examined import Examined
+from benchbrief.compiler.briefs.lower_report import LoweredReports
+from benchbrief.compiler.compile import Examined, examine
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
@@ -69,14 +68,14 @@ SOME = [pytest.param(path, marks=[pytest.mark.long] if number % 4 else []) for n
 
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_a_first_check_with_a_memory_finds_the_same(path: Path) -> None:
-    memory = Memory()
+    memory = LoweredReports()
     afresh = found(examine(path))
     assert found(examine(path, memory=memory)) == afresh
     assert found(examine(path, memory=memory)) == afresh
 
 
 def test_every_change_is_found_as_by_a_check_without_memory() -> None:
-    memory, files = Memory(), Typed()
+    memory, files = LoweredReports(), Typed()
     for old, new in [("", ""), *CHANGES]:
         assert old in files.text
         files.text = files.text.replace(old, new, 1) if old else files.text
@@ -85,7 +84,7 @@ def test_every_change_is_found_as_by_a_check_without_memory() -> None:
 
 
 def test_what_no_expression_sees_costs_no_report() -> None:
-    memory, files = Memory(), Typed()
+    memory, files = LoweredReports(), Typed()
     examine(Path("typed.bench"), files=files, memory=memory)
     before = memory.reports
     files.text = files.text.replace("db_bench.readrandom", "db_bench.readrandom { records = 5k }")
@@ -94,7 +93,7 @@ def test_what_no_expression_sees_costs_no_report() -> None:
 
 
 def test_a_report_that_did_not_change_is_not_lowered_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory, files = Memory(), Typed()
+    memory, files = LoweredReports(), Typed()
     examine(Path("typed.bench"), files=files, memory=memory)
     lowered: list[str] = []
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import check, examine
-from benchbrief.compiler.examined import Examined
+from benchbrief.compiler.compile import Examined, check, examine
 from benchbrief.dsl.diagnostics.diagnostic import Suggestion
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast

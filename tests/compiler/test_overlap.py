@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.estimates.advice import hidden_loads, one_by_one_s
 from benchbrief.compiler.estimates.budget_fit import most_s
 from benchbrief.compiler.estimates.estimate import estimate, grouped_hardware, lanes, slots, time_spent
-from benchbrief.compiler.estimates.overlapped_loads import hidden_loads, one_by_one_s
 from benchbrief.model.plan import Plan
 from tests.support.plans import compile_spec, compile_text
 

@@ -15,8 +15,8 @@ from benchbrief.model.rate_search import (
     LOWER,
     NONE,
     Answer,
-    Rule,
-    Step,
+    SearchRule,
+    SearchStep,
     Tally,
     Vote,
     agreed,
@@ -28,15 +28,15 @@ from benchbrief.model.rate_search import (
 from benchmarks.highest import found
 
 RATES = candidates(1_000, 200_000, 0.03)
-RULE = Rule(judged=5, held_out=3, most=10_000)
+RULE = SearchRule(judged=5, held_out=3, most=10_000)
 Votes = Callable[[float], Vote]
 
 
-def searched(vote: Votes, rule: Rule = RULE, rates: tuple[float, ...] = RATES) -> tuple[Answer, list[Step]]:
+def searched(vote: Votes, rule: SearchRule = RULE, rates: tuple[float, ...] = RATES) -> tuple[Answer, list[SearchStep]]:
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
-    steps: list[Step] = []
-    while isinstance(step := next_step(rates, tallies, held, rule), Step):
+    steps: list[SearchStep] = []
+    while isinstance(step := next_step(rates, tallies, held, rule), SearchStep):
         steps.append(step)
         of = held if step.why == "held_out" else tallies
         of[step.rate] = of.get(step.rate, NONE).and_one(vote(step.rate))
@@ -99,7 +99,7 @@ def test_one_run_on_the_wrong_side_does_not_move_the_edge() -> None:
         kept = rate <= RATES[60]
         return "met" if kept != (rate in (RATES[60], RATES[61]) and seen[rate] == 1) else "broken"
 
-    found, _ = searched(vote, Rule(judged=7, held_out=3, most=10_000))
+    found, _ = searched(vote, SearchRule(judged=7, held_out=3, most=10_000))
     assert found == Answer("found", RATES[60], RATES[61])
 
 
@@ -145,7 +145,7 @@ def test_a_rate_whose_runs_are_even_to_the_last_does_not_keep_the_promise() -> N
             return "met" if rate < RATES[60] else "broken"
         return "met" if seen[rate] % 2 else "broken"
 
-    found, _ = searched(vote, Rule(judged=6, held_out=1, most=10_000))
+    found, _ = searched(vote, SearchRule(judged=6, held_out=1, most=10_000))
     assert found == Answer("found", RATES[59], RATES[60])
 
 
@@ -178,7 +178,7 @@ def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below
     held = {RATES[60 - n]: Tally(met=2, broken=1) for n in range(below)}
     if below <= LOWER:
         refuted = RATES[61 - below] if below else None
-        assert next_step(RATES, tallies, held, RULE) == Step(RATES[60 - below], "held_out", high=refuted)
+        assert next_step(RATES, tallies, held, RULE) == SearchStep(RATES[60 - below], "held_out", high=refuted)
         held[RATES[60 - below]] = Tally(met=3)
         assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - below], RATES[61 - below])
     else:
@@ -189,15 +189,15 @@ def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below
     ("held", "expected"),
     [
         (Tally(met=2, failed=1), Answer("found", RATES[60], RATES[61])),
-        (Tally(broken=1, failed=1), Step(RATES[59], "held_out", high=RATES[60])),
-        (Tally(beyond=1, failed=1), Step(RATES[59], "held_out", high=RATES[60])),
-        (Tally(met=1, failed=1), Step(RATES[60], "held_out")),
-        (Tally(met=1, broken=1, failed=1), Step(RATES[59], "held_out", high=RATES[60])),
+        (Tally(broken=1, failed=1), SearchStep(RATES[59], "held_out", high=RATES[60])),
+        (Tally(beyond=1, failed=1), SearchStep(RATES[59], "held_out", high=RATES[60])),
+        (Tally(met=1, failed=1), SearchStep(RATES[60], "held_out")),
+        (Tally(met=1, broken=1, failed=1), SearchStep(RATES[59], "held_out", high=RATES[60])),
         (Tally(failed=2), Answer("undecided", RATES[60])),
         (Tally(met=1, failed=2), Answer("undecided", RATES[60])),
     ],
 )
-def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: Step | Answer) -> None:
+def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: SearchStep | Answer) -> None:
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
     assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == expected
 
@@ -205,7 +205,7 @@ def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: Step | An
 @pytest.mark.parametrize("held", [Tally(broken=1), Tally(met=2, broken=1), Tally(met=2, beyond=1)])
 def test_one_held_out_run_that_breaks_the_promise_refutes_a_rate_at_once(held: Tally) -> None:
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
-    assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == Step(RATES[59], "held_out", high=RATES[60])
+    assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == SearchStep(RATES[59], "held_out", high=RATES[60])
     assert not held.confirms
 
 
@@ -216,7 +216,7 @@ def test_three_held_out_runs_let_pass_as_many_rates_as_the_reference_says(kept: 
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
     for _ in range(4_000):
         held = NONE
-        while next_step(RATES, tallies, {RATES[60]: held}, RULE) == Step(RATES[60], "held_out"):
+        while next_step(RATES, tallies, {RATES[60]: held}, RULE) == SearchStep(RATES[60], "held_out"):
             held = held.and_one("met" if chance.random() < kept else "broken")
         passed += held.confirms
     assert passed / 4_000 == pytest.approx(share, abs=0.03)
@@ -245,9 +245,9 @@ def test_a_search_ends_undecided_when_its_cells_are_used_up() -> None:
     chance = random.Random(1)  # noqa: S311  # repeatable, not secret
     _, most = lengths(RATES, 5, 3)
     for _ in range(200):
-        _, steps = searched(lambda _: chance.choice(("met", "broken")), Rule(5, 3, most))
+        _, steps = searched(lambda _: chance.choice(("met", "broken")), SearchRule(5, 3, most))
         assert len(steps) <= most
-    found, steps = searched(up_to(5_500), Rule(5, 3, 28))
+    found, steps = searched(up_to(5_500), SearchRule(5, 3, 28))
     assert found == Answer("undecided")
     assert len(steps) == 7
 
@@ -316,4 +316,4 @@ def test_the_order_of_the_runs_does_not_matter() -> None:
     tallies = {RATES[0]: Tally(met=1), RATES[20]: Tally(met=1), RATES[40]: Tally(broken=1)}
     step = next_step(RATES, tallies, {}, RULE)
     assert step == next_step(RATES, dict(reversed(tallies.items())), {}, RULE)
-    assert step == Step(RATES[30], "halve", RATES[20], RATES[40])
+    assert step == SearchStep(RATES[30], "halve", RATES[20], RATES[40])

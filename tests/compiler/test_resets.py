@@ -9,7 +9,7 @@ import pytest
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates.estimate import resets
 from benchbrief.compiler.explain.explain_plan import explain
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Plan, Workload
 from tests.support.plans import compile_spec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchbrief.compiler.examined import distinct
+from benchbrief.compiler.compile import distinct
 from benchbrief.compiler.frontend.name_errors import ImportNotFound
 from benchbrief.dsl.source import Source, Span
 

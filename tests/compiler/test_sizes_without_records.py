@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.compiler.schemas.extension_schemas import joined_keys
+from benchbrief.compiler.schemas import joined_keys
 from benchbrief.model.plan import Cell
 from benchbrief.model.value_shapes import Flag, Key
 from tests.support.plans import compile_spec

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.extensions.registry import METER_SPECS
-from benchbrief.compiler.schemas.block_schema import BLOCKS
-from benchbrief.compiler.schemas.extension_schemas import DATABASE_OPTIONS
+from benchbrief.compiler.registry import METER_SPECS
+from benchbrief.compiler.schemas import BLOCKS, DATABASE_OPTIONS, ELEMENTS
 from benchbrief.model.value_shapes import Key
 from tests.compiler.samples import completed
 from tests.docs.samples import base_spec

@@ -13,15 +13,14 @@ from markdown_it.token import Token
 
 from benchbrief.cli.command_line import COMMANDS
 from benchbrief.cli.terminal import MEANINGS
-from benchbrief.compiler import word_meanings
-from benchbrief.compiler.blocks import highest_rates, ramps
-from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler import schemas, word_meanings
+from benchbrief.compiler.blocks import ramps
 from benchbrief.compiler.diagnostic_codes import all_codes
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS, own_families, own_tools
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics import curves
 from benchbrief.compiler.metrics.expressions import FUNCTIONS
-from benchbrief.compiler.schemas import block_schema, extension_schemas
+from benchbrief.compiler.registry import ENGINE_SPECS, METER_SPECS, own_families, own_tools
+from benchbrief.compiler.schemas import ELEMENTS, OPTIONS
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.model.extension_spec import LANGUAGES, Boundary
 from benchbrief.model.units import known_units
@@ -46,13 +45,13 @@ def test_every_text_beside_the_tables_is_on_a_page() -> None:
 
 WORDS = {
     "blocks.md": [
-        *(key for block in block_schema.BLOCKS.values() for key in block.keys),
-        *block_schema.BLOCKS,
-        *extension_schemas.DATABASE_OPTIONS,
+        *(key for block in schemas.BLOCKS.values() for key in block.keys),
+        *schemas.BLOCKS,
+        *schemas.DATABASE_OPTIONS,
         *(option.name or key for each in ENGINE_SPECS.own.values() for key, option in each.options.items()),
     ],
     "workloads.md": [f"{tool}.{name}" for tool, spec in own_families().items() for name in spec.workloads],
-    "tools.md": [*METER_SPECS.own, *block_schema.PROBES, *own_tools(), *ENGINE_SPECS.own],
+    "tools.md": [*METER_SPECS.own, *schemas.PROBES, *own_tools(), *ENGINE_SPECS.own],
     "units.md": [*known_units()],
     "expressions.md": [*KINDS, *DIMENSIONS, *word_meanings.RULES],
     "reports.md": [*ELEMENTS, *OPTIONS, *word_meanings.TEMPLATES, *LANGUAGES],
@@ -77,13 +76,13 @@ def test_every_function_and_every_code_has_its_place() -> None:
 def test_the_tables_of_words_have_all_that_there_is() -> None:
     assert set(word_meanings.ARGUMENTS["knee"]) == set(ramps.KNEE_ARGUMENTS)
     assert set(word_meanings.ARGUMENTS["range"]) == set(ramps.RANGE_ARGUMENTS)
-    assert set(word_meanings.ARGUMENTS["highest"]) == set(highest_rates.HIGHEST_ARGUMENTS)
+    assert set(word_meanings.ARGUMENTS["highest"]) == set(ramps.HIGHEST_ARGUMENTS)
     assert set(word_meanings.ARGUMENTS["adaptive"]) == set(ramps.ADAPTIVE_ARGUMENTS)
     assert {name: tuple(word_meanings.ARGUMENTS[name]) for name in curves.ARGUMENTS} == curves.ARGUMENTS
     assert set(word_meanings.LANGUAGES) == set(LANGUAGES)
     assert set(word_meanings.TOOLS) == set(own_tools())
     assert set(word_meanings.ENGINES) == set(ENGINE_SPECS.own)
-    assert set(word_meanings.PROBES) == set(block_schema.PROBES)
+    assert set(word_meanings.PROBES) == set(schemas.PROBES)
     assert set(word_meanings.BOUNDARIES) == set(get_args(Boundary))
     assert set(MEANINGS) == set(ExitCode)
 

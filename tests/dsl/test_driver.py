@@ -13,7 +13,7 @@ from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.diagnostics.render import render_all
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import grammar_tables as grammar
-from benchbrief.dsl.syntax.parse import Driver, Stopped, _parser, parse
+from benchbrief.dsl.syntax.parse import ParserDriver, ParserStopped, _parser, parse
 from tests.support.generated_specs import texts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -37,17 +37,17 @@ def outcome(source: Source) -> object:
 
 
 def by_the_library(source: Source) -> object:
-    def read(_: Driver, text: str, start: str, _values: list[Any] | None = None) -> object:
+    def read(_: ParserDriver, text: str, start: str, _values: list[Any] | None = None) -> object:
         try:
             return LIBRARY.parse(text, start=start)
         except UnexpectedToken as error:
             at = len(text) if error.token.type == "$END" else error.token.start_pos or 0
-            raise Stopped(at, frozenset(error.accepts or error.expected)) from None
+            raise ParserStopped(at, frozenset(error.accepts or error.expected)) from None
         except UnexpectedCharacters as error:
-            raise Stopped(cast(int, error.pos_in_stream), frozenset(error.allowed or ())) from None
+            raise ParserStopped(cast(int, error.pos_in_stream), frozenset(error.allowed or ())) from None
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Driver, "parse", read)
+        patch.setattr(ParserDriver, "parse", read)
         return outcome(source)
 
 

@@ -12,7 +12,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
-from benchbrief.dsl.syntax.parse import Driver
+from benchbrief.dsl.syntax.parse import ParserDriver
 from benchbrief.dsl.syntax.recover import MOST, PartlyRead, parse_with_gaps
 
 
@@ -137,13 +137,13 @@ def test_no_more_are_reported_than_can_be_read_and_in_good_time() -> None:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The lengths of the texts that are read from now on."""
     read: list[int] = []
-    parse = Driver.parse
+    parse = ParserDriver.parse
 
-    def noted(driver: Driver, text: str, start: str, values: list[Any] | None = None) -> Any:
+    def noted(driver: ParserDriver, text: str, start: str, values: list[Any] | None = None) -> Any:
         read.append(len(text))
         return parse(driver, text, start, values)
 
-    monkeypatch.setattr(Driver, "parse", noted)
+    monkeypatch.setattr(ParserDriver, "parse", noted)
     return read
 
 

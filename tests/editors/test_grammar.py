@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler import word_meanings
+from benchbrief.compiler import schemas, word_meanings
 from benchbrief.compiler.briefs import lower_report
-from benchbrief.compiler.extensions.registry import own_families
 from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics.expressions import FUNCTIONS
-from benchbrief.compiler.schemas import block_schema
+from benchbrief.compiler.registry import own_families
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
@@ -221,5 +220,5 @@ def test_every_word_of_the_checkers_tables_has_its_scope(tmp_path: Path) -> None
 
 def test_the_words_are_those_of_the_schema() -> None:
     """Every block that a block may hold is in one of the lists that the grammar is made from."""
-    held = {name for block in block_schema.BLOCKS.values() for name in block.blocks} | set(lower_report._BLOCKS)
+    held = {name for block in schemas.BLOCKS.values() for name in block.blocks} | set(lower_report._BLOCKS)
     assert held <= set(KEYWORDS)

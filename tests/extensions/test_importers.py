@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model.extension_spec import ImporterSpec
 from benchbrief.results.imports.read_imported import output_importer, sample_importer, table_importer
 from tests.extensions.installed import bench

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.extensions import Key, Text
-from benchbrief.compiler.extensions.registry import METER_SPECS
+from benchbrief.compiler.registry import METER_SPECS
 from benchbrief.model.plan import Plan
 from benchbrief.runners.meters.meter_base import PowerMeter, RecordedMeter
 from benchbrief.runners.plugins import meter_kind

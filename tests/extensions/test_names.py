@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from benchbrief.compiler.extensions.registry import (
+from benchbrief.compiler.registry import (
     ENGINE_SPECS,
     IMPORTER_SPECS,
     METER_SPECS,
@@ -38,7 +38,7 @@ PROBES = set(PROBE_SPECS.own)
 OTHERS = {*METER_SPECS.own, *TEMPLATE_SPECS.own, *TRANSPORT_SPECS.own, *IMPORTER_SPECS.own} - NAMES
 OTHERS_ALLOWED = {
     # The template of a brief that names none.
-    "compiler/briefs/report_schema.py": {"technical_brief"},
+    "compiler/schemas.py": {"technical_brief"},
     # A kind of page, which another package's template may have too.
     "reports/render/page_pdf.py": {"slide"},
 }
@@ -92,11 +92,11 @@ SAMPLES = {
     # A valid value in a hint, in the help of a command or in an editor's snippet: `use `tool = ycsb``.
     *("dsl/syntax/slips.py", "dsl/syntax/slips.py", "compiler/metrics/metric_errors.py"),
     *("compiler/metrics/metric_errors.py", "compiler/frontend/name_errors.py"),
-    *("compiler/schemas/block_schema.py", "compiler/frontend/value_errors.py"),
+    *("compiler/schemas.py", "compiler/frontend/value_errors.py"),
     *("compiler/frontend/structure_errors.py", "compiler/blocks/experiment_errors.py"),
-    *("compiler/schemas/block_schema.py", "compiler/blocks/experiment_errors.py"),
-    "compiler/schemas/host_schema.py",
-    *("compiler/schemas/extension_schemas.py", "compiler/briefs/report_schema.py"),
+    *("compiler/schemas.py", "compiler/blocks/experiment_errors.py"),
+    "compiler/schemas.py",
+    *("compiler/schemas.py", "compiler/schemas.py"),
     *("benchbrief/server/cursor_context.py", "benchbrief/commands/results/import.py"),
     # Which products have a value or a way to reset data: their specs don't say it yet.
     "compiler/word_meanings.py",

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler import registry
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.extensions import ProbeSpec, registry
-from benchbrief.compiler.extensions.registry import PROBE_SPECS, Refused
+from benchbrief.compiler.extensions import ProbeSpec
+from benchbrief.compiler.registry import PROBE_SPECS, RefusedExtension
 from benchbrief.runners import plugins
 from benchbrief.runners.errors import RunnerError
 
@@ -192,7 +193,7 @@ def test_a_name_of_ours_stays_ours(package: Package, tmp_path: Path) -> None:
     assert PROBE_SPECS.find("cpu") is PROBE_SPECS.own["cpu"]
     (offer,) = PROBE_SPECS.offered("cpu")
     refused = PROBE_SPECS.load(offer)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RefusedExtension)
     assert "benchbrief has a probe of that name" in refused.why
 
 

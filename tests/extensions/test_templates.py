@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbrief.compiler.extensions import TemplateSpec
-from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
+from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.model.plan import Plan
 from benchbrief.reports.view.layouts import FIRST, folder_of
 from tests.extensions.installed import bench

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.extensions import TransportSpec
-from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.model.plan import Plan
 from tests.extensions.installed import bench
 from tests.support.environment import Environment

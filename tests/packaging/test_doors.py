@@ -11,7 +11,7 @@ from tests.packaging.test_rooms import REPOSITORY, ours
 EXCEPTIONS = {
     "reports/render/templating.py: render_template": "a template takes whatever its page gives",
     "results/statistics/change_points.py: p_of_means": "arrays of numpy, which is imported where it is used",
-    "model/text.py: speaker": "its caller names the protocol that the object has, as a type can't",
+    "model/message.py: speaker": "its caller names the protocol that the object has, as a type can't",
     "dsl/syntax/ast.py: children": "the fields of nodes are read by their names, whatever their types",
     "history/shared_store/shared_query.py: _Table.scanner": "DuckDB calls it with Arrow's own arguments",
     "results/store/store.py: Store.each": "the columns of a row have the types of the user's SQL",

@@ -30,7 +30,7 @@ print(json.dumps(rooms))
 """
 LOAD_PLUGINS = """
 import json
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.runners.plugins import implementation
 code = {name: implementation(each, name) for each in (ENGINE_SPECS, TOOL_SPECS) for name in each.own}
 print(json.dumps({name: each.__name__ for name, each in code.items()}))

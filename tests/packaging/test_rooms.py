@@ -21,9 +21,9 @@ ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history",
 # Tighter than the arrows: what a room may take from another.
 ONLY = {
     ("runners", "compiler"): {
-        "benchbrief.model.text",  # the sentences of a run
+        "benchbrief.model.message",  # the sentences of a run
         "benchbrief.compiler.extensions",
-        "benchbrief.compiler.extensions.registry",
+        "benchbrief.compiler.registry",
         "benchbrief.model.extension_spec",
         "benchbrief.model.plan",
         "benchbrief.compiler.planning.plan_file",
@@ -36,20 +36,19 @@ ONLY = {
         "benchbrief.model.fingerprint",  # where data lie
         "benchbrief.model.rate_search",  # estimates count what the rule of a search asks for
         "benchbrief.compiler.planning.data_states",  # whether the next cell must load, also in another order
-        "benchbrief.compiler.planning.tolerated_changes",
         "benchbrief.model.precision",
     },
     ("results", "compiler"): {
         "benchbrief.model.precision",  # a spec is warned by the rule of the footnotes
         "benchbrief.model.budgets",
-        "benchbrief.model.text",  # the sentences of a run
+        "benchbrief.model.message",  # the sentences of a run
         "benchbrief.model.value_shapes",  # what a source says of itself has the limits of a spec's texts
         "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
         "benchbrief.compiler.estimates.estimate",  # what the cells that a budget chose were expected to take
         "benchbrief.model.planned_cells",  # one number of cells for all rooms
         "benchbrief.model.rate_search",  # which results a search would ask for
-        "benchbrief.compiler.extensions.registry",
-        "benchbrief.compiler.planning.tolerated_changes",
+        "benchbrief.compiler.registry",
+        "benchbrief.compiler.planning.data_states",
         "benchbrief.model.plan",
         "benchbrief.compiler.planning.plan_file",
         "benchbrief.compiler.extensions",
@@ -62,16 +61,16 @@ ONLY = {
         "benchbrief.model.budgets",
         "benchbrief.compiler.extensions",  # what a template says of itself
         "benchbrief.model.extension_spec",  # what its package raised
-        "benchbrief.compiler.extensions.registry",  # templates, and words of probes and tools
+        "benchbrief.compiler.registry",  # templates, and words of probes and tools
         "benchbrief.model.tool_spec",
-        "benchbrief.model.text",  # the sentences of a run
+        "benchbrief.model.message",  # the sentences of a run
         "benchbrief.compiler.estimates.estimate",  # what was measured side by side
         "benchbrief.model.plan",
         "benchbrief.compiler.planning.plan_file",
         "benchbrief.model.rate_search",  # the confidence that a disclosure tells
         "benchbrief.model.achieved_load",
         "benchbrief.model.steadiness",
-        "benchbrief.compiler.planning.tolerated_changes",
+        "benchbrief.compiler.planning.data_states",
         "benchbrief.model.precision",
         "benchbrief.model.units",  # what a source tells is in the units that it chose
         "benchbrief.compiler.briefs.confined_styles",  # runs keep style sheets of earlier versions
@@ -165,7 +164,7 @@ class Import(NamedTuple):
 
 
 NAMED_UP = {
-    "compiler/extensions/registry.py": "our extensions are found in their folders, as others' are by entry points",
+    "compiler/registry.py": "our extensions are found in their folders, as others' are by entry points",
     "compiler/briefs/word_catalogues.py": "the words of briefs are data, to which a user's own words are compared",
 }
 """Modules that name what is to their right in strings, each with its reason."""

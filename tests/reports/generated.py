@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import product
 from typing import Any
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.store_schema import PromiseRow, RateRow, SampleRow

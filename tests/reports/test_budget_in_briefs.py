@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from benchbrief.model import plan as p
+from benchbrief.model.message import duration_figure
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import duration_figure
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from benchbrief.model import plan as p
+from benchbrief.model.message import figure
 from benchbrief.model.steadiness import Steadiness
-from benchbrief.model.text import figure
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure

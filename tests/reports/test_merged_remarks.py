@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from benchbrief.model.message import Message, figure
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import Text, figure
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.words.brief_words import CATALOGUES
 
@@ -17,5 +17,5 @@ def test_a_busy_host_is_reported_once_with_the_number_of_cells() -> None:
     assert meanwhile[1].endswith("while 3 cells were measured, such as c1: other work took 1.0–3.0 cores on average")
     assert other[1] == "db-2 was busy when c1 began: java takes 1.0 cores"
     assert {count for *_, count in (began, meanwhile, other)} == {1}, "the sentence has the number"
-    assert isinstance(began[1], Text)
+    assert isinstance(began[1], Message)
     assert "4 セル（c1 など）" in began[1].in_words(CATALOGUES["ja"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.model.text import Text, joined
+from benchbrief.model.message import Message, joined
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.result_messages import say, shorten_reason
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -18,7 +18,7 @@ def test_many_findings_are_shown_by_the_first_one_and_the_number_of_the_others()
     reason = refused("p99 of read", "p50 of read", "the mean", "the max")
     short = shorten_reason(reason)
     assert short == "openload refuses its own numbers (lag): p99 of read (and 3 more)"
-    assert isinstance(reason, Text)
+    assert isinstance(reason, Message)
     shown = CATALOGUES["ja"].with_sentences({str(reason): reason}).said_briefly(str(reason))
     assert shown == "openload が自身の数値を拒否しました（lag）：p99 of read（ほか 3 件）"
 

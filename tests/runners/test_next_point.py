@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from benchbrief.compiler.blocks.ramps import candidates
+from benchbrief.compiler.blocks.ramps import ramp_candidates
 from benchbrief.compiler.estimates.estimate import spread
 from benchbrief.runners.scheduling.point_choice import Choice, bend_at, next_point
 
-GRID = candidates(1, 512)
+GRID = ramp_candidates(1, 512)
 
 
 def chosen(rate: Callable[[float], float | None], count: int, grid: tuple[float, ...] = GRID) -> list[float]:
@@ -25,7 +25,7 @@ def chosen(rate: Callable[[float], float | None], count: int, grid: tuple[float,
 
 
 def test_both_ends_come_first_then_the_middle_on_a_logarithmic_axis() -> None:
-    assert chosen(lambda n: n, 3, candidates(1, 256)) == [1, 256, 16]
+    assert chosen(lambda n: n, 3, ramp_candidates(1, 256)) == [1, 256, 16]
 
 
 def test_points_gather_where_the_throughput_stops_to_grow() -> None:
@@ -35,13 +35,13 @@ def test_points_gather_where_the_throughput_stops_to_grow() -> None:
 
 
 def test_without_a_bend_the_longest_interval_is_halved() -> None:
-    assert chosen(lambda _: 1000.0, 5, candidates(1, 256)) == [1, 256, 16, 4, 64]
-    assert chosen(lambda n: 7 * n, 5, candidates(1, 256)) == [1, 256, 16, 4, 64]
+    assert chosen(lambda _: 1000.0, 5, ramp_candidates(1, 256)) == [1, 256, 16, 4, 64]
+    assert chosen(lambda n: 7 * n, 5, ramp_candidates(1, 256)) == [1, 256, 16, 4, 64]
 
 
 def test_the_reason_has_the_interval_and_the_bend() -> None:
     curve = {1.0: 100.0, 16.0: 1600.0, 256.0: 1600.0}
-    choice = next_point(candidates(1, 256), [curve])
+    choice = next_point(ramp_candidates(1, 256), [curve])
     assert choice == Choice(4.0, "bend", 1.0, 16.0, bend_at(16.0, curve))
     assert choice.bend == pytest.approx(1.0)
 
@@ -66,17 +66,17 @@ def test_a_failed_end_is_approached_from_the_other_side(bad: float) -> None:
 
 
 def test_a_curve_without_any_result_is_spread_evenly() -> None:
-    assert chosen(lambda _: None, 5, candidates(1, 256)) == [1, 256, 16, 4, 64]
+    assert chosen(lambda _: None, 5, ramp_candidates(1, 256)) == [1, 256, 16, 4, 64]
 
 
 def test_no_point_is_left_when_all_candidates_were_tried() -> None:
-    grid = candidates(1, 8)
+    grid = ramp_candidates(1, 8)
     assert sorted(chosen(lambda n: n, 100, grid)) == list(grid)
 
 
 def test_curves_that_share_their_points_go_by_the_largest_bend() -> None:
     straight, bent = {1.0: 1.0, 16.0: 16.0, 256.0: 256.0}, {1.0: 1.0, 16.0: 16.0, 256.0: 20.0}
-    choice = next_point(candidates(1, 256), [straight, bent])
+    choice = next_point(ramp_candidates(1, 256), [straight, bent])
     assert choice is not None
     assert choice.bend == pytest.approx(bend_at(16.0, bent))
 
@@ -92,7 +92,7 @@ def test_more_points_go_on_where_fewer_ended() -> None:
 
 
 def test_candidates_are_whole_numbers_at_equal_ratios_with_both_ends() -> None:
-    grid = candidates(1, 512)
+    grid = ramp_candidates(1, 512)
     assert (grid[0], grid[-1]) == (1, 512)
     assert set(GRID) >= {2.0**n for n in range(10)}, "the powers of two are among them"
     assert all(point == int(point) for point in grid)
@@ -100,12 +100,12 @@ def test_candidates_are_whole_numbers_at_equal_ratios_with_both_ends() -> None:
 
 
 def test_near_ends_have_every_whole_number() -> None:
-    assert candidates(1, 8) == tuple(map(float, range(1, 9)))
-    assert candidates(8, 9) == (8, 9)
+    assert ramp_candidates(1, 8) == tuple(map(float, range(1, 9)))
+    assert ramp_candidates(8, 9) == (8, 9)
 
 
 def test_offered_loads_have_three_digits_between_the_ends() -> None:
-    grid = candidates(1234, 98_765)
+    grid = ramp_candidates(1234, 98_765)
     assert (grid[0], grid[-1]) == (1234, 98_765)
     assert all(len(f"{point:.0f}".rstrip("0")) <= 3 for point in grid[1:-1])
     assert len(grid) >= 25

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.extensions import registry
+from benchbrief.compiler import registry
 from benchbrief.model.plan import Host
 from benchbrief.runners.hosts.background_load import other_load
 from benchbrief.runners.hosts.host_clocks import read_clock

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.extensions import registry
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler import registry
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.runners import plugins
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench

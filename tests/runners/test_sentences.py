@@ -14,21 +14,21 @@ import pytest
 from benchbrief.comparing.comparison_cautions import CompareMessages
 from benchbrief.compiler.metrics.curves import ABSENT
 from benchbrief.model import events as j
-from benchbrief.model.run_record import KINDS
-from benchbrief.model.text import (
+from benchbrief.model.message import (
     FAMILY,
-    Text,
+    Message,
     codes_of,
     figure,
     joined,
     mapped,
+    message_from_data,
     share_figure,
     spanning,
     speaker,
-    text_from_data,
     to_data,
     word,
 )
+from benchbrief.model.run_record import KINDS
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.db_bench import db_bench_output
@@ -102,7 +102,7 @@ def test_the_journal_keeps_the_code_and_its_arguments_and_a_sentence_of_an_earli
     assert isinstance(again, j.Remark)
     assert again == record
     assert again.text == "db-1 was busy when a/b began: cc (process 7 of dev) takes 1.9 cores"
-    assert isinstance(again.text, Text)
+    assert isinstance(again.text, Message)
     assert again.text.in_words(CATALOGUES["ja"]) == said.in_words(CATALOGUES["ja"])
     old = j.RECORD.validate_python({"type": "remark", "at": 1.0, "severity": "info", "text": "db-1 was busy"})
     assert isinstance(old, j.Remark)
@@ -118,15 +118,15 @@ def test_what_is_no_sentence_is_refused_in_a_journal(data: object) -> None:
 
 
 def test_a_code_of_a_newer_version_is_shown_with_its_arguments() -> None:
-    found = text_from_data({"code": "not_yet_known", "args": {"host": "db-1", "n": 3}})
+    found = message_from_data({"code": "not_yet_known", "args": {"host": "db-1", "n": 3}})
     assert found == "not_yet_known: host db-1, n 3"
     assert found.in_words(CATALOGUES["ja"]) == found
-    assert text_from_data({"code": "tool_ended", "args": {"tool": "fio"}}) == "tool_ended: tool fio"
+    assert message_from_data({"code": "tool_ended", "args": {"tool": "fio"}}) == "tool_ended: tool fio"
 
 
 def test_a_package_of_its_own_brings_the_words_of_its_codes_and_the_journal_keeps_them() -> None:
     class PgMessages(Protocol):
-        def clients_gone(self, *, n: object) -> Text: ...
+        def clients_gone(self, *, n: object) -> Message: ...
 
     own: PgMessages = speaker(
         PgMessages,
@@ -134,7 +134,7 @@ def test_a_package_of_its_own_brings_the_words_of_its_codes_and_the_journal_keep
     )
     error = BadOutput(own.clients_gone(n=3), "a plain hint")
     assert str(error) == "3 clients of pgbench have gone"
-    again = text_from_data(json.loads(json.dumps(to_data(error.one_line))))
+    again = message_from_data(json.loads(json.dumps(to_data(error.one_line))))
     assert again.in_words(CATALOGUES["ja"]) == "pgbench の 3 個が終了（a plain hint）"
     french = Words("fr", CATALOGUES["en"].entries)
     assert again.in_words(french) == "3 clients of pgbench have gone (a plain hint)"
@@ -145,9 +145,9 @@ def test_an_error_keeps_its_sentence_on_one_line_and_without_secrets() -> None:
         KNOWN.add("s3cr3t-Passw0rd!")
         error = BadOutput(say.tool_ended(tool="ycsb", code=1, said="login s3cr3t-Passw0rd!\nfailed"))
         found = error.one_line
-    assert isinstance(found, Text)
+    assert isinstance(found, Message)
     assert found.args["said"] == "login *** failed"
-    assert isinstance(error.message, Text)
+    assert isinstance(error.message, Message)
     assert str(error) is error.message
 
 

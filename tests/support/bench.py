@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbrief.model.text import from_data
+from benchbrief.model.message import from_data
 from tests.support.waiting import until
 from tests.support.warm import Forked, starts_alike, warm
 from tests.support.wrapped import PROGRAMS

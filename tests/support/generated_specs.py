@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
+from benchbrief.compiler import schemas
 from benchbrief.compiler.blocks.databases import TOGETHER
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
-from benchbrief.compiler.schemas import block_schema, extension_schemas, host_schema
-from benchbrief.compiler.schemas.extension_schemas import WORKLOAD
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.schemas import WORKLOAD
 from benchbrief.model import value_shapes
 from benchbrief.model.engine_spec import STARTED
 
@@ -213,11 +213,11 @@ A_FILE = "config"
 def started(draw: st.DrawFn) -> str:
     """What only a server that is started may say; of what goes together, all or nothing."""
     parted = [draw(st.sampled_from([(), together])) for together in TOGETHER]
-    keys = {key: extension_schemas.DATABASE.keys[key] for together in parted for key in together}
+    keys = {key: schemas.DATABASE.keys[key] for together in parted for key in together}
     drawn = draw(
         st.fixed_dictionaries({name: found for name, key in keys.items() if (found := value(key.shape)) is not None})
     )
-    alone = {key: extension_schemas.DATABASE.keys[key] for key in STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
+    alone = {key: schemas.DATABASE.keys[key] for key in STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
     return draw(attributes(alone, only="mongodb")) + "".join(f"  {name} = {text}\n" for name, text in drawn.items())
 
 
@@ -229,12 +229,12 @@ def specs(draw: st.DrawFn) -> str:
     parts = []
     for group in ("alpha", "beta"):
         hosts = draw(st.integers(1, 3)) if kind == "attached" else 1
-        ssh = draw(attributes(host_schema.SSH.keys, without=("jump",)))
+        ssh = draw(attributes(schemas.SSH.keys, without=("jump",)))
         facts = draw(attributes(FACTS))
         parts.append(f'hardware {group} {{\n  hosts = "{group}-[1-{hosts}].lab"\n{facts}  ssh {{\n{ssh}  }}\n}}\n')
     if engine == "mongodb":
         parts.append('client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }\n')
-    keys = draw(attributes(extension_schemas.DATABASE.keys, ("engine", "uri", "server", "path", *STARTED), engine))
+    keys = draw(attributes(schemas.DATABASE.keys, ("engine", "uri", "server", "path", *STARTED), engine))
     keys += draw(started()) if kind == "started" else ""
     options = f"  options {{\n{draw(attributes(ROCKSDB))}  }}\n" if engine == "rocksdb" else ""
     parts.append(f"database store {{\n{DATABASES[kind]}{keys}{options}}}\n")
@@ -248,7 +248,7 @@ def specs(draw: st.DrawFn) -> str:
     parts.append(
         f"experiment ramp {{\n  hardware = [alpha, beta]\n  workloads = [{', '.join(workloads)}]\n"
         f"  threads = {draw(RAMPS)}\n  measure = 1 min\n  repeats = {repeats}\n  probes = [cpu every 1 s]\n"
-        f"{budget}{draw(attributes(block_schema.EXPERIMENT.keys, without=('measure', 'budget')))}}}\n"
+        f"{budget}{draw(attributes(schemas.EXPERIMENT.keys, without=('measure', 'budget')))}}}\n"
     )
     return "\n".join([*parts, draw(st.sampled_from(REPORTS))])
 

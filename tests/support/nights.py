@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.extensions import registry
+from benchbrief.compiler import registry
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation
 from benchbrief.results.building.build_store import STORE, build_tables

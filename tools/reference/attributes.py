@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.schemas.extension_schemas import owners
+from benchbrief.compiler.schemas import owners
 from benchbrief.model.value_shapes import BlockSchema, Flag, Key, Login, Number, Text, Word
 from tools.reference.markdown import code, table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS
-from benchbrief.compiler.schemas.block_schema import BLOCKS
+from benchbrief.compiler.registry import ENGINE_SPECS
+from benchbrief.compiler.schemas import BLOCKS
 from benchbrief.model.value_shapes import BlockSchema
 from tools.reference.attributes import attributes, exclusive, heading
 from tools.reference.markdown import code, joined, table, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler.schemas import ELEMENTS, OPTIONS
 from benchbrief.model.extension_spec import LANGUAGES
 from tools.reference.attributes import attributes, heading
 from tools.reference.markdown import code, joined, table, text

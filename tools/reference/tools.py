@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from benchbrief.compiler import word_meanings
 from benchbrief.compiler.extensions import ImporterSpec, ProbeSpec, ToolSpec
-from benchbrief.compiler.extensions.registry import (
+from benchbrief.compiler.measure_catalogue import measures_of
+from benchbrief.compiler.registry import (
     ENGINE_SPECS,
     IMPORTER_SPECS,
     METER_SPECS,
@@ -15,7 +16,6 @@ from benchbrief.compiler.extensions.registry import (
     own_tools,
     tool_words,
 )
-from benchbrief.compiler.measure_catalogue import measures_of
 from benchbrief.model.units import base_unit
 from tools.reference.attributes import left_out, value
 from tools.reference.markdown import code, joined, table, text

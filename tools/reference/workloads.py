@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.compiler.extensions import ToolSpec
-from benchbrief.compiler.extensions.registry import own_families
+from benchbrief.compiler.registry import own_families
 from tools.reference.markdown import code, joined, table, text
 
 

@@ -82,7 +82,7 @@ def command(
     briefs work on them as they are. The run is marked as imported wherever it is shown, and `bench run` takes nothing
     from it. What the files do not tell stays missing.
     """
-    from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+    from benchbrief.compiler.registry import IMPORTER_SPECS
     from benchbrief.results.imports.cell_matching import Where
     from benchbrief.results.imports.prepare_outputs import prepare_outputs
     from benchbrief.results.imports.read_imported import table_importer

@@ -110,7 +110,7 @@ def _typefaces(plan: Plan) -> Iterator[Finding]:
 
 def _default_tools() -> Iterator[Finding]:
     """Look for the load generators on this machine. A spec needs some of them, so one that is there is enough."""
-    from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+    from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
     from benchbrief.model.plan import Host
     from benchbrief.runners.checks.host_checks import Finding
     from benchbrief.runners.errors import RunnerError

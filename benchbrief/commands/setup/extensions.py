@@ -54,7 +54,7 @@ def command(as_json: bool) -> None:
 
 def _installed() -> Iterator[Installed]:
     import benchbrief
-    from benchbrief.compiler.extensions.registry import REGISTRIES, Refused
+    from benchbrief.compiler.registry import REGISTRIES, RefusedExtension
 
     for registry in REGISTRIES:
         kind = registry.kind
@@ -62,9 +62,11 @@ def _installed() -> Iterator[Installed]:
             yield Installed(kind, name, "benchbrief", benchbrief.__version__, _problem(kind, spec))
         for offer in registry.offered():
             found = registry.load(offer)
-            if not isinstance(found, Refused) and isinstance(clash := registry.find(offer.name), Refused):
+            if not isinstance(found, RefusedExtension) and isinstance(
+                clash := registry.find(offer.name), RefusedExtension
+            ):
                 found = clash
-            if isinstance(found, Refused):
+            if isinstance(found, RefusedExtension):
                 yield Installed(kind, offer.name, offer.package, offer.version, found.why, found.hint)
                 continue
             problem = _problem(kind, found)

@@ -13,7 +13,7 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.examined import Examined
+    from benchbrief.compiler.compile import Examined
     from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 FORMATS = ["text", "json", "sarif", "github"]

@@ -81,10 +81,9 @@ def command(
     as_json: bool,
 ) -> None:
     """Show what SPEC would run: the cells, hosts, order and time. Runs nothing."""
-    from benchbrief.compiler.estimates.advice import advice
+    from benchbrief.compiler.estimates.advice import advice, hidden_loads
     from benchbrief.compiler.estimates.estimate import time_spent
     from benchbrief.compiler.estimates.learned import with_history
-    from benchbrief.compiler.estimates.overlapped_loads import hidden_loads
     from benchbrief.compiler.explain.explain_plan import describe_lanes
     from benchbrief.model.planned_cells import planned_cells
     from benchbrief.results.runs.times_taken import learned_times

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Probe
 from benchbrief.model.steadiness import judge_window
-from benchbrief.model.text import figure
 from benchbrief.runners.drivers.db_bench import db_bench_invariants
 from benchbrief.runners.drivers.db_bench import db_bench_output as history
 from benchbrief.runners.drivers.db_bench import db_bench_output as text

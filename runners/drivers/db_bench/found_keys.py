@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import exp, sqrt
 
-from benchbrief.compiler.extensions.registry import accepted_errors
-from benchbrief.model.text import share_figure
+from benchbrief.compiler.registry import accepted_errors
+from benchbrief.model.message import share_figure
 from benchbrief.runners.drivers.db_bench.db_bench_output import Headline, say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput, Sample
+from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Database, Workload
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
-from benchbrief.model.text import Text, figure
 from benchbrief.runners.drivers.fio import fio_invariants, fio_output
 from benchbrief.runners.drivers.fio.fio_output import NS_PER_S, Direction, NotFio, Output, say_fio
 from benchbrief.runners.drivers.output_evidence import (
@@ -200,7 +200,7 @@ def _operation(name: str, parts: Sequence[Direction]) -> Operation:
     )
 
 
-def describe(*, offered: bool) -> dict[str, Text]:
+def describe(*, offered: bool) -> dict[str, Message]:
     """Say what fio's numbers count."""
     return {
         "latency": say_fio.fio_submitted() if offered else say_fio.fio_completion(),
@@ -209,9 +209,9 @@ def describe(*, offered: bool) -> dict[str, Text]:
     }
 
 
-def describe_own(found: Output) -> tuple[tuple[Text, ...], dict[str, str]]:
+def describe_own(found: Output) -> tuple[tuple[Message, ...], dict[str, str]]:
     """Return warnings, and what fio says of its own steady state and latency target."""
-    warnings: list[Text] = []
+    warnings: list[Message] = []
     properties: dict[str, str] = {}
     first = found.jobs[0]
     steady = next((job.steadystate for job in found.jobs if job.steadystate), None)

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from benchbrief.compiler.extensions.registry import accepted_errors, stray_errors
+from benchbrief.compiler.registry import accepted_errors, stray_errors
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.message import PrintedNumber, figure, share_figure
 from benchbrief.model.plan import StepKind
 from benchbrief.model.steadiness import judge_window
-from benchbrief.model.text import Figure, figure, share_figure
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output as text
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import say
@@ -157,7 +157,7 @@ class GoYcsb:
                 ("percentiles", say.percentiles_go_ycsb()),
                 ("warm-up", say.warm_up_process() if context.cell.warm_up_s else say.none()),
                 # The same words whatever the threads, so that a brief says them once.
-                ("errors", say.errors_accepted(share=Figure(allowed, f"{allowed * 100:.3g} %"))),
+                ("errors", say.errors_accepted(share=PrintedNumber(allowed, f"{allowed * 100:.3g} %"))),
                 *((("throughput", say.read_modify_write()),) if _rmw(found.final) else ()),
                 *judged.items(),
             ),

@@ -12,10 +12,10 @@ from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
-from benchbrief.compiler.extensions.registry import accepted_errors
+from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model.measurement import Measurement
+from benchbrief.model.message import Message, figure
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import Text, figure
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_flags import (
     Flags,
@@ -231,7 +231,7 @@ def _give_up_s(run: Run) -> float:
         return 0.0
 
 
-def _why_cut(run: Run, output: JobOutput) -> Text:
+def _why_cut(run: Run, output: JobOutput) -> Message:
     said = run.errors[0].text if run.errors else best_line(output)
     if _is_server_gone(run, output):
         return say_openload.openload_cut(seconds=figure(_give_up_s(run), "g"), said=said)

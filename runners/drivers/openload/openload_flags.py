@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import ceil
 
-from benchbrief.compiler.extensions.registry import accepted_errors
+from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model.plan import Arrivals
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.errors import PlanRefused

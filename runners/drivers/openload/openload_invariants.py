@@ -9,7 +9,7 @@ from math import ceil, isclose
 
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram
-from benchbrief.model.steadiness import Estimate, Verdict, judge_batches
+from benchbrief.model.steadiness import SteadyMean, SteadyVerdict, judge_batches
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.openload.openload_log import (
     EDGE,
@@ -63,7 +63,7 @@ def _decision(run: Run, recorded: Steady, within: float) -> Iterator[str]:
             return
     verdict = _look(run, recorded, len(recorded.completed))
     if len(recorded.completed) < _first_look(run, recorded):
-        verdict = Verdict(None)
+        verdict = SteadyVerdict(None)
     if recorded.steady != verdict.steady(within * (1 + _SAME if recorded.steady else 1 - _SAME)):
         yield f"it says steady = {str(recorded.steady).lower()}, and its batches say otherwise"
     cut = None if verdict.cut is None else verdict.cut * recorded.batch_s
@@ -79,7 +79,7 @@ def _decision(run: Run, recorded: Steady, within: float) -> Iterator[str]:
             yield f"what it says of the {name} after its transient does not follow from its batches"
 
 
-def _look(run: Run, recorded: Steady, batches: int) -> Verdict:
+def _look(run: Run, recorded: Steady, batches: int) -> SteadyVerdict:
     open_loop = run.settings.get("arrivals") != "closed"
     return judge_batches(recorded.completed[:batches], recorded.intended_ns[:batches] if open_loop else None)
 
@@ -88,7 +88,7 @@ def _first_look(run: Run, recorded: Steady) -> int:
     return ceil(float(run.settings.get("steady-from", "0")) / recorded.batch_s - _SAME)
 
 
-def _same(said: Mean | None, found: Estimate | None, unit: float) -> bool:
+def _same(said: Mean | None, found: SteadyMean | None, unit: float) -> bool:
     if said is None or found is None:
         return said is None and found is None
     pairs = (

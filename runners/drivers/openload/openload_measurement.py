@@ -8,10 +8,10 @@ from math import ceil, inf
 
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram, Interval, Measurement, Operation, PhaseThroughput, Sample, SteadyEnd
+from benchbrief.model.message import PrintedNumber, figure, share_figure
 from benchbrief.model.plan import Arrivals, Event, UntilSteady
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
-from benchbrief.model.text import Figure, figure, share_figure
 from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, asked_latencies
 from benchbrief.runners.drivers.openload.openload_log import FAILED, OPERATIONS, SERVICE, Log, successes
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -233,7 +233,7 @@ def _warnings(asked: Asked, run: Run) -> Iterator[str]:
     late = {name: _late_us(lag, run.own.hiccup_us, name) for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99")}
     beyond = [name for name in late if name not in asked.latencies and late[name] > arrivals.lag * latency[name]]
     if beyond:
-        lowest, highest = (Figure(float(name[1:]), name) for name in (beyond[0], beyond[-1]))
+        lowest, highest = (PrintedNumber(float(name[1:]), name) for name in (beyond[0], beyond[-1]))
         times = {"late": milliseconds(late[beyond[-1]]), "latency": milliseconds(latency[beyond[-1]])}
         yield say_openload.openload_late_beside(lowest=lowest, highest=highest, **times)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
+from benchbrief.model.message import Message, PrintedNumber, figure, joined, share_figure
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import Figure, Text, figure, joined, share_figure
 from benchbrief.runners.drivers.openload.openload_flags import arrivals_of, asked_latencies
 from benchbrief.runners.drivers.openload.openload_log import OPERATIONS
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -67,13 +67,13 @@ def _excess(refusal: Refusal) -> float:
     return refusal.value / refusal.limit if refusal.limit else inf
 
 
-def milliseconds(microseconds: float) -> Figure:
+def milliseconds(microseconds: float) -> PrintedNumber:
     """Return a time with three digits, or all of those before the point: lateness has one unit."""
     value = microseconds / 1e3
-    return Figure(value, f"{value:,.0f} ms" if value >= 1e3 else f"{value:.3g} ms")
+    return PrintedNumber(value, f"{value:,.0f} ms" if value >= 1e3 else f"{value:.3g} ms")
 
 
-def _hint_late(context: CellContext) -> Text:
+def _hint_late(context: CellContext) -> Message:
     """Return what helps a generator that was late: no higher `lag` where the spec accepts what would be advised."""
     arrivals = arrivals_of(context)
     is_lax = arrivals is not None and arrivals.lag >= _ADVISED_LAG

@@ -15,9 +15,9 @@ from typing import NoReturn
 
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell
 from benchbrief.model.steadiness import judge_window
-from benchbrief.model.text import figure
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,

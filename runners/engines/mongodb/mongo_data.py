@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from benchbrief.compiler.planning.tolerated_changes import worse
+from benchbrief.compiler.planning.data_states import worse
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Dataset
-from benchbrief.model.text import Text
 from benchbrief.model.tool_spec import Change
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused, encoded
 from benchbrief.runners.engines.mongodb.mongo_cluster import part
@@ -270,7 +270,7 @@ class Data:
         with self._connection.reaching():
             return kept.sample.read_again(self._table) != kept.sample
 
-    def _values_changed(self, kept: Kept) -> Text:
+    def _values_changed(self, kept: Kept) -> Message:
         return say.values_changed(name=self.name, n=len(kept.sample.keys) if kept.sample else 0)
 
     def _remember(
@@ -283,5 +283,5 @@ class Data:
             self._notes.replace_one({"_id": self.name}, note, upsert=True)
 
 
-def _changed_meanwhile(what: Text) -> BadOutput:
+def _changed_meanwhile(what: Message) -> BadOutput:
     return BadOutput(say.changed_meanwhile(what=what), say.hint_changed_meanwhile())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from benchbrief.model.text import figure
+from benchbrief.model.message import figure
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_messages import say
 from benchbrief.runners.errors import RunnerError, ServerFailed, ToolMissing

@@ -14,9 +14,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from benchbrief.compiler.planning.tolerated_changes import changes_of, tolerated
+from benchbrief.compiler.planning.data_states import changes_of, tolerated
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Hardware, Plan
-from benchbrief.model.text import figure
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri

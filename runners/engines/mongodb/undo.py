@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 
+from benchbrief.model.message import Message, PrintedNumber, figure
 from benchbrief.model.plan import Cell, Database, Dataset
-from benchbrief.model.text import Figure, Text, figure
 from benchbrief.runners.engines.mongodb import mongo_uri
 from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongodb.mongo_data import Data
@@ -27,7 +27,7 @@ class Routes:
     """The data set as each of the senders reaches it, and from where that is, in words."""
 
     data: tuple[Data, ...]
-    described: Text
+    described: Message
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[
     return True, say.undone(deleted=_figure(deleted), n=_figure(dataset.records), sent=routes.described)
 
 
-def _figure(count: int) -> Figure:
+def _figure(count: int) -> PrintedNumber:
     return figure(count, ",")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from benchbrief.compiler.planning.tolerated_changes import writes
+from benchbrief.compiler.planning.data_states import writes
 from benchbrief.model.plan import Cell
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files

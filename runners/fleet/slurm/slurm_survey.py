@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.runners.fleet.scheduler import LaneNeeds, NodePool, PlannedJob, SchedulerRefused

@@ -19,8 +19,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from benchbrief.model.message import joined
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import joined
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.shell_scripts import read_script

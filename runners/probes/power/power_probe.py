@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from benchbrief.compiler.extensions.registry import METER_SPECS
+from benchbrief.compiler.registry import METER_SPECS
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError

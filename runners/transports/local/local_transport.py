@@ -14,9 +14,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO
 
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Host
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.commands import mask_command, script
 from benchbrief.runners.jobs.script_host import Entry, entry

@@ -13,9 +13,9 @@ import fabric
 import paramiko
 from paramiko.ssh_exception import IncompatiblePeer, NoValidConnectionsError
 
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Host
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.commands import printable, quote
 from benchbrief.runners.transports.ssh.ssh_destination import Destination, KnownHost, resolve

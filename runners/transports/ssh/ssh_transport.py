@@ -18,9 +18,9 @@ from typing import Protocol
 import fabric
 import paramiko
 
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Host
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import figure
 from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.commands import mask_command, printable, quote, script
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES

@@ -15,7 +15,7 @@ from benchbrief.history.gate_rule import Again, Judged, Rule, confirm, judge_run
 from benchbrief.history.read_series import Choice, Found
 from benchbrief.history.series_changes import ChangeVerdict, Verdict, add_verdicts, lab_share, read_verdicts, trend_of
 from benchbrief.history.series_rows import SeriesRow
-from benchbrief.model.text import joined, word
+from benchbrief.model.message import joined, word
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, departure, p_of_shift
 from benchbrief.results.store_errors import ResultsError

@@ -14,8 +14,8 @@ import pytest
 from scipy.stats import kstest
 
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.model.message import PrintedNumber
 from benchbrief.model.plan import Arrivals, Event, Origin
-from benchbrief.model.text import Figure
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.runners.drivers.openload import openload_flags
 from benchbrief.runners.drivers.openload.openload_flags import run_flags
@@ -274,8 +274,8 @@ def test_a_lateness_at_a_percentile_that_nobody_asks_for_is_reported(tmp_path: P
 def test_lateness_at_several_percentiles_of_several_cells_is_one_remark_of_a_run() -> None:
     cells = [
         say_openload.openload_late_beside(
-            lowest=Figure(low, f"p{low}"),
-            highest=Figure(99.9, "p99.9"),
+            lowest=PrintedNumber(low, f"p{low}"),
+            highest=PrintedNumber(99.9, "p99.9"),
             late=milliseconds(late),
             latency=milliseconds(9e3),
         )

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Arrivals, Promise, PromiseLimit
-from benchbrief.model.text import Text
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_record import read_run
@@ -99,7 +99,7 @@ def test_several_reasons_to_be_late_are_reported_by_the_worst_and_without_the_ad
     assert str(warning).endswith(f"they are upper bounds ({worst})")
     with pytest.raises(BadOutput, match=r"\(lag\): p99: operations were .*; p99 of read: .*; p99\.9 of all "):
         DRIVER.parse(constant_cell(), late)
-    assert isinstance(warning, Text)
+    assert isinstance(warning, Message)
     japanese = warning.in_words(CATALOGUES["ja"])
     assert "全操作 の p99.9 では openload 自身がスレッドの起床の遅れにより 2,100 ms 遅れ" in japanese
     with pytest.raises(GeneratorLate) as caught:

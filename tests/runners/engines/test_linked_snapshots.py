@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Dataset
 from benchbrief.runners.engines.rocksdb import snapshot_ways
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB

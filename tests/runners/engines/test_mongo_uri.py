@@ -8,7 +8,7 @@ from pathlib import Path
 import pymongo
 import pytest
 
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.model.plan import DatabaseKey, Reference, Template
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.mongodb.mongo_uri import parse

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.extensions.registry import PROBE_SPECS
+from benchbrief.compiler.registry import PROBE_SPECS
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Origin, Probe
 from benchbrief.runners.errors import BadOutput

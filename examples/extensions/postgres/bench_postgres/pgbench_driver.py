@@ -20,9 +20,9 @@ from bench_postgres.pgbench_output import Summary, TwoRuns, against_log, contrad
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.transaction_log import NotALog, Transactions, read_folded
 from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
+from benchbrief.model.message import Message, figure
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
-from benchbrief.model.text import Text, figure
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -190,7 +190,7 @@ def operations_of(log: Transactions) -> tuple[Operation, ...]:
     )
 
 
-def describe(*, offered: bool) -> dict[str, Text]:
+def describe(*, offered: bool) -> dict[str, Message]:
     """Say what the numbers count."""
     return {
         "latency": say.latency_both() if offered else say.latency_service(),
@@ -206,7 +206,7 @@ def disclosed(found: Summary) -> dict[str, str]:
     return {name: text for name, text in {**facts, **tries}.items() if text}
 
 
-def remarks(found: Summary, log: Transactions, limit: object = None) -> Iterator[Text]:
+def remarks(found: Summary, log: Transactions, limit: object = None) -> Iterator[Message]:
     if found.server and found.server.split(".")[0] != found.version.split(".")[0]:
         yield say_pg.pg_other_server(tool=found.version, server=found.server)
     skipped = log.failed_inside.get("skipped", 0)

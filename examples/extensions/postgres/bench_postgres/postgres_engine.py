@@ -17,9 +17,9 @@ from bench_postgres.pgbench_driver import BUILTIN
 from bench_postgres.postgres_client import Client
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.written_tables import written_tables
+from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Cell, Database, Dataset, Hardware, Plan, Workload
 from benchbrief.model.run_messages import say
-from benchbrief.model.text import Text, figure
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.data_directories import warn_of_aged
@@ -315,7 +315,7 @@ class Postgresql:
             raise self._short(dataset, found)
 
     def _short(self, dataset: Dataset, found: int) -> LoadShort:
-        said: Text = say_pg.pg_rows(n=dataset.records, database=self._database.name, found=found)
+        said: Message = say_pg.pg_rows(n=dataset.records, database=self._database.name, found=found)
         return LoadShort(said, say_pg.pg_hint_rows())
 
     def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:

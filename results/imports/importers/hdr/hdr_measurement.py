@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.model.text import word
+from benchbrief.model.message import word
 from benchbrief.results.imports.import_problems import BadLine
 from benchbrief.results.imports.imported_files import OutputProblem, refuse_no_text, whole_run
 from benchbrief.results.imports.importers.hdr import hdr_logs

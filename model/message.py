@@ -1,6 +1,6 @@
 """A sentence of a run: a code with arguments, which the catalogue of each language words.
 
-A `Text` is a string, the English sentence, so that it can be shown, logged and compared. It keeps its code and its
+A `Message` is a string, the English sentence, so that it can be shown, logged and compared. It keeps its code and its
 arguments. The journal and the store keep these too, and a brief in another language words them again. A plain string,
 such as the words of a tool or a sentence in an earlier journal, is shown unchanged.
 
@@ -34,7 +34,7 @@ OwnWords: TypeAlias = Mapping[str, Mapping[str, str]]
 """The texts of codes by language and code."""
 
 
-class Wording(Protocol):
+class Language(Protocol):
     """The words of a language."""
 
     language: str
@@ -44,12 +44,12 @@ class Wording(Protocol):
         ...
 
 
-class Figure(float):
+class PrintedNumber(float):
     """A number in a sentence with its printed form."""
 
     text: str
 
-    def __new__(cls, value: float, text: str) -> Figure:
+    def __new__(cls, value: float, text: str) -> PrintedNumber:
         made = super().__new__(cls, value)
         made.text = text
         return made
@@ -61,25 +61,25 @@ class Figure(float):
         return format(float(self), spec) if spec else self.text
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Figure, (float(self), self.text)
+        return PrintedNumber, (float(self), self.text)
 
 
-def figure(value: float, spec: str) -> Figure:
+def figure(value: float, spec: str) -> PrintedNumber:
     """Return a number, printed by a Python format specification."""
-    return Figure(value, format(value, spec))
+    return PrintedNumber(value, format(value, spec))
 
 
-def duration_figure(seconds: float) -> Figure:
+def duration_figure(seconds: float) -> PrintedNumber:
     """Return a time, such as `4 min 16 s`."""
-    return Figure(seconds, duration(seconds))
+    return PrintedNumber(seconds, duration(seconds))
 
 
-def share_figure(share: float, decimals: int = 0) -> Figure:
+def share_figure(share: float, decimals: int = 0) -> PrintedNumber:
     """Return a share as a percentage."""
-    return Figure(share, share_text(share, decimals))
+    return PrintedNumber(share, share_text(share, decimals))
 
 
-class Text(str):
+class Message(str):
     """The English sentence of a code and its arguments: texts, numbers and other sentences."""
 
     code: str
@@ -87,7 +87,7 @@ class Text(str):
     own: Mapping[str, str]
     """The words of another package's code, by language."""
 
-    def __new__(cls, code: str, args: Mapping[str, object], own: Mapping[str, str] | None = None) -> Text:
+    def __new__(cls, code: str, args: Mapping[str, object], own: Mapping[str, str] | None = None) -> Message:
         known = {name: value if isinstance(value, str | int | float) else str(value) for name, value in args.items()}
         made = super().__new__(cls, _worded(code, known, own or {}, ENGLISH))
         made.code, made.args, made.own = code, known, own or {}
@@ -97,9 +97,9 @@ class Text(str):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Text, (self.code, self.args, self.own)
+        return Message, (self.code, self.args, self.own)
 
-    def in_words(self, words: Wording) -> str:
+    def in_words(self, words: Language) -> str:
         """Return the sentence in another language."""
         return _worded(self.code, self.args, self.own, words)
 
@@ -113,12 +113,12 @@ class Text(str):
 
 
 def _shape(value: str | float) -> Hashable:
-    return value.shape if isinstance(value, Text) else value if isinstance(value, str) else None
+    return value.shape if isinstance(value, Message) else value if isinstance(value, str) else None
 
 
-def _worded(code: str, args: Mapping[str, str | float], own: Mapping[str, str], words: Wording) -> str:
+def _worded(code: str, args: Mapping[str, str | float], own: Mapping[str, str], words: Language) -> str:
     count = args.get("n", 0)
-    shown = {name: value.in_words(words) if isinstance(value, Text) else str(value) for name, value in args.items()}
+    shown = {name: value.in_words(words) if isinstance(value, Message) else str(value) for name, value in args.items()}
     try:
         text = (
             own.get(words.language)
@@ -130,33 +130,33 @@ def _worded(code: str, args: Mapping[str, str | float], own: Mapping[str, str], 
         return f"{code}: {', '.join(f'{name} {value}' for name, value in shown.items())}" if shown else code
 
 
-def word(code: str) -> Text:
+def word(code: str) -> Message:
     """Return the sentence of a code without arguments, such as a status. An unknown code is shown unchanged."""
-    return Text(code, {})
+    return Message(code, {})
 
 
 def mapped(text: str, change: Callable[[str], str]) -> str:
     """Return a changed text. Of a sentence, the texts among its arguments change, at every depth."""
-    if not isinstance(text, Text):
+    if not isinstance(text, Message):
         return change(text)
     args = {name: mapped(each, change) if isinstance(each, str) else each for name, each in text.args.items()}
-    return Text(text.code, args, text.own)
+    return Message(text.code, args, text.own)
 
 
-def spanning(texts: Sequence[Text]) -> Text:
+def spanning(texts: Sequence[Message]) -> Message:
     """Return one sentence for several of one `shape`, with the range of each number: `takes 1.2–3.4 cores`."""
     first = texts[0]
-    return Text(first.code, {name: _span([text.args[name] for text in texts]) for name in first.args}, first.own)
+    return Message(first.code, {name: _span([text.args[name] for text in texts]) for name in first.args}, first.own)
 
 
 def _span(values: Sequence[str | float]) -> str | float:
-    nested = [value for value in values if isinstance(value, Text)]
+    nested = [value for value in values if isinstance(value, Message)]
     if nested:
         return spanning(nested)
     numbers = sorted((value for value in values if not isinstance(value, str)), key=float)
     if not numbers or str(numbers[0]) == str(numbers[-1]):
         return values[0]
-    return Figure(numbers[0], f"{numbers[0]}–{numbers[-1]}")
+    return PrintedNumber(numbers[0], f"{numbers[0]}–{numbers[-1]}")
 
 
 # --- codes -------------------------------------------------------------------------------------------------------
@@ -172,15 +172,15 @@ class _Speaker:
         self._declared = declared
         self._words = words
 
-    def __getattr__(self, code: str) -> Callable[..., Text]:
+    def __getattr__(self, code: str) -> Callable[..., Message]:
         if not hasattr(self._declared, code):
             raise AttributeError(code)
         own = {language: texts[code] for language, texts in self._words.items() if code in texts}
         return partial(self._say, code, own)
 
     @staticmethod
-    def _say(code: str, own: Mapping[str, str], /, **args: object) -> Text:
-        return Text(code, args, own)
+    def _say(code: str, own: Mapping[str, str], /, **args: object) -> Message:
+        return Message(code, args, own)
 
 
 def codes_of(declared: type) -> dict[str, tuple[str, ...]]:
@@ -198,32 +198,32 @@ def codes_of(declared: type) -> dict[str, tuple[str, ...]]:
 
 def to_data(text: str | float) -> object:
     """Return what JSON keeps of a sentence, or of an argument."""
-    if isinstance(text, Text):
+    if isinstance(text, Message):
         args = {name: to_data(value) for name, value in text.args.items()}
         return {"code": text.code, "args": args, **({"words": dict(text.own)} if text.own else {})}
-    return {"value": float(text), "text": text.text} if isinstance(text, Figure) else text
+    return {"value": float(text), "text": text.text} if isinstance(text, PrintedNumber) else text
 
 
-def from_data(data: object) -> Text | Figure | str | int | float:
+def from_data(data: object) -> Message | PrintedNumber | str | int | float:
     """Return the sentence or the number that `to_data` kept. Raises ValueError for anything else."""
     match data:
         case {"code": str(code), "args": dict(args), "words": dict(own)}:
             if not all(isinstance(each, str) for each in (*args, *own, *own.values())):
                 raise ValueError("not a sentence")
-            return Text(code, {name: from_data(value) for name, value in args.items()}, own)
+            return Message(code, {name: from_data(value) for name, value in args.items()}, own)
         case {"code": str(code), "args": dict(args)}:
             return from_data({"code": code, "args": args, "words": {}})
         case {"value": int() | float() as value, "text": str(text)}:
-            return Figure(value, text)
+            return PrintedNumber(value, text)
         case str() | int() | float():
             return data
     raise ValueError("not a sentence")
 
 
-def text_from_data(data: object) -> Text:
+def message_from_data(data: object) -> Message:
     """Return the sentence with a code that `to_data` kept. Raises ValueError for anything else."""
     found = from_data(data)
-    if not isinstance(found, Text):
+    if not isinstance(found, Message):
         raise ValueError("not a sentence with a code")
     return found
 
@@ -240,7 +240,7 @@ Said: TypeAlias = Annotated[str, PlainValidator(said_from_data), PlainSerializer
 """A field of a record: a `Text`, kept as its code and arguments, or a plain string."""
 
 
-def joined(texts: Iterable[str], both: Callable[..., Text]) -> str:
+def joined(texts: Iterable[str], both: Callable[..., Message]) -> str:
     """Return several sentences as one; "" for none. `both` words two of them."""
     found = ""
     for text in texts:

@@ -112,7 +112,7 @@ Spec_co = TypeVar("Spec_co", bound=ExtensionSpec, covariant=True)
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedExtension:
     """An extension that can't be used: why, and the next step. `kind` is a word for people: "probe"."""
 
     kind: str
@@ -147,7 +147,7 @@ class Registry(Generic[Spec_co]):
         found = (self._own(folder) for folder in _folders(self.package))
         return MappingProxyType({spec.name: spec for spec in found})
 
-    def find(self, name: str) -> Spec_co | Refused | None:
+    def find(self, name: str) -> Spec_co | RefusedExtension | None:
         """Return the extension of that name, why it can't be used, or None where no package has one. Imports only
         its spec."""
         if name in self.own:
@@ -158,7 +158,7 @@ class Registry(Generic[Spec_co]):
         if len(offers) > 1:
             packages = " and ".join(offer.source or offer.target for offer in offers)
             why = f"{len(offers)} packages have a {self.kind} of that name: {packages}"
-            return Refused(self.kind, name, packages, why, "uninstall all of them but one")
+            return RefusedExtension(self.kind, name, packages, why, "uninstall all of them but one")
         return self.load(offers[0])
 
     def usable(self, name: str) -> Spec_co | None:
@@ -182,14 +182,14 @@ class Registry(Generic[Spec_co]):
         """The names of all installed extensions, benchbrief's own first. Imports nothing."""
         return tuple(dict.fromkeys((*self.own, *(offer.name for offer in self.offered()))))
 
-    def load(self, offer: Offer) -> Spec_co | Refused:
+    def load(self, offer: Offer) -> Spec_co | RefusedExtension:
         """Import an offered spec and check it."""
         if offer.name in self.own:
             why = f"benchbrief has a {self.kind} of that name, which is used in its place"
             hint = f"uninstall {offer.package}, or ask its authors for another name"
-            return Refused(self.kind, offer.name, offer.source, why, hint)
+            return RefusedExtension(self.kind, offer.name, offer.source, why, hint)
         found = _load(offer, self.spec)  # type: ignore[arg-type]  # mypy takes the hash of its objects for that of the class
-        return found if isinstance(found, Refused) else cast(Spec_co, found)
+        return found if isinstance(found, RefusedExtension) else cast(Spec_co, found)
 
     def _own(self, folder: str) -> Spec_co:
         return cast(Spec_co, importlib.import_module(f"{self.package}.{folder}.spec").SPEC)
@@ -217,9 +217,9 @@ REGISTRIES: tuple[Registry[ExtensionSpec], ...] = (
 
 
 @cache
-def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | Refused:
-    def refused(why: str, hint: str) -> Refused:
-        return Refused(wanted.kind, offer.name, offer.source, why, hint)
+def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | RefusedExtension:
+    def refused(why: str, hint: str) -> RefusedExtension:
+        return RefusedExtension(wanted.kind, offer.name, offer.source, why, hint)
 
     again = f"install {offer.package} again, or ask its authors"
     module, _, attribute = offer.target.partition(":")
