@@ -3,7 +3,7 @@
 Only white space changes, and commas that mean nothing: every token and every comment stays, in its order. What is laid
 out is the list of tokens, guided by the syntax tree. The result is read again, and must say the same.
 
-docs/language.md describes the style. In short: one attribute a line, two blanks a level; a block stays on one line
+docs/layout.md describes the style. In short: one attribute a line, two blanks a level; a block stays on one line
 where it was written on one and fits; neighbours of a kind are aligned in columns."""
 
 from __future__ import annotations
