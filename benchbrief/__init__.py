@@ -69,7 +69,7 @@ if not TYPE_CHECKING:
         if name in _PLACES:
             from importlib import import_module
 
-            from benchbrief.broken_packages import pass_over_broken_packages
+            from benchbrief.mended_imports import pass_over_broken_packages
 
             pass_over_broken_packages()
             module, _, inner = _PLACES[name].partition(":")

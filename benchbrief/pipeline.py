@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from benchbrief.ci.openmetrics import MetricsFile
 from benchbrief.cli.run_options import run_name
 from benchbrief.cli.terminal import end_request, show_error, warn
 from benchbrief.model.plan import Plan
 from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
+from benchbrief.progress.openmetrics import MetricsFile
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.fleet.submitted_run import driving_alone, on_its_nodes
 from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.running.make_tables import make_tables
+from benchbrief.running.lanes import merge, run_submitted
+from benchbrief.running.make_brief import make_tables, render_stored, warn_of_holder
 from benchbrief.running.measure import measure
-from benchbrief.running.merge import merge
-from benchbrief.running.render_briefs import render_stored, warn_of_holder
-from benchbrief.running.run_submitted import run_submitted
 from benchbrief.running.stop_signals import ended_by_sigterm
 
 
@@ -42,16 +40,15 @@ def run_plan(
 
     An interrupted run is not rendered: a partial result must not be taken for a whole one. OpenMetrics go to the file
     `metrics` meanwhile. With `wait`, it waits for hosts that another run holds; then `retake` decides again what a
-    new run takes from earlier ones. This machine is held while the brief is made, as it is by `run_on_scheduler` and
-    `merge_run`, unless another run holds it.
+    new run takes from earlier ones. Here, in `run_on_scheduler` and in `merge_run`, this machine is held while the
+    brief is made, unless another run holds it.
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
-        with ended_by_sigterm(), KeptClaim() as kept:  # the plan -> journal and raw outputs
+        with _holding(run_dir, progress) as kept:
             wait_s = math.inf if wait else 0.0
             finished = measure(plan, run_dir, progress, monitor, wait_s=wait_s, report=report, kept=kept, retake=retake)
-            finished = _stored(finished, plan, progress, monitor, kept, report=report)
-        _show_unreleased(kept, run_dir, progress)
+            finished = _make_brief(finished, plan, progress, monitor, kept, report=report)
         monitor.ended(finished.code)
         return finished
 
@@ -74,9 +71,8 @@ def run_on_scheduler(run_dir: Path, progress: Progress, *, report: bool = True) 
     with driving_alone(run_dir), Monitor(run_dir) as monitor:
         monitor.begin()
         finished = run_submitted(plan, run_dir, progress)  # jobs -> folders of lanes -> journal and raw outputs
-        with ended_by_sigterm(), KeptClaim() as kept:
-            finished = _stored(finished, plan, progress, monitor, kept, report=report)
-        _show_unreleased(kept, run_dir, progress)
+        with _holding(run_dir, progress) as kept:
+            finished = _make_brief(finished, plan, progress, monitor, kept, report=report)
         monitor.ended(finished.code)
         return finished
 
@@ -85,45 +81,44 @@ def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, rep
     """Merge the lanes of a run, then store, evaluate and render what is there, as after `run_plan`."""
     plan = load_plan(run_dir)
     finished = merge(plan, run_dir, folders, progress)  # journals and raw outputs of lanes -> those of the run
+    with _holding(run_dir, progress) as kept:
+        return _make_brief(finished, plan, progress, Monitor(), kept, report=report)
+
+
+@contextmanager
+def _holding(run_dir: Path, progress: Progress) -> Iterator[KeptClaim]:
+    """Keep this machine until the brief is made, where SIGTERM ends the command as Ctrl-C does."""
     with ended_by_sigterm(), KeptClaim() as kept:
-        finished = _stored(finished, plan, progress, Monitor(), kept, report=report)
-    _show_unreleased(kept, run_dir, progress)
-    return finished
-
-
-def _show_unreleased(kept: KeptClaim, run_dir: Path, progress: Progress) -> None:
+        yield kept
     if kept.problem:
         progress.warn(f"not cleaned up: {kept.problem}; try again with: bench stop {run_name(run_dir)}")
 
 
-def _stored(
+def _make_brief(
     finished: Finished, plan: Plan, progress: Progress, monitor: Monitor, kept: KeptClaim, *, report: bool
 ) -> Finished:
-    if finished.status != "interrupted":
-        if not kept.take(plan, finished.run_dir):
-            warn_of_holder(plan)
-        return _make_brief(finished, plan, progress, monitor, report=report)
-    with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
-        return replace(finished, lost=make_tables(finished.run_dir, plan, finished.evidence).lost)
-    return finished
-
-
-def _make_brief(finished: Finished, plan: Plan, progress: Progress, monitor: Monitor, *, report: bool) -> Finished:
     """Journal and raw outputs -> tables -> verdicts and briefs. What fails here costs nothing that was measured."""
+    run_dir = finished.run_dir
+    if finished.status == "interrupted":
+        with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
+            return replace(finished, lost=make_tables(run_dir, plan, finished.evidence).lost)
+        return finished
+    if not kept.take(plan, run_dir):
+        warn_of_holder(plan)
     began = time.monotonic()
     try:
         monitor.enter("tables")
         with progress.doing("building the tables"):
-            tables = make_tables(finished.run_dir, plan, finished.evidence)
+            tables = make_tables(run_dir, plan, finished.evidence)
             finished = replace(finished, verdicts=tables.verdicts, sampled=tables.sampled, lost=tables.lost)
         if report:
             monitor.enter("reports")
             with progress.doing("rendering the brief"):
-                briefs = render_stored(finished.run_dir, plan, began)
+                briefs = render_stored(run_dir, plan, began)
             finished = replace(finished, reports=briefs.files, undrawn=briefs.undrawn)
     except (Exception, KeyboardInterrupt) as error:
         if end_request().caused(error):
-            warn(f"what was measured is kept; for the brief, type: bench report {run_name(finished.run_dir)}")
+            warn(f"what was measured is kept; for the brief, type: bench report {run_name(run_dir)}")
             raise KeyboardInterrupt from error
         show_error(error)
         finished = replace(finished, made=False)

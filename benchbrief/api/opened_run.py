@@ -20,8 +20,8 @@ from benchbrief.reports.charts.chart_layers import altair_chart
 from benchbrief.reports.charts.draw_chart import FULL, height_for
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.tables import keep_elements_with_data
+from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.words.brief_words import words_of
-from benchbrief.reports.words.locale_formats import written_as
 from benchbrief.results.query import mark_of
 from benchbrief.results.store_errors import ResultsError
 

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from benchbrief.arrow_without_pandas import let_arrow_find_no_pandas
-from benchbrief.broken_packages import pass_over_broken_packages
 from benchbrief.cli.terminal import (
     EndRequest,
     Stop,
@@ -30,6 +28,7 @@ from benchbrief.cli.terminal import (
     silence_what_is_closed,
 )
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.mended_imports import let_arrow_find_no_pandas, pass_over_broken_packages
 
 
 class Section(NamedTuple):

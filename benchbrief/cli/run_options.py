@@ -148,6 +148,7 @@ def label_of(scheduler: str) -> str:
 
 SIMULATED = "simulated: no host is reached and no tool is run; the numbers are a queueing model's, not measurements"
 SHORT = "simulated, nothing was measured"
+IMPORTED = "imported, not measured here"
 _SHOWN = 8
 """So many hosts are named where one is not found."""
 

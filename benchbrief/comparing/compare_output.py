@@ -8,8 +8,8 @@ from dataclasses import asdict
 from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING
 
-from benchbrief.ci.verdict_files import Case, State, inline, table
 from benchbrief.cli.terminal import latency, one_line, rate
+from benchbrief.cli.verdict_files import Case, State, inline, table
 
 if TYPE_CHECKING:
     from benchbrief.comparing.judged_contenders import Reference

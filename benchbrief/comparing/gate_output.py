@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.ci.verdict_files import Case, inline, table
+from benchbrief.cli.verdict_files import Case, inline, table
 from benchbrief.comparing.trend_output import lab_dict
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.site.change_texts import amount, p_text, percent
 
 if TYPE_CHECKING:
-    from benchbrief.ci.verdict_files import State as CaseState
+    from benchbrief.cli.verdict_files import State as CaseState
     from benchbrief.history.gate_rule import Judged, State
 
 COLOURS = {"alarm": "red", "suspect": "yellow", "lab": "yellow", "missing": "yellow", "better": "green"}

@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchbrief.ci.verdict_files import Case, write_file, write_markdown, write_verdicts
 from benchbrief.cli.terminal import align_columns, columns_of, one_line, show, show_json, show_wrapped
+from benchbrief.cli.verdict_files import Case, write_file, write_markdown, write_verdicts
 from benchbrief.comparing import compare_output as output
 from benchbrief.comparing import ranking_output as ranked
 from benchbrief.comparing.compare_output import (

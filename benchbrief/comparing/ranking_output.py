@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchbrief.ci.verdict_files import Case, inline, table
 from benchbrief.cli.terminal import align_columns, one_line
+from benchbrief.cli.verdict_files import Case, inline, table
 from benchbrief.comparing.compare_output import (
     cases,
     count_verdicts,

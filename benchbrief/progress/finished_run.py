@@ -1,15 +1,17 @@
-"""What a run left, and the exit code that says so."""
+"""What a run left, the exit code that says so, and what its searches found, in a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import duration
+from benchbrief.cli.verdict_files import MARKS, Case, inline, table
 from benchbrief.compiler.estimates.estimate import ACTIVITY_WORDS
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.planned_cells import UncountedCandidates
 from benchbrief.model.run_record import is_candidate_left_out
 
@@ -17,9 +19,44 @@ if TYPE_CHECKING:
     from benchbrief.model.events import CellReused
     from benchbrief.model.plan import Plan
     from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.results.analysis.promised_rates import Promised
     from benchbrief.results.ingest.run_evidence import Evidence
     from benchbrief.results.ingest.sample_coverage import Patchy
     from benchbrief.results.runs.times_taken import TimeCompared
+
+
+def sentence(found: Promised) -> str:
+    """`e (on box, with a) keeps its promise at ≥ 2,000 ops/s: 4 of 4 runs there kept it, 1 of them held out`; "" where
+    no rate counts; a warning says why."""
+    if found.sustained is None:
+        return ""
+    where = f"{found.experiment} (on {found.hardware}, with {found.workload})"
+    here = [each for each in found.rates if each.rate == found.sustained]
+    met, broken = sum(each.all_met for each in here), sum(each.all_broken for each in here)
+    late = sum(each.late for each in here)
+    text = f"{where} keeps its promise at {found.doubt.mark}{found.sustained:,.0f} ops/s: "
+    text += f"{met} of {plural(met + broken, 'run')} there kept it, {found.held_met} of them held out"
+    if late:
+        text += f"; in {late} more the load generator was too late to tell"
+    for each in found.lowered_late:
+        of = plural(each.held_out, "held-out run")
+        text += (
+            f"; {each.rate:,.0f} ops/s was lowered, as the load generator was too late in {each.held_beyond} of {of}"
+        )
+    return text + _undecided(found)
+
+
+def _undecided(found: Promised) -> str:
+    """What is known of a rate that the search did not decide with its confidence, as `bench compare` prints it."""
+    from benchbrief.model.rate_search import CONFIDENCE
+
+    if not found.is_undecided:
+        return ""
+    known = [f"no run broke it up to {found.kept_to:,.0f}"] if found.kept_to is not None else []
+    known += [f"none kept it from {found.broken_from:,.0f} ops/s on"] if found.broken_from is not None else []
+    runs = f": {', '.join(known)}" if known else ""
+    return f"; not decided with {100 * CONFIDENCE:.0f} % confidence{runs}"
+
 
 _MUCH = 0.1
 """The share of the time that an activity has to be off by, to be named."""
@@ -107,3 +144,76 @@ def not_run(evidence: Evidence) -> int:
     not_chosen = [each.cell.id for each in evidence.verdicts if is_candidate_left_out(each.reason)]
     uncounted = UncountedCandidates(evidence.plan, not_chosen).count
     return max(0, missing - (uncounted - len(not_chosen)))
+
+
+# --- for build servers ---
+
+_NOT_MADE = "what was measured is kept; its tables or its brief could not be made"
+
+
+def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
+    """One for each expectation, and one for each cell that failed or had no room in a budget; where none did, one for
+    all cells together.
+
+    Cells have the seconds that they took, from their last attempt's start to its end; a verdict takes none. What can't
+    be known is an error, as it is for the exit code; each expectation of a simulated run, of which nobody measured
+    anything, is skipped.
+    """
+    took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
+    good = [each for each in evidence.verdicts if each.status == "ok"]
+    seconds = sum(took[each.cell.id] for each in good)
+    if not finished.failed and not finished.without_room:
+        missing = not_run(evidence)
+        state, detail = ("error", f"{plural(missing, 'cell was', 'cells were')} not run") if missing else ("ok", "")
+        every = len(good) + missing
+        yield Case("cells", f"all {plural(every, 'cell')}" if every > 1 else "the only cell", state, detail, seconds)  # type: ignore[arg-type]  # one of both
+    elif good:
+        yield Case("cells", plural(len(good), "other cell"), "ok", "", seconds)
+    for cell, reason in finished.failed.items():
+        yield Case("cells", cell, "failure", reason, took.get(cell, 0.0))
+    for cell, reason in finished.without_room.items():
+        yield Case("cells", cell, "error", reason)
+    for text in finished.lost:
+        yield Case("raw outputs", text.partition(" ")[0], "failure", text)
+    for text in finished.undrawn:
+        yield Case("brief", text.partition(":")[0], "failure", text)
+    if not finished.made:
+        yield Case("brief", "the tables and the brief", "error", _NOT_MADE)
+    for verdict in finished.verdicts:
+        yield expect_case(verdict, simulated=finished.simulated)
+
+
+def expect_case(verdict: Verdict, *, simulated: bool = False) -> Case:
+    said = f"{verdict.text}: " if verdict.name != verdict.text else ""
+    detail = f"{said}{verdict.judged_detail} at {verdict.origin}"
+    name = verdict.label
+    if simulated:
+        return Case("expect", name, "skipped", f"simulated, nothing was measured: {detail}")
+    if verdict.holds is None:
+        return Case("expect", name, "error", detail)
+    remark = detail if verdict.decided is False else ""
+    return Case("expect", name, "ok" if verdict.holds else "failure", detail, remark=remark)
+
+
+def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
+    lines = [f"## {inline(finished.run_dir.name)}: {inline(finished.status)}", "", inline(finished.message), ""]
+    lines += [", ".join(f"{count} {what}" for what, count in counts.items() if count), ""]
+    if finished.failed:
+        lines += [*table(("failed cell", "reason"), list(finished.failed.items())), ""]
+    if finished.without_room:
+        lines += [*table(("cell without room in the budget", "reason"), list(finished.without_room.items())), ""]
+    lines += [line for text in finished.lost for line in (f"Missing: {inline(text)}", "")]
+    for text in finished.undrawn:
+        lines += [f"Missing from the brief: {inline(text)}", ""]
+    if not finished.made:
+        lines += [f"{MARKS['error']} {_NOT_MADE}", ""]
+    if finished.verdicts:
+        rows_of = [(_marked(each, finished.simulated), each.name, each.detail) for each in finished.verdicts]
+        lines += [*table(("verdict", "expect", "detail"), rows_of), ""]
+    if finished.simulated:
+        lines += ["Simulated: nothing was measured, and no expectation counts.", ""]
+    return "\n".join(lines)
+
+
+def _marked(verdict: Verdict, simulated: bool) -> str:
+    return f"{MARKS[expect_case(verdict, simulated=simulated).state]} {verdict.judged}"

@@ -290,7 +290,7 @@ class Progress:
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
 
     def _on_promise_ended(self, record: j.PromiseEnded) -> None:
-        from benchbrief.progress.searched_rates import sentence
+        from benchbrief.progress.finished_run import sentence
         from benchbrief.results.ingest.ingest_run import promised
 
         if self.view is not None and (said := sentence(promised(record, self.view.plan))):

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import click
 
-from benchbrief.ci.verdict_files import run_cases, run_markdown, verdict_options, write_markdown, write_verdicts
 from benchbrief.cli.run_options import SHORT, SIMULATED, F, metrics_option, run_name, wait_option, with_options
 from benchbrief.cli.store_options import STORE
 from benchbrief.cli.terminal import Stop, show, show_json, show_wrapped
+from benchbrief.cli.verdict_files import verdict_options, write_markdown, write_verdicts
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.precision import share_text
 from benchbrief.model.run_record import is_candidate_left_out, is_refused
 from benchbrief.progress.earlier_results import Retake, budget_advice, reused_as_dict
-from benchbrief.progress.finished_run import Finished, not_run, short_text
+from benchbrief.progress.finished_run import Finished, not_run, run_cases, run_markdown, sentence, short_text
 from benchbrief.progress.run_progress import Progress
-from benchbrief.progress.searched_rates import sentence
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.results.ingest.ingest_run import promised
 from benchbrief.results.ingest.sample_coverage import COMPLETE

@@ -29,9 +29,20 @@ from benchbrief.dsl.syntax import ast
 from benchbrief.model import units
 from benchbrief.model.extension_spec import ExtensionSpec
 from benchbrief.model.value_shapes import BlockSchema, Flag, Key, Login, Number, Shape, Text, Word
-from benchbrief.server.cursor_context import DECLARATION_SNIPPETS, INNER, Cursor, Frame, cursor_at, keys_after
+from benchbrief.server.cursor_context import (
+    DECLARATION_SNIPPETS,
+    INNER,
+    Cursor,
+    Frame,
+    attribute_doc,
+    cursor_at,
+    declared,
+    family_at,
+    keys_after,
+    markdown,
+    schema_of,
+)
 from benchbrief.server.documents import Text as Document
-from benchbrief.server.word_docs import attribute_doc, declared, family_at, markdown, schema_of
 
 Item = types.CompletionItem
 ItemKind = types.CompletionItemKind

@@ -30,9 +30,19 @@ from benchbrief.model import plan, units
 from benchbrief.model.planned_cells import most_cells
 from benchbrief.model.precision import share_text
 from benchbrief.server.check_open_files import Finding
-from benchbrief.server.cursor_context import DECLARATION_SNIPPETS, Cursor, Token, cursor_at, tokens
+from benchbrief.server.cursor_context import (
+    DECLARATION_SNIPPETS,
+    Cursor,
+    Token,
+    attribute_doc,
+    cursor_at,
+    declared,
+    family_at,
+    markdown,
+    schema_of,
+    tokens,
+)
 from benchbrief.server.spec_view import View
-from benchbrief.server.word_docs import attribute_doc, declared, family_at, markdown, schema_of
 
 _MOST_HOSTS = 8
 _DOCS = {

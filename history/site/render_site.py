@@ -35,8 +35,8 @@ from benchbrief.history.site.suite_chart import MOST
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.render.templating import make_environment, render_template
 from benchbrief.reports.text.html_markup import writable
+from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.words.brief_words import Words
-from benchbrief.reports.words.locale_formats import written_as
 
 
 @dataclass(frozen=True)

@@ -31,13 +31,13 @@ from benchbrief.reports.text.number_format import (
     fixed,
     is_counted,
     key_text,
+    locale,
     points,
     scale_for,
     unit_text,
     with_unit,
 )
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.reports.words.locale_formats import locale
 from benchbrief.results.statistics.repeat_spread import t_interval
 
 _MANY = 12  # series: above this number, only the finding and the table of data have their ends

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Literal
 
 from benchbrief.model.precision import magnitude
-from benchbrief.reports.words.locale_formats import locale
+from benchbrief.reports.text.number_format import locale
 
 PALETTE = ("#0072B2", "#E69F00", "#5D3A9B", "#009E73", "#8C1D04", "#56B4E9", "#6B6B00", "#D98BB5")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")

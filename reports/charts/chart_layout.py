@@ -23,7 +23,7 @@ from benchbrief.reports.charts.chart import (
     text_width,
     tick_labels,
 )
-from benchbrief.reports.words.locale_formats import locale
+from benchbrief.reports.text.number_format import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next

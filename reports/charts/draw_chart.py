@@ -1,28 +1,127 @@
-"""Draws charts as vector SVG: lines, grouped bars, two axes, latency-throughput curves, rules, confidence intervals.
+"""Draws charts as vector SVG, and gives the page's script their points and legends.
 
-`chart_layers.py` says what is drawn, and the converter draws it. Text stays text, in the page's own font.
+`chart_layers.py` says what is drawn, and the converter draws it. Text stays text, in the page's own font. The script
+(`templates/base/figure.js`) draws nothing: the page shows the same figure without it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
 from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import fits_half
-from benchbrief.reports.charts.chart import PAPER, Chart, text_width
+from benchbrief.reports.charts.chart import PAPER, TEXT, Chart, Trace, text_width
 from benchbrief.reports.charts.chart_layers import panel_spec
-from benchbrief.reports.charts.chart_layout import Panel, arrange, rows_for
+from benchbrief.reports.charts.chart_layout import LegendItem, Panel, Plot, arrange, rows_for, texts
+from benchbrief.reports.charts.drawn_series import Detail, Drawn
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.view_model import Card
 from benchbrief.reports.text.html_markup import writable
-from benchbrief.reports.words.locale_formats import locale, written_as
+from benchbrief.reports.text.number_format import decimals_for, fixed, locale, with_unit, written_as
+from benchbrief.reports.words.brief_words import Words, counted
+
+_NAMED_CELLS = 3
 
 
-def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> Drawn:
+def script_data(
+    panels: Sequence[Panel], drawn: Sequence[Drawn], number: int, words: Words, size: tuple[float, float]
+) -> Mapping[str, object]:
+    """Return `series`: each toggle's name and box; `points`: each point's series, box and tooltip lines.
+
+    Boxes are left, top, width and height in pixels of the drawing, which has this `size`.
+    """
+    series: dict[int, dict[str, object]] = {}
+    points: list[dict[str, object]] = []
+    of_panel = iter(drawn)
+    for panel in panels:
+        plot = panel.plot
+        left, top = panel.x + plot.left, panel.y + plot.top
+        for index, name, box in (*_legend((*plot.legend, *panel.legend)), *_direct(plot)):
+            series[index] = {"series": index, "name": name, "box": _moved(box, left, top)}
+        for index, trace in enumerate(plot.chart.traces):
+            one = next(of_panel)
+            for point, detail, place in zip(trace.points, one.details, _boxes(plot, trace), strict=True):
+                if point.y is not None and place is not None:
+                    tip = list(_tip(one, detail, words))
+                    points.append({"series": index, "box": _moved(place, left, top), "tip": tip})
+    label = words["figure_points"].format(number=number)
+    return {"size": list(size), "label": label, "series": list(series.values()), "points": points}
+
+
+_Box = tuple[float, float, float, float]
+
+
+def _moved(box: _Box, x: float, y: float) -> list[float]:
+    return [round(v, 1) for v in (box[0] + x, box[1] + y, box[2], box[3])]
+
+
+def _legend(items: Sequence[LegendItem]) -> Iterable[tuple[int, str, _Box]]:
+    for item in items:
+        yield item.series, item.trace.name, (item.x, item.y - 9, 28 + text_width(item.name, TEXT), 18)
+
+
+def _direct(plot: Plot) -> Iterable[tuple[int, str, _Box]]:
+    if plot.direct:
+        for text in texts(plot):
+            if text.series is not None:
+                yield text.series, text.text, (text.x - 3, text.y - 8, text_width(text.text, TEXT) + 8, 16)
+
+
+def _boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
+    x, y = plot.x_pixel(), plot.y_pixel(trace)
+    bars = [t for t in plot.chart.traces if t.mark == "bar" and t.right == trace.right]
+    found: list[_Box | None] = []
+    for point in trace.points:
+        if point.y is None:
+            found.append(None)
+        elif trace.mark == "bar":
+            first, last = plot.bar(bars.index(trace), len(bars), point.x)
+            ends = sorted((y(point.y), y(0.0)))
+            found.append((first, ends[0], last - first, ends[1] - ends[0]))
+        elif point.upright:
+            found.append((x(point.x), 0.0, 0.0, plot.height))
+        elif trace.mark == "rule":
+            found.append((0.0, y(point.y), plot.width, 0.0))
+        else:
+            found.append((x(point.x), y(point.y), 0.0, 0.0))
+    return found
+
+
+def _tip(drawn: Drawn, detail: Detail, words: Words) -> Iterable[str]:
+    yield words["semicolon"].join(part for part in (drawn.panel, drawn.trace.name) if part)
+    if detail.value is None:
+        return
+    unit = drawn.series.query.unit
+    upright = drawn.upright
+    shown = [v if v is None or upright else drawn.y(v) for v in (detail.value, detail.low, detail.high)]
+    decimals = decimals_for(shown[:1])
+    texts = [None if v is None else with_unit(fixed(v, decimals), unit if upright else drawn.y.unit) for v in shown]
+    value = detail.mark + (texts[0] or "")
+    if detail.x is not None:
+        x = drawn.x(detail.x)
+        value = f"{value}{words['semicolon']}{with_unit(fixed(x, decimals_for([x])), drawn.x.unit)}"
+    dim = words.get(drawn.series.x_dim or "", "")
+    key = f"{dim} {detail.key}" if dim and _is_number(detail.key) else detail.key
+    yield f"{key}{words['colon']}{value}" if detail.key else value
+    if texts[1] and texts[2]:
+        yield words["tip_interval"].format(low=texts[1], high=texts[2])
+    if detail.repeats:
+        yield counted(words, "tip_repeats", detail.repeats)
+    if detail.cells:
+        more = "…" if len(detail.cells) > _NAMED_CELLS else ""
+        cells = words.locale.listed(detail.cells[:_NAMED_CELLS]) + more
+        yield words.form("tip_cells", len(detail.cells)).format(cells=cells)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(",", "").replace(".", "").isdigit()
+
+
+def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> Drawing:
     """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and one
     legend.
 
@@ -31,18 +130,18 @@ def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter:
     arranged = arrange(charts, width, height)
     drawn = [_svg(panel, font, converter) for panel in arranged]
     if len(arranged) == 1:
-        return Drawn(drawn[0], arranged, width, height)
+        return Drawing(drawn[0], arranged, width, height)
     inner = (
         f'<g transform="translate({panel.x},{panel.y})">{_prefixed(_content(svg), f"p{index}")}</g>'
         for index, (panel, svg) in enumerate(zip(arranged, drawn, strict=True))
     )
     size = f'width="{width}" height="{height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" version="1.1" {size} viewBox="0 0 {width} {height}">'
-    return Drawn(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged, width, height)
+    return Drawing(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged, width, height)
 
 
 def lower_drawing(
-    charts: Sequence[Chart], drawn: Drawn, font: str, converter: Converter, gaps: Gaps
+    charts: Sequence[Chart], drawn: Drawing, font: str, converter: Converter, gaps: Gaps
 ) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts of the same size, and numbers
     written as now. It keeps the charts where that fails, and panels as high as they are at least."""
@@ -57,7 +156,7 @@ def lower_drawing(
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Drawing:
     """The document, its size in pixels, and the place of each panel."""
 
     svg: str

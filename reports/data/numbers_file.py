@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from benchbrief.model.plan import Dimension, Query
 from benchbrief.model.points import DimKey
 from benchbrief.model.precision import Printing
-from benchbrief.reports.text.number_format import formatted, in_column, in_prose, quantity
-from benchbrief.reports.words.locale_formats import ENGLISH_UNITS
+from benchbrief.reports.text.number_format import ENGLISH_UNITS, formatted, in_column, in_prose, quantity
 from benchbrief.results.store.searched_doubts import Bound, Doubt
 
 

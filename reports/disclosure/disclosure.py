@@ -25,10 +25,10 @@ from benchbrief.model.tool_spec import Bound
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
-from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search
-from benchbrief.reports.data.unasked_candidates import find_unasked, name_candidates
+from benchbrief.reports.data.imported_briefs import shown_names
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search, find_unasked, name_candidates
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
-from benchbrief.reports.disclosure import power_meters, run_origin
+from benchbrief.reports.disclosure import run_origin, systems_under_test
 from benchbrief.reports.disclosure.run_origin import reused_runs, run_row, time_text
 from benchbrief.reports.disclosure.systems_under_test import (
     always_texts,
@@ -39,9 +39,8 @@ from benchbrief.reports.disclosure.systems_under_test import (
     settings_text,
 )
 from benchbrief.reports.notices import result_limits, run_validity
-from benchbrief.reports.notices.budget_notice import budget_setting
 from benchbrief.reports.notices.repeat_variation import paragraph
-from benchbrief.reports.text.document_names import shown_names
+from benchbrief.reports.notices.run_validity import budget_setting
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import (
     NBSP,
@@ -687,9 +686,9 @@ def _method(results: Results) -> Iterable[Item]:
 
 def _sampled(results: Results) -> Iterable[Item]:
     """Return what the samples of processors and of power cover."""
-    if power_meters.probed_hardware("cpu", results):
+    if systems_under_test.probed_hardware("cpu", results):
         yield Item("", results.words["d_cpu"])
-    yield from power_meters.disclose_power_meters(results)
+    yield from systems_under_test.disclose_power_meters(results)
 
 
 def _latency_origins(results: Results) -> Iterable[Item]:

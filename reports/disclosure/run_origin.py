@@ -7,13 +7,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from benchbrief.model.plan import DatabaseKey
-from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.imported_briefs import is_imported, shown_names
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item
-from benchbrief.reports.text.document_names import shown_names
-from benchbrief.reports.text.number_format import points
+from benchbrief.reports.text.number_format import locale, points
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
-from benchbrief.reports.words.locale_formats import locale
 
 _MOST_VALUES = 4
 """The most values shown of a text setting that differs between outputs."""

@@ -1,9 +1,12 @@
-"""The systems under test for the disclosure: what all variants of a database share, then their differences."""
+"""The systems under test and their power meters for the disclosure.
+
+Of a database, it has what all variants share, then their differences.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
@@ -12,11 +15,51 @@ from benchbrief.model.plan import Fact, Hardware, Quantity
 from benchbrief.model.points import Curve
 from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
-from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.report_data import Results, reads_of
 from benchbrief.reports.data.view_model import FactGroup, FactLine, Item
-from benchbrief.reports.text.number_format import bytes_text
+from benchbrief.reports.text.number_format import bytes_text, locale
 from benchbrief.reports.words.brief_words import Words
-from benchbrief.reports.words.locale_formats import locale
+
+
+def disclose_power_meters(results: Results) -> Iterable[Item]:
+    """Return the boundary of each meter that was read, and the watts without a meter."""
+    read = probed_hardware("power", results)
+    for key, hardware in results.plan.hardware.items():
+        if key in read and hardware.power:
+            meter = hardware.power[0]
+            text = results.words[f"d_power_{meter.boundary}"]
+            yield Item("", text.format(hardware=hardware.label, meter=meter.kind))
+            if meter.shared:
+                yield Item("", results.words["d_power_shared"].format(hardware=hardware.label))
+            elif len(hardware.power) > 1:
+                summed = results.words["d_power_summed"]
+                yield Item("", summed.format(hardware=hardware.label, n=len(hardware.power)))
+        elif isinstance(declared := hardware.facts.get("power"), p.Quantity):
+            yield Item("", results.words["d_power_declared"].format(hardware=hardware.label, power=declared.text))
+
+
+def probed_hardware(name: str, results: Results) -> set[str]:
+    """Return the hardware with a planned probe; for imported results, whose plan did not run, with its samples."""
+    if is_imported(results):
+        rows = results.store.sql(
+            "SELECT probe, hardware FROM coverage JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
+            "GROUP BY probe, hardware, cell_id HAVING min(share) > 0"
+        ).rows
+        return {hardware for probe, hardware in rows if probe == name}
+    return {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == name}
+
+
+def is_of_power(query: p.Query) -> bool:
+    """Return whether a number comes from sampled watts."""
+    return any(read.probe == "power" for read in reads_of(query))
+
+
+def cpu_packages_only(results: Results) -> Iterator[str]:
+    """Return a remark on each hardware whose watts cover only its processors."""
+    read = probed_hardware("power", results)
+    for key, hardware in results.plan.hardware.items():
+        if key in read and hardware.power and hardware.power[0].boundary == "cpu":
+            yield results.words["d_power_cpu"].format(hardware=hardware.label, meter=hardware.power[0].kind)
 
 
 def data_set_text(family: str, records: str, results: Results) -> str:

@@ -26,8 +26,7 @@ from benchbrief.reports.render.watermark import (
 )
 from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.view.arrange_elements import lead_of, opening_of, slides_of
-from benchbrief.reports.view.house_style import House
-from benchbrief.reports.view.layouts import files_of_others, template_of
+from benchbrief.reports.view.house_style import House, files_of_others, template_of
 from benchbrief.reports.words.brief_words import Words
 
 if TYPE_CHECKING:

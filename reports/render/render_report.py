@@ -19,10 +19,8 @@ from benchbrief.reports.data.gaps import name_part, reason_of
 from benchbrief.reports.data.numbers_file import ATTACHMENT, Number, NumbersFile
 from benchbrief.reports.data.report_data import Store
 from benchbrief.reports.data.view_model import FigureView, ReportView, figures_of, with_redrawn_figures
-from benchbrief.reports.render.fonts import missing_typefaces
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
-from benchbrief.reports.view.house_style import House, Kept, house_of
-from benchbrief.reports.view.layouts import template_of
+from benchbrief.reports.view.house_style import House, Kept, house_of, missing_typefaces, template_of
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
 
 if TYPE_CHECKING:

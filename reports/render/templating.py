@@ -27,7 +27,7 @@ from benchbrief.reports.text.html_markup import (
     note_marks,
     shorten_digests_in,
 )
-from benchbrief.reports.view.layouts import folder_of
+from benchbrief.reports.view.house_style import folder_of
 from benchbrief.reports.words.brief_words import Words
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from benchbrief.model.points import DimKey
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import drawing
-from benchbrief.reports.charts.chart_script import script_data
+from benchbrief.reports.charts.draw_chart import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
@@ -56,25 +56,22 @@ from benchbrief.reports.data.view_model import (
     TextView,
 )
 from benchbrief.reports.disclosure import disclosure as d
-from benchbrief.reports.disclosure import power_meters
+from benchbrief.reports.disclosure import systems_under_test
+from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.disclosure.systems_under_test import fact_groups
-from benchbrief.reports.notices import contender_letters, point_remarks
-from benchbrief.reports.notices.number_cautions import Cautions
+from benchbrief.reports.notices import number_marks
+from benchbrief.reports.notices.number_marks import Cautions, not_chosen
 from benchbrief.reports.notices.open_searches import sentences_by_cell
-from benchbrief.reports.notices.point_remarks import not_chosen
-from benchbrief.reports.provenance.number_ledger import Ledger
 from benchbrief.reports.text import render_prose
 from benchbrief.reports.text.html_markup import note_marks
-from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text
+from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text, written_as
 from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import with_leads
-from benchbrief.reports.view.house_style import font_of
-from benchbrief.reports.view.layouts import template_of
+from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.view.table_heads import cards_of, grouped_rows, head_rows, parts_of, room_of
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
-from benchbrief.reports.words.locale_formats import written_as
 
 
 class Footnotes:
@@ -98,8 +95,8 @@ class Footnotes:
 
     def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
         """Add a footnote to numbers whose watts are not those of whole machines."""
-        if any(map(power_meters.is_of_power, queries)):
-            for text in power_meters.cpu_packages_only(self._results):
+        if any(map(systems_under_test.is_of_power, queries)):
+            for text in systems_under_test.cpu_packages_only(self._results):
                 self.note(text)
 
     def quoted(self, query: p.Query, **where: DimKey) -> Sequence[str]:
@@ -413,10 +410,10 @@ class _Builder:
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
             self.ledger.at(f"{self.words['table']} {self.tables}")
-        footnotes = self.foot.numbered(point_remarks.table_remarks(element, self.results))
+        footnotes = self.foot.numbered(number_marks.table_remarks(element, self.results))
         element = drop_undue(element, self.results)
         columns_by_unit = self.columns.of(element)
-        self.letters = contender_letters.letters_of(element, self.results)
+        self.letters = number_marks.letters_of(element, self.results)
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
         keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
         if element.transposed:
@@ -492,7 +489,7 @@ class _Builder:
                 notes = self.foot.numbered((*footnotes, *self.foot.cautions.at(line.query, **where)))
             beside = self.letters.of.get((line.query.sql, key.value), "")
             shown = self.ledger.number(line.query, printed, at=where, letters=beside)
-            letters = contender_letters.letters_beside(line, beside)
+            letters = number_marks.letters_beside(line, beside)
             html = shown.html(missing=value is None) + note_marks(notes) + letters
             found.append(Cell(html, True, shown.cells, value, unit))
         shown_unit = "" if line.format.endswith("%") else column.scale.unit
@@ -544,7 +541,7 @@ class _Builder:
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
         entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
         row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)
-        self.foot.numbered(point_remarks.figure_remarks(element, found.charts, self.results))
+        self.foot.numbered(number_marks.figure_remarks(element, found.charts, self.results))
         self.foot.tell_boundaries(queries)
         self.foot.tell_quoted(queries)
         self.foot.tell_cautions(queries)

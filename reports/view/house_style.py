@@ -1,18 +1,62 @@
-"""A report's house style for templates: the logo as a picture, and our style sheet with the user's."""
+"""What a brief looks like: its template, the house style (logo, style sheet, typefaces), and what is missing here."""
 
 from __future__ import annotations
 
 import base64
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from markupsafe import Markup
 
 from benchbrief.compiler.briefs.confined_styles import refused_style
+from benchbrief.compiler.extensions import TemplateSpec
+from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
+from benchbrief.model.extension_spec import raised
 from benchbrief.model.plan import Asset, Report, Theme
 from benchbrief.reports.brief_error import ReportError
+
+FIRST = "brief.html.j2"
+"""The file of a template that includes the others."""
+
+
+def template_of(name: str) -> TemplateSpec:
+    """Return the spec of a template. Raises ReportError when it can't be used."""
+    match TEMPLATE_SPECS.find(name):
+        case TemplateSpec() as spec:
+            return spec
+        case RefusedExtension(source=source, why=why, hint=hint):
+            raise ReportError(f"the template `{name}` of {source} can't be used: {why}", hint)
+    known = ", ".join(TEMPLATE_SPECS.names)
+    raise ReportError(f"there is no template `{name}`", f"install the package that has it, or write one of: {known}")
+
+
+def folder_of(spec: TemplateSpec) -> Traversable:
+    """Return the folder of a template's files. Raises ReportError when there is none."""
+    try:
+        folder = files(spec.implementation)
+    except BaseException as error:  # importing another package may raise anything
+        raise _unusable(spec, f"`{spec.implementation}` can't be imported: {raised(error)}") from error
+    if not (folder / FIRST).is_file():
+        raise _unusable(spec, f"`{spec.implementation}` has no file {FIRST}")
+    return folder
+
+
+def files_of_others(spec: TemplateSpec) -> tuple[str, ...]:
+    """Return the paths of another package's template. Mistakes in them are reported by file and line."""
+    own = spec.name in TEMPLATE_SPECS.own
+    return () if own else tuple(str(file) for file in folder_of(spec).iterdir() if file.is_file())
+
+
+def _unusable(spec: TemplateSpec, why: str) -> ReportError:
+    package = TEMPLATE_SPECS.source(spec.name) or "benchbrief"
+    return ReportError(f"the template `{spec.name}` of {package} can't be used: {why}", "install the package again")
+
 
 Kept = Callable[[str, str], bytes]
 """Returns a file by its name and SHA-256, as it was when the spec was checked. Raises OSError."""
@@ -122,3 +166,50 @@ def _content(asset: Asset, kept: Kept | None) -> bytes:
             f"{asset.file} of the report's house style can't be read: {error.strerror}",
             "for the files as they are now: bench report --spec FILE",
         ) from error
+
+
+_PACKAGES = {
+    "ja": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
+    "ko": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
+    "zh": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
+}
+
+
+def missing_typefaces(report: Report) -> str:
+    """Return the missing typefaces of a report, in words; "" for none."""
+    own = "" if report.theme.font_files else unknown_typeface(family_of(report.theme))
+    return "; ".join(filter(None, (own, hint_for_letters(report.language))))
+
+
+def unknown_typeface(font: str, fc_list: str | None = None) -> str:
+    """Return that a house style's typeface is not installed here; "" when it is, or that is unknown."""
+    found = _families(f":family={re.escape(font)}", fc_list) if font else None
+    if found is None or found:
+        return ""
+    return f"no typeface `{font}` is installed here, so the PDF is in another: install it, or give its `font_files`"
+
+
+def hint_for_letters(language: str, fc_list: str | None = None) -> str:
+    """Return the next step when no installed typeface has the letters of the language; else "".
+
+    Also "" without `fc-list`: the brief then shows it.
+    """
+    code = re.split("[-_]", language)[0].lower()
+    if not re.fullmatch("[a-z]{2,3}", code):  # a name that is no language's
+        return ""
+    if _families(f":lang={code}", fc_list) != "":
+        return ""
+    package = _PACKAGES.get(code, "a Noto typeface for it")
+    return f"no installed typeface has the letters of `{language}`, which show as boxes: install {package}"
+
+
+def _families(pattern: str, fc_list: str | None) -> str | None:
+    """Return the installed families for a fontconfig pattern; None when that is unknown."""
+    program = fc_list or shutil.which("fc-list")
+    if program is None:
+        return None
+    try:
+        asked = subprocess.run([program, pattern, "family"], capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return asked.stdout.strip()

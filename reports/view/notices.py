@@ -8,8 +8,7 @@ from dataclasses import replace
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import Judged, describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
-from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.unasked_candidates import asked_cells
+from benchbrief.reports.data.report_data import Results, asked_cells
 from benchbrief.reports.data.view_model import Notice, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import contradictions, served_by

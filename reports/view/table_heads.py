@@ -16,7 +16,7 @@ from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.numbers_file import Printed
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Card, Cell, Head, HeadCell, Row, TablePart, TableView
-from benchbrief.reports.provenance.number_ledger import Ledger
+from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.text.html_markup import note_marks
 from benchbrief.reports.words.brief_words import Words
 

@@ -17,7 +17,7 @@ from benchbrief.model.budgets import LEVEL
 from benchbrief.model.message import FAMILY, Message, PrintedNumber
 from benchbrief.model.plan import Report
 from benchbrief.model.precision import formatted
-from benchbrief.reports.words.locale_formats import Locale
+from benchbrief.reports.text.number_format import Locale
 from benchbrief.results.result_messages import shorten_reason
 
 Entry: TypeAlias = str | Mapping[str, str]

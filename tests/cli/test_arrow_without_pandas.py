@@ -5,7 +5,7 @@ import sys
 
 SCRIPT = """
 import sys
-from benchbrief.arrow_without_pandas import let_arrow_find_no_pandas
+from benchbrief.mended_imports import let_arrow_find_no_pandas
 
 let_arrow_find_no_pandas()
 import pyarrow as pa

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from benchbrief.ci.openmetrics import text
 from benchbrief.cli.terminal import ASCII, UNICODE, duration, latency, marks, rate, shorten
 from benchbrief.model import events as j
 from benchbrief.model.message import figure
 from benchbrief.model.run_messages import say
 from benchbrief.progress.live_screen import host_summary, screen
+from benchbrief.progress.openmetrics import text
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.run_view import RunView
 from benchbrief.runners.execution.live_numbers import Reading, load_of

@@ -18,7 +18,7 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ContentStream
 
 from benchbrief.comparing.git_files import revision_of
-from benchbrief.reports.provenance.finished_brief import marked_texts
+from benchbrief.reports.verify_brief import marked_texts
 from benchbrief.results.building.build_store import FILES
 from benchbrief.results.store.store_manifest import read_store_manifest, write_store_manifest
 from tests.cli.conftest import FinishedRun

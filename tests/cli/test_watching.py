@@ -21,9 +21,9 @@ import pyte
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from benchbrief.ci.openmetrics import MetricsFile
 from benchbrief.cli.terminal import Stop
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.openmetrics import MetricsFile
 from benchbrief.progress.run_progress import Progress
 from tests.cli.specs import EXPERIMENT, FILL, HARDWARE, ONE_FOLDER
 from tests.support import wrapped

@@ -11,7 +11,7 @@ import pytest
 from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.model.plan import Plan
-from benchbrief.reports.view.layouts import FIRST, folder_of
+from benchbrief.reports.view.house_style import FIRST, folder_of
 from tests.extensions.installed import bench
 from tests.support.environment import Environment
 

@@ -88,7 +88,7 @@ ONLY = {
 HOMES: dict[str, str | tuple[str, ...]] = {
     "PIL": "compiler/briefs/themes.py",
     "altair": ("reports/charts/chart_layers.py", "benchbrief/api/"),
-    "babel": "reports/words/locale_formats.py",
+    "babel": "reports/text/number_format.py",
     "boto3": "history/object_stores/s3_",
     "botocore": "history/object_stores/s3_",
     "s3transfer": "history/object_stores/s3_",
@@ -111,7 +111,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "pyarrow": ("results/", "history/", "benchbrief/api/"),
     "pygls": "benchbrief/server/",
     "pymongo": "runners/engines/mongodb/mongo_client.py",
-    "pypdf": "reports/provenance/finished_brief.py",
+    "pypdf": "reports/verify_brief.py",
     "rich": "benchbrief/",
     "scipy": (
         "runners/measurement/confidence_interval.py",

@@ -15,7 +15,7 @@ from benchbrief.model.run_messages import say
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
-from benchbrief.reports.notices.budget_notice import disclose_budget as notice
+from benchbrief.reports.notices.run_validity import disclose_budget as notice
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s

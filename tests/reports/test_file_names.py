@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.reports.data.imported_briefs import shown_names
 from benchbrief.reports.render.render_report import render
-from benchbrief.reports.text.document_names import shown_names
 from tests.reports.generated import rows_for
 from tests.reports.test_repeatability import SPEC
 from tests.reports.world import make_store

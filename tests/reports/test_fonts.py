@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.render.fonts import hint_for_letters, unknown_typeface
+from benchbrief.reports.view.house_style import hint_for_letters, unknown_typeface
 
 
 @pytest.mark.parametrize("language", ["ja", "en", "de", "pt_BR"])

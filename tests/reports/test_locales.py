@@ -7,8 +7,16 @@ from datetime import date
 import pytest
 
 from benchbrief.reports.charts.chart import tick_labels
-from benchbrief.reports.text.number_format import NBSP, bytes_text, fixed, formatted, in_prose, quantity
-from benchbrief.reports.words.locale_formats import Locale, written_as
+from benchbrief.reports.text.number_format import (
+    NBSP,
+    Locale,
+    bytes_text,
+    fixed,
+    formatted,
+    in_prose,
+    quantity,
+    written_as,
+)
 
 NARROW = "\u202f"
 """The blank between thousands in French."""

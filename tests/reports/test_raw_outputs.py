@@ -12,10 +12,10 @@ import pytest
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data import numbers_file
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile
-from benchbrief.reports.provenance import number_ledger
-from benchbrief.reports.provenance.finished_brief import read_brief
-from benchbrief.reports.provenance.number_ledger import each_entry, outputs_of
+from benchbrief.reports.disclosure import number_ledger
+from benchbrief.reports.disclosure.number_ledger import each_entry, outputs_of
 from benchbrief.reports.render.render_report import Rendered, render
+from benchbrief.reports.verify_brief import read_brief
 from benchbrief.results.store import store_schema as s
 from tests.reports import briefs
 from tests.reports import world as w

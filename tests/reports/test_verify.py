@@ -14,10 +14,9 @@ from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import NumbersFile
 from benchbrief.reports.data.report_data import Store
-from benchbrief.reports.provenance.finished_brief import Brief, edited_in, marked_in, read_brief
-from benchbrief.reports.provenance.verify_numbers import verify
 from benchbrief.reports.render.page_html import to_html
 from benchbrief.reports.render.render_report import Rendered, render
+from benchbrief.reports.verify_brief import Brief, edited_in, marked_in, read_brief, verify
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s

@@ -11,8 +11,7 @@ import pytest
 from benchbrief.model import plan as p
 from benchbrief.model.run_messages import say
 from benchbrief.reports.data.gaps import Gaps
-from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.unasked_candidates import asked_cells, find_unasked, name_candidates
+from benchbrief.reports.data.report_data import Results, asked_cells, find_unasked, name_candidates
 from benchbrief.reports.data.view_model import DisclosureView, TextView, figures_of
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.text.number_format import belonging

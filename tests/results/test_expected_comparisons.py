@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from benchbrief.ci.verdict_files import expect_case, junit
+from benchbrief.cli.verdict_files import junit
 from benchbrief.compiler.compile import check
 from benchbrief.model.budgets import Looks
 from benchbrief.model.plan import Dimension, Expect, Plan, Query, Range
 from benchbrief.model.points import DimKey
+from benchbrief.progress.finished_run import expect_case
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure

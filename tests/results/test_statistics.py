@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from benchbrief.ci.verdict_files import expect_case
 from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Dimension, Expect, Query, Unjudged
+from benchbrief.progress.finished_run import expect_case
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate, is_number
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.statistics.repeat_spread import t_interval

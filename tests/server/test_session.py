@@ -140,7 +140,7 @@ def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(tmp_
     program = tmp_path / "failing.py"
     program.write_text(
         "import sys\n"
-        "import benchbrief.server.lsp_server as app\n"
+        "import benchbrief.server.serve as app\n"
         "from benchbrief.server.serve import serve\n"
         "check_all = app.check_all\n"
         "def failing(snapshot, before):\n"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from benchbrief.ci.verdict_files import require_writable, verdict_options
 from benchbrief.cli.run_options import Share, complete_run, out_option
 from benchbrief.cli.terminal import Stop, exit_codes
+from benchbrief.cli.verdict_files import require_writable, verdict_options
 from benchbrief.dsl.bench_error import ExitCode
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
-from benchbrief.ci.verdict_files import require_writable, verdict_options, write_markdown, write_verdicts
 from benchbrief.cli.run_options import Share
 from benchbrief.cli.sections import CHOSEN_RUNS, VERDICTS, SectionedCommand
 from benchbrief.cli.store_options import History, history_options, read_history
 from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_json, show_wrapped, warn
+from benchbrief.cli.verdict_files import require_writable, verdict_options, write_markdown, write_verdicts
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 

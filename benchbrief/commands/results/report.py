@@ -70,7 +70,7 @@ def command(
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
     from benchbrief.results.analysis.expectation_verdicts import evaluate
     from benchbrief.runners.journal.run_folder import keep_spec, load_plan
-    from benchbrief.running.render_briefs import making_brief, render_briefs, warn_of_holder
+    from benchbrief.running.make_brief import making_brief, render_briefs, warn_of_holder
 
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)

@@ -48,8 +48,13 @@ def command(metrics: tuple[str, ...], html: Path | None, every: bool, as_json: b
 
     METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
     """
-    from benchbrief.comparing.redefined_parts import name_redefinitions
-    from benchbrief.comparing.trend_output import as_dict, changed_series, select_series, trend_lines
+    from benchbrief.comparing.trend_output import (
+        as_dict,
+        changed_series,
+        name_redefinitions,
+        select_series,
+        trend_lines,
+    )
     from benchbrief.history.series_changes import read_verdicts, trend_of
     from benchbrief.results.store.searched_doubts import explain_marks
 

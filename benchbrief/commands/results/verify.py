@@ -20,7 +20,7 @@ from benchbrief.runners.errors import RunnerError
 if TYPE_CHECKING:
     from benchbrief.history.shared_store.signatures import SignedCheck
     from benchbrief.reports.data.numbers_file import NumbersFile
-    from benchbrief.reports.provenance.verify_numbers import Verification
+    from benchbrief.reports.verify_brief import Verification
     from benchbrief.results.runs.kept_files import KeptFiles
 
 _MOST = 20
@@ -267,8 +267,7 @@ def _verified(
     brief: Path, run: str | None, out: Path, *, raw: bool, from_raw: bool
 ) -> tuple[NumbersFile, Path, Verification]:
     """Raises Stop, RunnerError, ReportError."""
-    from benchbrief.reports.provenance.finished_brief import read_brief
-    from benchbrief.reports.provenance.verify_numbers import check_journal, verify
+    from benchbrief.reports.verify_brief import check_journal, read_brief, verify
     from benchbrief.results.building.open_store import rebuilt_store, store_problem, unchanged_store
     from benchbrief.results.runs.made_reports import made_of
     from benchbrief.runners.journal.run_folder import load_plan, plan_of_digest

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from benchbrief.ci.verdict_files import require_writable, verdict_options
 from benchbrief.cli.run_options import chosen_run, complete_run, out_option
 from benchbrief.cli.terminal import ENDS, exit_codes
+from benchbrief.cli.verdict_files import require_writable, verdict_options
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import report_end
 

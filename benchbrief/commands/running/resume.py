@@ -7,12 +7,12 @@ from typing import Unpack
 
 import click
 
-from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
+from benchbrief.cli.verdict_files import require_writable
 from benchbrief.progress.run_progress import Progress
+from benchbrief.running.lanes import follow_and_report
 from benchbrief.running.run_output import Ending, ending_options, run_and_report
-from benchbrief.running.run_submitted import follow_and_report
 
 
 @click.command(

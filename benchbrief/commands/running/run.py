@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option, refuse_unknown_hosts, scheduler_options, simulate_options
 from benchbrief.cli.sections import RUN_FILES, SCHEDULER, SIMULATION, SectionedCommand
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
+from benchbrief.cli.verdict_files import require_writable
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.earlier_results import Retake, look_for_earlier, refuse_small_budgets
 from benchbrief.progress.run_progress import Progress
+from benchbrief.running.lanes import submit_and_report
 from benchbrief.running.run_output import Ending, ending_options, run_and_report
-from benchbrief.running.run_submitted import submit_and_report
 
 if TYPE_CHECKING:
     from benchbrief.model.events import Simulated

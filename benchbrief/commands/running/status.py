@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.run_options import SHORT, chosen_run, out_option, run_argument, run_name
+from benchbrief.cli.run_options import IMPORTED, SHORT, chosen_run, out_option, run_argument, run_name
 from benchbrief.cli.terminal import (
     duration,
     fail,
@@ -28,7 +28,6 @@ from benchbrief.cli.terminal import (
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.source import display_width
 from benchbrief.progress.finished_run import full_lines
-from benchbrief.running.import_command import SHORT as IMPORTED
 
 if TYPE_CHECKING:
     from benchbrief.model.measurement import SteadyEnd
@@ -97,7 +96,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
 
 def _merged(run_dir: Path) -> Path:
     """The run, with what its lanes have so far where these are jobs of a scheduler."""
-    from benchbrief.running.merge import merge_so_far
+    from benchbrief.running.lanes import merge_so_far
 
     merge_so_far(run_dir)
     return run_dir
@@ -251,7 +250,7 @@ def _show_choices(run: RunStatus) -> None:
 
 def _show_promises(run: RunStatus) -> None:
     """Say what searches for promises found."""
-    from benchbrief.progress.searched_rates import sentence
+    from benchbrief.progress.finished_run import sentence
 
     for each in run.promises:
         show_painted(f"  found: {one_line(sentence(each) or each.reason)}")
@@ -266,7 +265,7 @@ def _show_hosts(run: RunStatus) -> None:
 
 
 def _openmetrics(run_dir: Path) -> str:
-    from benchbrief.ci.openmetrics import text
+    from benchbrief.progress.openmetrics import text
     from benchbrief.progress.run_view import RunView
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.results.runs.find_runs import run_state

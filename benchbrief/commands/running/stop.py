@@ -74,7 +74,7 @@ def command(
         return
     from benchbrief.results.runs.find_runs import find_run, last_unended
     from benchbrief.runners.stopping.stop_jobs import stop_any_run
-    from benchbrief.running.merge import merge_so_far
+    from benchbrief.running.lanes import merge_so_far
 
     run_dir = find_run(out, run) if run else last_unended(out)
     done = stop_any_run(run_dir, Progress(quiet=quiet).note)

@@ -99,7 +99,7 @@ def _reports() -> Iterator[Finding]:
 
 def _typefaces(plan: Plan) -> Iterator[Finding]:
     """Those that the reports name or need: without them a brief's looks differ, which is seen late."""
-    from benchbrief.reports.render.fonts import missing_typefaces
+    from benchbrief.reports.view.house_style import missing_typefaces
     from benchbrief.runners.checks.host_checks import Finding
 
     for report in plan.reports:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from benchbrief.comparing.redefined_parts import name_redefinitions
+from benchbrief.comparing.trend_output import name_redefinitions
 from benchbrief.history.read_series import Choice, differences, read_series
 from benchbrief.history.series_cache import open_series, run_source
 from benchbrief.history.series_file import series_in

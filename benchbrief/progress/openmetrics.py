@@ -2,8 +2,7 @@
 
 See https://github.com/prometheus/OpenMetrics (text format 1.0). All families are gauges and counters, which the older
 Prometheus text format, the one of the textfile collector, has too; and no sample has a timestamp, which that collector
-refuses.
-"""
+refuses."""
 
 from __future__ import annotations
 

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from xml.etree import ElementTree as ET
 
 import click
 
 from benchbrief.cli.run_options import F, with_options
 from benchbrief.cli.terminal import fail, printable
-from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.progress.finished_run import not_run
 from benchbrief.reports.text.html_markup import writable
-
-if TYPE_CHECKING:
-    from benchbrief.progress.finished_run import Finished
-    from benchbrief.results.analysis.expectation_verdicts import Verdict
-    from benchbrief.results.ingest.run_evidence import Evidence
 
 State = Literal["ok", "failure", "error", "skipped"]
 
@@ -70,8 +63,7 @@ def _counts(suite: str, cases: Sequence[Case]) -> dict[str, str]:
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the page of a step; GitHub adds up what is appended to it."""
-_MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
-_NOT_MADE = "what was measured is kept; its tables or its brief could not be made"
+MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
 
 
 def verdict_options(function: F) -> F:
@@ -126,74 +118,6 @@ def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
             file.write(content)
     except OSError as error:
         raise fail(f"{path} can't be written: {error.strerror}", "name a file that can be") from error
-
-
-def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
-    """One for each expectation, and one for each cell that failed or had no room in a budget; where none did, one for
-    all cells together.
-
-    Cells have the seconds that they took, from their last attempt's start to its end; a verdict takes none. What can't
-    be known is an error, as it is for the exit code; each expectation of a simulated run, of which nobody measured
-    anything, is skipped.
-    """
-    took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
-    good = [each for each in evidence.verdicts if each.status == "ok"]
-    seconds = sum(took[each.cell.id] for each in good)
-    if not finished.failed and not finished.without_room:
-        missing = not_run(evidence)
-        state, detail = ("error", f"{plural(missing, 'cell was', 'cells were')} not run") if missing else ("ok", "")
-        every = len(good) + missing
-        yield Case("cells", f"all {plural(every, 'cell')}" if every > 1 else "the only cell", state, detail, seconds)  # type: ignore[arg-type]  # one of both
-    elif good:
-        yield Case("cells", plural(len(good), "other cell"), "ok", "", seconds)
-    for cell, reason in finished.failed.items():
-        yield Case("cells", cell, "failure", reason, took.get(cell, 0.0))
-    for cell, reason in finished.without_room.items():
-        yield Case("cells", cell, "error", reason)
-    for text in finished.lost:
-        yield Case("raw outputs", text.partition(" ")[0], "failure", text)
-    for text in finished.undrawn:
-        yield Case("brief", text.partition(":")[0], "failure", text)
-    if not finished.made:
-        yield Case("brief", "the tables and the brief", "error", _NOT_MADE)
-    for verdict in finished.verdicts:
-        yield expect_case(verdict, simulated=finished.simulated)
-
-
-def expect_case(verdict: Verdict, *, simulated: bool = False) -> Case:
-    said = f"{verdict.text}: " if verdict.name != verdict.text else ""
-    detail = f"{said}{verdict.judged_detail} at {verdict.origin}"
-    name = verdict.label
-    if simulated:
-        return Case("expect", name, "skipped", f"simulated, nothing was measured: {detail}")
-    if verdict.holds is None:
-        return Case("expect", name, "error", detail)
-    remark = detail if verdict.decided is False else ""
-    return Case("expect", name, "ok" if verdict.holds else "failure", detail, remark=remark)
-
-
-def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
-    lines = [f"## {inline(finished.run_dir.name)}: {inline(finished.status)}", "", inline(finished.message), ""]
-    lines += [", ".join(f"{count} {what}" for what, count in counts.items() if count), ""]
-    if finished.failed:
-        lines += [*table(("failed cell", "reason"), list(finished.failed.items())), ""]
-    if finished.without_room:
-        lines += [*table(("cell without room in the budget", "reason"), list(finished.without_room.items())), ""]
-    lines += [line for text in finished.lost for line in (f"Missing: {inline(text)}", "")]
-    for text in finished.undrawn:
-        lines += [f"Missing from the brief: {inline(text)}", ""]
-    if not finished.made:
-        lines += [f"{_MARKS['error']} {_NOT_MADE}", ""]
-    if finished.verdicts:
-        rows_of = [(_marked(each, finished.simulated), each.name, each.detail) for each in finished.verdicts]
-        lines += [*table(("verdict", "expect", "detail"), rows_of), ""]
-    if finished.simulated:
-        lines += ["Simulated: nothing was measured, and no expectation counts.", ""]
-    return "\n".join(lines)
-
-
-def _marked(verdict: Verdict, simulated: bool) -> str:
-    return f"{_MARKS[expect_case(verdict, simulated=simulated).state]} {verdict.judged}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

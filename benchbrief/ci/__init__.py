@@ -1,1 +1,0 @@
-"""Files and lines that build servers read."""

@@ -1,0 +1,91 @@
+"""Two imports of other packages, mended: one that is slow, and one that a broken package would stop."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+
+
+def let_arrow_find_no_pandas() -> None:
+    """From now on, keep the first import of pyarrow in this process from importing pandas.
+
+    pyarrow looks for pandas when it makes its first array, and imports all of it: 0.9 s, 40 MB. No command needs it. It
+    looks again when someone asks for a pandas frame, and an extension that imports pandas itself gets it.
+    """
+    if not {"pandas", "pyarrow"} & sys.modules.keys():
+        sys.meta_path.insert(0, _Then("pyarrow", _look_without_pandas))
+
+
+def pass_over_broken_packages() -> None:
+    """From now on, let `importlib.metadata` pass over lists of entry points that can't be read.
+
+    One broken package would stop Pydantic, Altair and Narwhals, which look for plugins. `importlib.metadata` is not
+    imported for this.
+    """
+    name = "importlib.metadata"
+    if name in sys.modules:
+        _mend(sys.modules[name])
+    elif not any(isinstance(finder, _Then) and finder.name == name for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Then(name, _mend))
+
+
+class _Then:
+    """Finds a module as Python does, once, and calls `then` with it when it is imported."""
+
+    def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
+        self.name = name
+        self._then = then
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_then(module: ModuleType) -> None:
+                execute(module)
+                self._then(module)
+
+            spec.loader.exec_module = execute_then  # type: ignore[method-assign]  # of this one import
+        return spec
+
+
+class _NoPandas:
+    """Hides pandas from this thread."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+
+    def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None) -> None:
+        if name == "pandas" and self._thread == threading.get_ident():
+            raise ModuleNotFoundError("No module named 'pandas'", name=name)
+
+
+def _look_without_pandas(pyarrow: ModuleType) -> None:
+    hidden = _NoPandas()
+    sys.meta_path.insert(0, hidden)
+    try:
+        pyarrow.array(())
+    finally:
+        sys.meta_path.remove(hidden)
+
+
+def _mend(metadata: ModuleType) -> None:
+    read = metadata.Distribution.entry_points.fget
+    if read.__module__ == __name__:
+        return
+
+    def entry_points(distribution: object) -> object:
+        try:
+            return read(distribution)
+        except Exception:  # whatever is wrong in it
+            return metadata.EntryPoints()
+
+    metadata.Distribution.entry_points = property(entry_points)

@@ -1,0 +1,355 @@
+"""What stands beside numbers: letters of contenders that can't be told apart, remarks on points, and cautions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from markupsafe import Markup
+
+from benchbrief.model import plan as p
+from benchbrief.model.budgets import strictest_level
+from benchbrief.model.plan import Experiment, Query
+from benchbrief.model.points import DimKey, Point, PointKeys
+from benchbrief.model.precision import FEWEST, to_digits
+from benchbrief.reports.charts.chart import Chart
+from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
+from benchbrief.reports.data.measure_labels import readable_label
+from benchbrief.reports.data.report_data import CellRow, Results, reads_of
+from benchbrief.reports.notices.open_searches import open_searches
+from benchbrief.reports.text.number_format import duration, percent, points
+from benchbrief.reports.words.brief_words import counted
+from benchbrief.results.compare.comparison import Quantity, Values
+from benchbrief.results.compare.rankings import Pair, rank
+from benchbrief.results.compare.tail_percentiles import Beyond
+from benchbrief.results.ingest.sample_coverage import COMPLETE, shares
+
+Place = tuple[p.Query, DimKey]
+"""A query of a line, and a key of the table's dimension."""
+
+
+@dataclass(frozen=True)
+class Letters:
+    """`of` has the letters of each ranked value, "" where its row is not ranked; `note` says what they mean."""
+
+    of: Mapping[tuple[str, DimKey], str]
+    note: str = ""
+
+
+def letters_of(element: p.TableElement, results: Results) -> Letters:
+    """Return the letters of a comparison; of any other table none, and no note."""
+    groups: dict[str, list[p.Line]] = {}
+    for line in element.lines:
+        if line.tested and line.query:
+            groups.setdefault(line.tested.of, []).append(line)
+    if not groups:
+        return Letters({})
+    found: dict[tuple[str, DimKey], str] = {}
+    tests, places, unranked = 0, 0, 0
+    for name, lines in groups.items():
+        field = rank(_pairs(name, lines, element, results)) if len(lines) > 1 else None
+        tests += sum(
+            row.p is not None for each in (field.outcomes.values() if field else ()) for row in each.comparisons
+        )
+        ranked = {dict(each.point)[element.dim]: each for each in (field.rankings if field else ())}
+        for key in element.keys:
+            ranking = ranked.get(key.value)
+            places += 1
+            unranked += not (ranking and ranking.order)
+            for place, line in enumerate(lines):
+                if line.query:
+                    found[line.query.sql, key.value] = ranking.letters[place] if ranking else ""
+    words = results.words
+    note = words["compared_none"] if not tests else counted(words, "compared", tests)
+    if tests and unranked:
+        note += " " + counted(words, "compared_unranked", unranked, of=places)
+    return Letters(found, note)
+
+
+def letters_beside(line: p.Line, letters: str) -> Markup:
+    """Return the letters beside a number: also of none, so that the numbers of a column stay below each other."""
+    return Markup(' <span class="letters">{}</span>').format(letters) if line.tested else Markup("")
+
+
+def letters_in(elements: Iterable[p.Element], results: Results) -> Iterator[tuple[p.Query, dict[str, DimKey], str]]:
+    """Yield each value of all comparisons that has letters, with its keys and these."""
+    for element in elements:
+        if isinstance(element, p.SectionElement):
+            yield from letters_in(element.elements, results)
+        elif isinstance(element, p.TableElement):
+            of = letters_of(element, results).of
+            for line in element.lines:
+                for key in element.keys if line.query and line.tested else ():
+                    if line.query and (letters := of.get((line.query.sql, key.value))):
+                        yield line.query, {element.dim: key.value}, letters
+
+
+def _pairs(name: str, lines: list[p.Line], element: p.TableElement, results: Results) -> dict[Pair, list[Quantity]]:
+    values = [[_values(line, element.dim, key.value, results) for key in element.keys] for line in lines]
+    unit = lines[0].query.unit if lines[0].query else ""
+    better = lines[0].tested.better if lines[0].tested else None
+    exact = all(line.query is not None and line.query.exact for line in lines)
+    found = {}
+    for one, other in combinations(range(len(lines)), 2):
+        points: dict[PointKeys, tuple[Values | None, Values | None]] = {
+            ((element.dim, key.value),): (values[one][at], values[other][at]) for at, key in enumerate(element.keys)
+        }
+        found[one, other] = [Quantity(name, unit, better, points, exact=exact)]
+    return found
+
+
+def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> Values | None:
+    """Return a contender's value with those of its repeats. Where a planned repeat has none, it is not ranked: the
+    others are another sample than the planned one."""
+    if line.query is None or line.tested is None:
+        return None
+    value = results.at(line.query, **{dim: key})
+    repeats: tuple[float, ...] = ()
+    if of := line.tested.repeats:
+        repeats = tuple(results.spread(of, **{dim: key}))
+        if len(repeats) < len(results.keys(of, "repeat", **{dim: key})):
+            value = None
+    return Values(value, repeats, line.tested.percentile, level=strictest_level(results.plan))
+
+
+_BRACKETS = re.compile(r"\[([^\]]*)\]")
+_WORD = re.compile(r"\w+")
+
+
+def table_remarks(element: p.TableElement, results: Results) -> Iterator[str]:
+    shown = [line.query for line in element.lines if line.query]
+    labels = [element.title, *(key.label for key in element.keys)]
+    labels += [readable_label(label, results.words) for line in element.lines for label in (line.label, *line.heads)]
+    if len(shown) == len(element.lines):
+        yield from _fixed(shown, " ".join(labels), results)
+    yield from not_chosen(shown, results)
+
+
+def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
+    """The axis of a line chart marks the candidates that were not measured itself."""
+    queries = [query for series in element.series for query in (series.query, series.x_query) if query]
+    shown = [element.title, element.x_label, *(key.label for keys in element.keys.values() for key in keys)]
+    shown += [readable_label(series.label, results.words) for series in element.series]
+    yield from _fixed(queries, " ".join(shown), results)
+    if not any(chart.x.open for chart in charts):
+        yield from not_chosen(queries, results)
+
+
+def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
+    """Say at which point all values are, as far as nothing that is `shown` beside them says so."""
+    found = [*_loads(queries, results), *_places(queries, results)]
+    if unshown := [text for text in found if text.casefold() not in shown.casefold()]:
+        yield results.words["at_fixed"].format(points=results.words.locale.listed(unshown))
+
+
+def _loads(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
+    for dim in ("threads", "target"):
+        keys = {tuple(read.keys.get(dim, ())) for query in queries for read in reads_of(query)}
+        if len(keys) == 1 and len(only := next(iter(keys))) == 1:
+            behind = {cell.experiment for query in queries for cell in results.cells_behind(query)}
+            ramps = [results.plan.experiments[name] for name in behind]
+            if any(ramp.axis == dim and len(ramp.points) > 1 for ramp in ramps):
+                yield counted(results.words, f"at_{dim}", float(only[0]))
+
+
+def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
+    """Yield the hardware and the workload that are written in the brackets of every query."""
+    plan = results.plan
+    written = [set(_WORD.findall(" ".join(_BRACKETS.findall(query.text)))) for query in queries]
+    labels = {
+        "hardware": {key: hardware.label for key, hardware in plan.hardware.items()},
+        "workload": {key: workload.label for key, workload in plan.workloads.items()},
+    }
+    for dim in ("hardware", "workload"):
+        keys = {tuple(read.keys.get(dim, ())) for query in queries for read in reads_of(query)}
+        if len(keys) == 1 and len(only := next(iter(keys))) == 1 and str(only[0]) in labels[dim]:
+            name = str(only[0])
+            if len(labels[dim]) > 1 and all(name.rpartition(".")[2] in each for each in written):
+                yield labels[dim][name]
+
+
+def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
+    """Say of each adaptive ramp behind the values which of its candidates were measured, where some were not and the
+    values are of several points of it."""
+    behind: dict[str, dict[str, CellRow]] = {}
+    for query in queries:
+        for cell in results.cells_behind(query):
+            if results.plan.experiments[cell.experiment].adaptive:
+                behind.setdefault(cell.experiment, {})[cell.cell_id] = cell
+    for name, cells in behind.items():
+        ramp = results.plan.experiments[name]
+        curves: dict[tuple[str, str], dict[float, set[bool]]] = {}
+        for cell in cells.values():
+            point = float(getattr(cell, ramp.axis))
+            curves.setdefault((cell.hardware, cell.workload), {}).setdefault(point, set()).add(cell.status != "skipped")
+        of = {point for curve in curves.values() for point in curve}
+        measured = {tuple(sorted(point for point in curve if any(curve[point]))) for curve in curves.values()}
+        if len(of) < 2 or all(len(each) == len(of) for each in measured):
+            continue
+        axis = results.words.get(ramp.axis, ramp.axis).lower()
+        same = len(measured) == 1
+        listed = points(next(iter(measured))) if same else points(sorted({len(each) for each in measured}))
+        key = "ramp_chosen" if same else "ramp_chosen_apart"
+        yield results.words[key].format(axis=axis, points=listed, of=len(of))
+
+
+ALIKE = 1.1
+"""How many times longer an imported measurement may be than another one without a caution."""
+
+
+class Cautions:
+    """Reads the store once; `of` and `at` give the cautions of single numbers."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
+        self._from_due = {str(cell) for (cell,) in rows}
+        self._of_unknown_kind = cells_of_unknown_kind(results)
+        self._short = {cell for cell, load in results.loads.items() if load.is_short}
+        lasted = "SELECT cell_id, measured_s FROM cells WHERE measured_s > 0"
+        rows = results.store.sql(lasted).rows if is_imported(results) else ()
+        self._lasted = {str(cell): float(seconds) for cell, seconds in rows}
+        """The measured seconds of each cell of an import."""
+        self._shares = shares(results.store)
+        self._beyond = Beyond(results.store)
+        beside = "SELECT DISTINCT cell_id FROM properties WHERE name = 'background thread'"
+        self._beside = {str(cell) for (cell,) in results.store.sql(beside).rows}
+        """The cells with a thread whose operations no total has."""
+        self._said: set[str] = set()
+        notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
+        self._noted: dict[str, list[str]] = {}
+        for cell_id, text in results.store.sql(notes).rows:
+            self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
+
+    def of(self, query: Query, **where: DimKey) -> Iterator[str]:
+        """Return what holds for all values of a query: how it counts latency at an offered load, and whose operations
+        a throughput leaves out."""
+        yield from self._without_background(query, **where)
+        yield from self._of_time(query, **where)
+        kinds = {read.counted for read in reads_of(query) if read.view == "latency"}
+        if not kinds:
+            return
+        words = self._results.words
+        cells = self._measured(query, **where)
+        # The steps of a staircase have a rate, and their cell has no target.
+        offered = [cell for cell in cells if cell.target is not None or cell.cell_id in self._from_due]
+        from_due = [cell for cell in offered if cell.cell_id in self._from_due]
+        if from_due and kinds != {"service"}:
+            yield words["c_intended"]
+        others = {cell.cell_id in self._of_unknown_kind for cell in offered if cell.cell_id not in self._from_due}
+        if False in others or (from_due and "service" in kinds):
+            yield words["c_service"]
+        if True in others:
+            yield words["c_unknown_kind"]
+
+    def at(self, query: Query, **where: DimKey) -> Iterator[str]:
+        """Return what holds for the values at these keys."""
+        words, cells = self._results.words, self._measured(query, **where)
+        for cell in cells:
+            yield from self._noted.get(cell.cell_id, ())  # from a row of a table of published figures
+        # Rates that were not served are a search's answers, and no fault of the one that it found.
+        searched = all(read.view == "sustained" for read in reads_of(query))
+        if not searched and any(cell.cell_id in self._short for cell in cells):
+            yield words["c_short"]
+        yield from open_searches(self._results, query, where)
+        yield from self.few(query, **where)
+        yield from self._lengths(cells)
+        for probe in dict.fromkeys(read.probe for read in reads_of(query) if read.probe):
+            known = [self._shares[probe, cell.cell_id] for cell in cells if (probe, cell.cell_id) in self._shares]
+            if known and 0 < min(known) < COMPLETE:
+                share = percent(min(known), unlike=COMPLETE)
+                yield words["c_sampled"].format(probe=probe, share=share)
+
+    def in_text(self, query: Query) -> Iterator[str]:
+        """Return the cautions on a number in running text, the gravest first."""
+        yield from open_searches(self._results, query, {})
+        yield from self.few(query)
+        yield from self._lengths(self._measured(query))
+        yield from self._without_background(query)
+        yield from self._of_time(query)
+
+    def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
+        """Return that a size is that of what a closed loop of writes left, which is larger the faster they were."""
+        if not any(read.measure in ("database.size", "database.space_amplification") for read in reads_of(query)):
+            return
+        workloads = self._results.plan.workloads
+        if any(cell.target is None and workloads[cell.workload].writes for cell in self._measured(query, **where)):
+            yield self._results.words["c_size_of_time"]
+
+    def _without_background(self, query: Query, **where: DimKey) -> Iterator[str]:
+        """Return of which workloads the throughput leaves a background thread out, where each first stands."""
+        totals = any(
+            read.view == "throughput" and set(read.keys.get("operation", ("all",))) == {"all"}
+            for read in reads_of(query)
+        )
+        if not self._beside or not totals:
+            return
+        behind = dict.fromkeys(cell.workload for cell in self._measured(query, **where) if cell.cell_id in self._beside)
+        for workload in behind:
+            if workload not in self._said:
+                self._said.add(workload)
+                label = self._results.plan.workloads[workload].label
+                yield self._results.words["c_without_background"].format(workload=label)
+
+    def _lengths(self, cells: list[CellRow]) -> Iterator[str]:
+        """Return that measurements of one number differ in their warm-up or measured time, which may explain the
+        number."""
+        words, experiments = self._results.words, self._results.plan.experiments
+        if is_imported(self._results):  # it was not measured as the spec's experiments say
+            lasted = sorted(self._lasted[cell.cell_id] for cell in cells if cell.cell_id in self._lasted)
+            if lasted and lasted[-1] > ALIKE * lasted[0]:
+                least, most = (duration(to_digits(seconds, 3)) for seconds in (lasted[0], lasted[-1]))
+                yield words["c_durations"].format(least=least, most=most)
+            return
+        named = dict.fromkeys(cell.experiment for cell in cells)
+        found = {name: experiments[name] for name in named if name in experiments}
+        if len({(each.warm_up_s, each.measure_s, each.until_steady) for each in found.values()}) < 2:
+            return
+        lengths = (
+            words["c_length"].format(
+                label=each.label, warm_up=duration(each.warm_up_s), measured=self._measured_for(each)
+            )
+            for each in found.values()
+        )
+        yield words["c_lengths"].format(lengths=words.locale.listed(lengths))
+
+    def _measured_for(self, experiment: Experiment) -> str:
+        if experiment.until_steady is None:
+            return duration(experiment.measure_s)
+        times = {"low": duration(experiment.until_steady.from_s), "high": duration(experiment.measure_s)}
+        return self._results.words["d_until_times"].format(**times)
+
+    def few(self, query: Query, **where: DimKey) -> Iterator[str]:
+        """Return that few operations lie beyond a percentile of the values."""
+        if self._rests_on_few(query, self._measured(query, **where)):
+            yield self._results.words["c_few"].format(n=FEWEST)
+
+    def _rests_on_few(self, query: Query, cells: list[CellRow]) -> bool:
+        """Return whether few operations lie beyond a percentile of a point's repeats together, or of each."""
+        points: dict[tuple[object, ...], list[CellRow]] = {}
+        for cell in cells:
+            repeat = cell.repeat if "repeat" in query.dims else None
+            point = (Point.of(cell), repeat)
+            points.setdefault(point, []).append(cell)
+        by_phase = "phase" in query.dims
+        return any(
+            self._beyond.few(
+                read.statistic,
+                [cell.cell_id for cell in of_point if read.covers(_place(cell))],
+                operations=read.keys.get("operation", ()),
+                by_phase=by_phase,
+            )
+            for read in reads_of(query)
+            if read.view == "latency"
+            for of_point in points.values()
+        )
+
+    def _measured(self, query: Query, **where: DimKey) -> list[CellRow]:
+        return [cell for cell in self._results.cells_behind(query, **where) if cell.status == "ok"]
+
+
+def _place(cell: CellRow) -> dict[str, object]:
+    place = {dim: getattr(cell, dim) for dim in ("experiment", "hardware", "workload", "threads", "target")}
+    return {dim: key for dim, key in place.items() if key is not None}

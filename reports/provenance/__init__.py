@@ -1,1 +1,0 @@
-"""The origin of each number, and whether it still holds."""
