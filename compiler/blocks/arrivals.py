@@ -164,34 +164,36 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> DeclaredArrivals | Non
     if None in numbers.values() or spacing is None or points is None:
         return None
     at = {name: number.value for name, number in numbers.items() if number}
-    last = (0, 0.0)
-    settings: dict[str, object] = {"kind": kind}
-    settings |= {_FIELDS.get(name, name): at[name] for name in _BOUNDS if name in at}
+    bounds = {_FIELDS.get(name, name): at[name] for name in _BOUNDS if name in at}
     if "queue" in at:
-        settings["queue"] = int(at["queue"])
-    if kind in ("steps", "burst"):
-        settings["spacing"] = spacing
+        bounds["queue"] = int(at["queue"])
+    last = (0, 0.0)
+    own: dict[str, object] | None
     match kind:
+        case "steps" if points:
+            own = {"spacing": spacing, "rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
         case "steps":
-            if not points:
-                return reader.refuse(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
-            settings |= {"rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
+            return reader.refuse(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
         case "burst":
-            rate = reader.quantity("burst", rates[0], TARGET)
-            if rate is None:
-                return None
-            if at["lasting"] >= at["every"]:
-                spans = duration(at["lasting"]), duration(at["every"])
-                return reader.refuse(wrong.LongBursts(named["lasting"].span, *spans))
-            settings |= {"burst_rate": rate.value, "every_s": at["every"], "lasting_s": at["lasting"]}
+            own = _burst(rates[0], named["lasting"].span, at, reader)
+            own = own and {"spacing": spacing, **own}
         case "trace":
-            traced = _trace(rates[0], reader)
-            if traced is None:
-                return None
-            settings |= traced[0]
-            last = traced[1]
-    bounds = {name: named[name].span for name in _BOUNDS if name in named}
-    return DeclaredArrivals(Arrivals.model_validate(settings), call.span, bounds, last)
+            own, last = _trace(rates[0], reader) or (None, last)
+        case _:
+            own = {}
+    if own is None:
+        return None
+    spans = {name: named[name].span for name in _BOUNDS if name in named}
+    return DeclaredArrivals(Arrivals.model_validate({"kind": kind, **bounds, **own}), call.span, spans, last)
+
+
+def _burst(given: ast.Expr, lasting: Span, at: Mapping[str, float], reader: Reader) -> dict[str, object] | None:
+    rate = reader.quantity("burst", given, TARGET)
+    if rate is None:
+        return None
+    if at["lasting"] >= at["every"]:
+        return reader.refuse(wrong.LongBursts(lasting, duration(at["lasting"]), duration(at["every"])))
+    return {"burst_rate": rate.value, "every_s": at["every"], "lasting_s": at["lasting"]}
 
 
 def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argument] | None:

@@ -281,6 +281,26 @@ def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[DrawnSeri
     return True
 
 
+def _wrong_axis(
+    attribute: ast.Attribute, exprs: Sequence[ast.Expr], by: ast.By | None, color: ast.Name | None
+) -> CompileProblem | None:
+    """Return what is wrong with the `by` or `along` of a series."""
+    word = attribute.key.text
+    wanted = {"curve": "along", "mark": ""}.get(word, "by")
+    stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
+    if stray is not None and (mistake := _misplaced_log(stray)):
+        return mistake
+    said = by.keyword if by else ""
+    if not exprs or said != wanted:
+        return wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], keyword=wanted, instead_of=said)
+    if by is None or len(by.dimensions) == 1:
+        return None
+    first, second = by.dimensions[:2]
+    by_color = f"write `by {first.text}, color {second.text}`" if color is None else ""
+    instead = by_color or f"show `{second.text}` in panels with `multiples = {second.text}`"
+    return wrong.TwoAxes(second.span, first.span, second.text, first.text, instead)
+
+
 def _series(
     typer: Typer,
     attribute: ast.Attribute,
@@ -306,26 +326,14 @@ def _series(
     if not known or ("label" in options and label is None) or ("color" in options and color is None):
         return None
     by = exprs[-1] if exprs and isinstance(exprs[-1], ast.By) else None
-    wanted = {"curve": "along", "mark": None}.get(word, "by")
-    stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
-    if stray is not None and (mistake := _misplaced_log(stray)):
+    if mistake := _wrong_axis(attribute, exprs, by, color):
         return typer.refuse(mistake)
-    if not exprs or (by.keyword if by else None) != wanted:
-        said = by.keyword if by else ""
-        return typer.refuse(
-            wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], keyword=wanted or "", instead_of=said)
-        )
-    if by is not None and len(by.dimensions) > 1:
-        first, second = by.dimensions[:2]
-        by_color = f"write `by {first.text}, color {second.text}`" if color is None else ""
-        instead = by_color or f"show `{second.text}` in panels with `multiples = {second.text}`"
-        return typer.refuse(wrong.TwoAxes(second.span, first.span, second.text, first.text, instead))
     along = by.dimensions[0] if by else None
     if along is not None and not _is_dimension(typer, along):
         return None
-    for name in (along, color):
-        if panel is not None and name is not None and name.text == panel.text:
-            return typer.refuse(wrong.TwiceShown(panel.span, name.span, panel.text))
+    twice = next((name for name in (along, color) if panel and name and name.text == panel.text), None)
+    if panel and twice:
+        return typer.refuse(wrong.TwiceShown(panel.span, twice.span, panel.text))
     subject = by.subject if by else exprs[-1]
     items = (*exprs[:-1], *(subject.items if isinstance(subject, ast.List) else (subject,)))
     x: ast.Expr | None = None

@@ -203,24 +203,9 @@ def _table(
     along_options, across_options = (column_options, row_options) if transposed else (row_options, column_options)
     dim = _dimension(along)
     if dim is None:
-        if not along and _has_block(block):
-            return None
-        if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:
-            name, words = along[0], (*DIMENSIONS, *(["facts"] if kind == "table" else []))
-            if did_you_mean(name.text, words):
-                return typer.refuse(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
-        exprs = [value for attribute in body.all("column") for value in attribute.values]
-        for expr in exprs:
-            if not isinstance(expr, ast.String | ast.Option):
-                typer.typed(expr)  # of two mistakes, neither hides the other
-        why = "has no dimension along its rows or its columns" if along else "has no `rows`"
-        usage = _USAGE if kind == "table" else _CALLOUT
-        names = [value.text for value in along if isinstance(value, ast.Name) and dimension(value.text)]
-        if len(names) == len(along) > 1:
-            shown = next((text_of(expr) for expr in exprs if not isinstance(expr, ast.String)), "throughput")
-            why = f"has {len(names)} dimensions along its {'columns' if transposed else 'rows'}, which take one"
-            usage = f"`rows = {names[0]}  columns = {shown} by {', '.join(names[1:])}`"
-        return typer.refuse(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
+        if along or not _has_block(block):
+            _refuse_no_dimension(typer, block, body, kind, along, transposed)
+        return None
     if not across and not body.said("column"):
         usage = "`columns = throughput by hardware`" + ("" if compared else ', or `column "Gain" = gain`')
         return typer.refuse(wrong.EmptyElement(block.keyword.span, kind, usage))
@@ -255,6 +240,29 @@ def _table(
         transposed=transposed,
         note=note,
     )
+
+
+def _refuse_no_dimension(
+    typer: Typer, block: ast.Block, body: Body, kind: str, along: Sequence[ast.Expr], transposed: bool
+) -> None:
+    """Report that a table has no dimension along its lines."""
+    if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:
+        name, words = along[0], (*DIMENSIONS, *(["facts"] if kind == "table" else []))
+        if did_you_mean(name.text, words):
+            typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
+            return
+    exprs = [value for attribute in body.all("column") for value in attribute.values]
+    for expr in exprs:
+        if not isinstance(expr, ast.String | ast.Option):
+            typer.typed(expr)  # of two mistakes, neither hides the other
+    why = "has no dimension along its rows or its columns" if along else "has no `rows`"
+    usage = _USAGE if kind == "table" else _CALLOUT
+    names = [value.text for value in along if isinstance(value, ast.Name) and dimension(value.text)]
+    if len(names) == len(along) > 1:
+        shown = next((text_of(expr) for expr in exprs if not isinstance(expr, ast.String)), "throughput")
+        why = f"has {len(names)} dimensions along its {'columns' if transposed else 'rows'}, which take one"
+        usage = f"`rows = {names[0]}  columns = {shown} by {', '.join(names[1:])}`"
+    typer.report(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
 
 
 def _dimension(values: Sequence[ast.Expr]) -> Dimension | None:

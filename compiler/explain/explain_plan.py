@@ -380,60 +380,48 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     most = "up to " if e.promise else up_to(e, plan.budget_s)
     likely = f", usually {len(counted_cells(cells, plan.experiments))}" if e.promise else ""
     product = " x ".join(counts[:3] if e.promise else counts)
-    yield "matrix", f"{product} = {most}{plural(most_cells(e), 'cell')}{likely}"
     first = cells[0]
-    if e.axis == "target":
-        yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
-    if e.axis == "threads" and e.points:
-        yield "threads", _points(e.points)
-    else:
-        yield "threads", number(first.threads) if first.threads is not None else _found_by(e.threads_from)
-    if e.search:
-        yield "search", describe_knee(e.search, len(e.points))
-    if e.adaptive:
-        yield "points", describe_adaptive(plan, e, e.adaptive)
-    if e.promise:
-        yield from describe_promise(e.promise)
-    if e.confident:
-        yield "repeats", _confident(e, e.confident)
-    if e.budget_s is not None:
-        yield "budget", f"{duration(e.budget_s)}: {_BUDGET}"
-    if e.requires:
-        yield "waits for", ", ".join(e.requires)
-    if e.arrivals:
-        yield "arrivals", describe_arrivals(e.arrivals)
+    threads = number(first.threads) if first.threads is not None else _found_by(e.threads_from)
+    target = f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
     order = "turns" if e.promise and e.order == "interleaved" else e.order
-    yield "order", f"{e.order}: " + _ORDERS[order].format(axis=e.axis, seed=e.seed)
-    if together := side_by_side(plan, e):
-        yield "side by side", together
     measured = tuple(dict.fromkeys(cell.workload for cell in cells))
-    if e.order != "random" and measured != e.workloads:
-        listed = ", ".join(measured)
-        yield "workloads", f"in the order {listed}, which takes fewer loads or resets than that of the spec"
-    shared = _shared_options(plan, cells)
-    if shared:
-        yield "options", ", ".join(shared)
+    reordered = e.order != "random" and measured != e.workloads
     clients = list(dict.fromkeys(cell.client for cell in cells if cell.client))
     where = f"on client {' and '.join(clients)}" if clients else "on the host under test"
-    yield "load by", f"{tool_word(first.tool.driver)}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
-    if split := _split(cells):
-        yield "load hosts", split
-    if e.until_steady:
-        yield from describe_steadiness(e, e.until_steady)
-    if e.phases > 1:
-        yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
-    yield "probes", ", ".join(describe_probes(cells)) or "none"
-    yield from (("event" if n == 0 else "", text) for n, text in enumerate(describe_events(cells)))
-    if any(probe.name == "power" for cell in cells for probe in cell.probes):
-        yield "power", "; ".join(describe_meters(plan, e))
-    if e.max_error_share:
-        yield "max errors", f"{100 * e.max_error_share:g} %"
-    if e.retries:
-        yield "retries", f"a failed cell is tried again, {plural(e.retries, 'time')} at most"
-    if e.on_failure != "continue":
-        yield "on failure", "nothing more is begun" if e.on_failure == "stop" else "all others are tried"
-    if e.unattended_s is not None:
-        yield "unattended", f"a job ends itself {duration(e.unattended_s)} after it last heard of its controller"
+    has_power = any(probe.name == "power" for cell in cells for probe in cell.probes)
+    rows = (
+        ("matrix", f"{product} = {most}{plural(most_cells(e), 'cell')}{likely}"),
+        ("target", target if e.axis == "target" else ""),
+        ("threads", _points(e.points) if e.axis == "threads" and e.points else threads),
+        ("search", describe_knee(e.search, len(e.points)) if e.search else ""),
+        ("points", describe_adaptive(plan, e, e.adaptive) if e.adaptive else ""),
+        *(describe_promise(e.promise) if e.promise else ()),
+        ("repeats", _confident(e, e.confident) if e.confident else ""),
+        ("budget", f"{duration(e.budget_s)}: {_BUDGET}" if e.budget_s is not None else ""),
+        ("waits for", ", ".join(e.requires)),
+        ("arrivals", describe_arrivals(e.arrivals) if e.arrivals else ""),
+        ("order", f"{e.order}: " + _ORDERS[order].format(axis=e.axis, seed=e.seed)),
+        ("side by side", side_by_side(plan, e)),
+        ("workloads", f"in the order {', '.join(measured)}, {_REORDERED}" if reordered else ""),
+        ("options", ", ".join(_shared_options(plan, cells))),
+        ("load by", f"{tool_word(first.tool.driver)}{f' ({first.tool.path})' if first.tool.path else ''} {where}"),
+        ("load hosts", _split(cells)),
+        *(describe_steadiness(e, e.until_steady) if e.until_steady else ()),
+        ("phases", f"{e.phases} x {duration(e.measure_s / e.phases)}" if e.phases > 1 else ""),
+        ("probes", ", ".join(describe_probes(cells)) or "none"),
+        *(("event" if n == 0 else "", text) for n, text in enumerate(describe_events(cells))),
+        ("power", "; ".join(describe_meters(plan, e)) if has_power else ""),
+        ("max errors", f"{100 * e.max_error_share:g} %" if e.max_error_share else ""),
+        ("retries", f"a failed cell is tried again, {plural(e.retries, 'time')} at most" if e.retries else ""),
+        ("on failure", _ON_FAILURE.get(e.on_failure, "")),
+        ("unattended", _UNATTENDED.format(duration(e.unattended_s)) if e.unattended_s is not None else ""),
+    )
+    return ((name, text) for name, text in rows if text)
+
+
+_REORDERED = "which takes fewer loads or resets than that of the spec"
+_ON_FAILURE = {"stop": "nothing more is begun", "try_all": "all others are tried"}
+_UNATTENDED = "a job ends itself {} after it last heard of its controller"
 
 
 def _point_count(e: Experiment) -> str:

@@ -139,46 +139,53 @@ def collect(loaded: Loaded, findings: Findings) -> Declarations:
     """Return the declarations of every file, with inheritance resolved."""
     found = Declarations()
     seen: dict[tuple[str, str], Span] = {}
-
-    def first(kind: str, name: ast.Name) -> bool:
-        earlier = seen.setdefault((kind, name.text), name.span)
-        if earlier is not name.span:
-            findings.add(name_errors.DuplicateName(name.span, earlier, kind, name.text))
-        return earlier is name.span
-
     for file in loaded.files:
         for declaration in file.tree.declarations:
-            match declaration:
-                case ast.Param():
-                    if first("param", declaration.name):
-                        found.params[declaration.name.text] = declaration
-                        if file.imported:
-                            found.imported_params.add(declaration.name.text)
-                case ast.Metric():
-                    if first("metric", declaration.name):
-                        found.metrics[declaration.name.text] = declaration
-                case ast.Expect():
-                    found.expects.append(declaration)
-                case ast.Block():
-                    kind = _meant(declaration, "", TOP_LEVEL, findings)
-                    if kind not in TOP_LEVEL:
-                        continue
-                    if declaration.name is None:
-                        label = (declaration.label and declaration.label.plain) or ""
-                        findings.add(structure_errors.UnnamedBlock(declaration.keyword.span, kind, label))
-                    elif not first(kind, declaration.name):
-                        continue
-                    elif kind == "report":
-                        found.reports[declaration.name.text] = declaration
-                    else:
-                        found.blocks[kind][declaration.name.text] = replace(
-                            _entry(declaration, kind, findings), imported=file.imported
-                        )
-                case ast.Use():
-                    pass
+            if isinstance(declaration, ast.Expect):
+                found.expects.append(declaration)
+            elif (named := _named(declaration, findings)) is not None:
+                kind, name = named
+                earlier = seen.setdefault((kind, name.text), name.span)
+                if earlier is name.span:
+                    _keep(declaration, kind, name.text, file.imported, found, findings)
+                else:
+                    findings.add(name_errors.DuplicateName(name.span, earlier, kind, name.text))
     for kind in found.blocks:
         _inherit(kind, found, findings)
     return found
+
+
+def _named(declaration: ast.Declaration, findings: Findings) -> tuple[str, ast.Name] | None:
+    """Return the kind and the name of a declaration; None where it has none, or its kind is unknown."""
+    match declaration:
+        case ast.Param(name=name):
+            return "param", name
+        case ast.Metric(name=name):
+            return "metric", name
+        case ast.Block():
+            kind = _meant(declaration, "", TOP_LEVEL, findings)
+            if kind in TOP_LEVEL and declaration.name is not None:
+                return kind, declaration.name
+            if kind in TOP_LEVEL:
+                label = (declaration.label and declaration.label.plain) or ""
+                findings.add(structure_errors.UnnamedBlock(declaration.keyword.span, kind, label))
+    return None
+
+
+def _keep(
+    declaration: ast.Declaration, kind: str, name: str, imported: bool, found: Declarations, findings: Findings
+) -> None:
+    match declaration:
+        case ast.Param():
+            found.params[name] = declaration
+            if imported:
+                found.imported_params.add(name)
+        case ast.Metric():
+            found.metrics[name] = declaration
+        case ast.Block() if kind == "report":
+            found.reports[name] = declaration
+        case ast.Block():
+            found.blocks[kind][name] = replace(_entry(declaration, kind, findings), imported=imported)
 
 
 def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Findings) -> str:

@@ -199,15 +199,11 @@ class _Uses:
         """Walk a value. A name in it is a parameter, or of the `wanted` kind."""
         match expr:
             case ast.Name():
-                if not self._use("param", expr) and wanted == "hardware":
-                    self._hardware(expr)
-                elif wanted is not None and not self.found.nodes.get(Symbol("param", expr.text)):
-                    self._use(wanted, expr)
+                self._name_of(expr, wanted)
+            case ast.Attr(base=ast.Name()) if wanted == "hardware":
+                self._dotted(expr)
             case ast.Attr(base=ast.Name() as base):
-                if wanted == "hardware":
-                    self._dotted(expr)
-                elif not self._use("experiment", base):
-                    self._use("param", base)
+                self._use("experiment", base) or self._use("param", base)
             case ast.Call():
                 for argument in expr.arguments:
                     self.value(argument.value, wanted)
@@ -222,6 +218,12 @@ class _Uses:
             case _:
                 for inner in _inner(expr):
                     self.value(inner, wanted)
+
+    def _name_of(self, name: ast.Name, wanted: Kind | None) -> None:
+        if not self._use("param", name) and wanted == "hardware":
+            self._hardware(name)
+        elif wanted is not None and not self.found.nodes.get(Symbol("param", name.text)):
+            self._use(wanted, name)
 
     def hole_of_value(self, expr: ast.Expr) -> None:
         """Add the use of a fact in a hole of a database's path or options: `{cache}`."""

@@ -626,12 +626,7 @@ class Typer:
                 return Typed(OperationTerm(expr.operator, (left.term, right.term), None)) if left and right else None
             case ast.Binary() if expr.operator in _COMPARISONS:
                 return self._comparison(expr, demanded)
-            case ast.String():
-                found = "a quoted text"
-            case ast.List():
-                found = "a list"
-            case _:
-                found = f"`{text_of(expr)}`"
+        found = {ast.String: "a quoted text", ast.List: "a list"}.get(type(expr)) or f"`{text_of(expr)}`"
         return self.refuse(wrong.NotAnExpression(expr.span, found))
 
     def _quantity(self, expr: ast.Quantity) -> Typed | None:

@@ -178,29 +178,39 @@ class _Recovery:
             better = self._over(text, mistake) if paired and mistake.code not in _OPEN else None
             if better is None:
                 mended = None if paired else _with_one_brace(text)
-                if mended is not None:
-                    try:
-                        read = parse_part(self.source, start, mended).declarations
-                    except SpecError:
-                        break
-                    self.lost.parts.append((start, end))
-                    if text.count("{") > 1:  # an inner block may have been closed too early
-                        self._doubt(start, end)
+                read = self._read_mended(start, end, mended) if mended is not None else None
+                if read is not None:
                     return read
                 break  # what belongs to what is not known any more
             text = better.text
-            begin, stop = start + better.start, start + better.end
-            self.lost.places.append((begin, max(stop, begin + 1)))
-            if text.startswith("param"):
-                self.lost.words.update(_WORD.findall(text)[1:2])
-            if better.statement:
-                self.lost.parts.append((start, end))
-                self.lost.words.update(_WORD.findall(self.source.text[begin:stop]))
-            elif text.startswith("hardware"):  # a fact is named by its key
-                self.lost.words.update(_WORD.findall(text, 0, better.start)[-1:])
-                self.lost.words.update(_WORD.findall(text, better.start, better.end)[:1])
+            self._lose_attempt(better, start, end)
         self._lose(start, end)
         return ()
+
+    def _read_mended(self, start: int, end: int, mended: str) -> tuple[ast.Declaration, ...] | None:
+        """Return the declarations in [start, end), whose text was given the brace that it lacks; None if it has other
+        mistakes."""
+        try:
+            read = parse_part(self.source, start, mended).declarations
+        except SpecError:
+            return None
+        self.lost.parts.append((start, end))
+        if mended.count("{") > 1:  # an inner block may have been closed too early
+            self._doubt(start, end)
+        return read
+
+    def _lose_attempt(self, attempt: _Attempt, start: int, end: int) -> None:
+        """Note the place and the words that an attempt leaves out of [start, end)."""
+        text, begin, stop = attempt.text, start + attempt.start, start + attempt.end
+        self.lost.places.append((begin, max(stop, begin + 1)))
+        if text.startswith("param"):
+            self.lost.words.update(_WORD.findall(text)[1:2])
+        if attempt.statement:
+            self.lost.parts.append((start, end))
+            self.lost.words.update(_WORD.findall(self.source.text[begin:stop]))
+        elif text.startswith("hardware"):  # a fact is named by its key
+            self.lost.words.update(_WORD.findall(text, 0, attempt.start)[-1:])
+            self.lost.words.update(_WORD.findall(text, attempt.start, attempt.end)[:1])
 
     def _is_reported(self, mistake: Diagnostic, start: int) -> bool:
         moved = mistake.moved(self.source, start)
@@ -255,27 +265,34 @@ def _put(text: str, begin: int, end: int, instead: str, *, statement: bool = Fal
 
 
 def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_Attempt]:
-    """The ways to get over a mistake at `at`, those that lose least first."""
-
-    put = partial(_put, text)
-
+    """Yield the ways to get over a mistake at `at`, those that lose least first."""
     change = mistake.suggestion
     if change is not None and len(change.replacement) <= change.span.end - change.span.start:
-        yield put(change.span.start, change.span.end, change.replacement)
+        yield _put(text, change.span.start, change.span.end, change.replacement)
     if text.startswith(("metric", "expect", "param", "use")):
-        tail = _TAIL.search(text)
-        if tail and tail.start() <= at:
-            yield put(tail.start(), len(text), "")
-        if text.startswith(("metric", "param")) and (head := _NAMED.match(text)) and len(text) - head.end() > 2:
-            sign = text.find("=", head.end())
-            if head.end() <= sign < at and len(text) - sign > 2:
-                yield put(sign, len(text), "= _")
-            yield put(head.end(), len(text), " =_")
-        if (head := _EXPECT.match(text)) and len(text) - head.end() > 2:
-            yield put(head.end(), len(text), " _")
-        return
-    if "{" not in text:  # of what has a block: that is missing, not what stands before it
-        return
+        yield from _over_line(text, at)
+    elif "{" in text:  # else the block is missing, and not what stands before it
+        yield from _in_block(text, at, cause)
+
+
+def _over_line(text: str, at: int) -> Iterator[_Attempt]:
+    """Yield the ways to get over a mistake in a metric, an expectation, a parameter or a `use`."""
+    put = partial(_put, text)
+    tail = _TAIL.search(text)
+    if tail and tail.start() <= at:
+        yield put(tail.start(), len(text), "")
+    if text.startswith(("metric", "param")) and (head := _NAMED.match(text)) and len(text) - head.end() > 2:
+        sign = text.find("=", head.end())
+        if head.end() <= sign < at and len(text) - sign > 2:
+            yield put(sign, len(text), "= _")
+        yield put(head.end(), len(text), " =_")
+    if (head := _EXPECT.match(text)) and len(text) - head.end() > 2:
+        yield put(head.end(), len(text), " _")
+
+
+def _in_block(text: str, at: int, cause: int) -> Iterator[_Attempt]:
+    """Yield the ways to get over a mistake in a block."""
+    put = partial(_put, text)
     begin, end = _statement(text, at, cause)
     key, _ = _statement(text, at, at)
     if _DANGLING.search(text, 0, key):  # `threads = 1..` goes on with the key behind it

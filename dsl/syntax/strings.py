@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 
 from benchbrief.dsl.diagnostics import syntax_errors
@@ -45,21 +46,17 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
     plain: list[str] = []
     unprintable = (Span(source, *each.span()) for each in _UNPRINTABLE.finditer(text, start, end))
     wrong = [syntax_errors.Unprintable(span).diagnostic() for span in islice(unprintable, _MOST)]
-
-    def add(piece: str) -> None:
-        if piece:
-            plain.append(newline.sub("\n", piece) if newline else piece)
-
+    unbroken = partial(newline.sub, "\n") if newline else str
     while special := _SPECIAL.search(text, at, stop):
-        add(text[at : special.start()])
+        plain.append(unbroken(text[at : special.start()]))
         at = special.end()
         word = special.group()
         if word in _PLAIN:
             plain.append(_PLAIN[word])
         elif word == "{":
-            if plain:
-                parts.append("".join(plain))
-                plain.clear()
+            if before := "".join(plain):
+                parts.append(before)
+            plain.clear()
             colon, brace = _hole(source, special.start(), stop)
             at = brace + 1 if brace >= 0 else stop
             try:
@@ -68,17 +65,17 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
                 if brace < 0 and newline is None and _has_odd_quotes(text, start):
                     raise syntax_errors.UnpairedQuote(Span(source, start, end)).error() from None
                 wrong.extend(error.diagnostics)
-        elif word == "}":
-            wrong.append(syntax_errors.StrayBrace(Span(source, special.start(), at)).diagnostic())
         else:
-            wrong.append(syntax_errors.BadEscape(Span(source, special.start(), at), word).diagnostic())
+            span = Span(source, special.start(), at)
+            problem = syntax_errors.StrayBrace(span) if word == "}" else syntax_errors.BadEscape(span, word)
+            wrong.append(problem.diagnostic())
         if len(wrong) >= _MOST:
             break
     if wrong:
         raise SpecError(tuple(wrong))
-    add(text[at:stop])
-    if plain or not parts:
-        parts.append("".join(plain))
+    plain.append(unbroken(text[at:stop]))
+    if (last := "".join(plain)) or not parts:
+        parts.append(last)
     return String(Span(source, start, end), tuple(parts))
 
 
