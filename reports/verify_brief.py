@@ -19,8 +19,8 @@ from benchbrief.model.plan import Plan
 from benchbrief.model.points import DimKey
 from benchbrief.model.precision import printed_as
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.data.numbers_file import ATTACHMENT, FORMAT, CellEntry, Number, NumbersFile, QueryEntry
-from benchbrief.reports.data.report_data import Results, Store
+from benchbrief.reports.data.numbers_file import ATTACHMENT, FORMAT, CellEntry, NumberEntry, NumbersFile, QueryEntry
+from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.tables import drop_undue, keep_elements_with_data
 from benchbrief.reports.disclosure.number_ledger import each_entry, kind_of
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
@@ -51,7 +51,7 @@ class Edited:
 
 
 @dataclass(frozen=True)
-class Brief:
+class FinishedBrief:
     """`edited` is None where only the side file was given. `whole` says whether an HTML page is, to the byte, what
     its side file says; None where that is unknown, as for a PDF, of which only the marked numbers are read. `sha256`
     is of the document; `side` is the path of its side file, with its SHA-256; `attached` maps other attachments of a
@@ -65,7 +65,7 @@ class Brief:
     attached: Mapping[str, str] | None = None
 
 
-def read_brief(path: Path) -> Brief:
+def read_brief(path: Path) -> FinishedBrief:
     """Read a PDF, an HTML page with its side file beside it, or a side file alone. Raises ReportError."""
     try:
         content = read_plain(path, most=MOST_OF_A_BRIEF)
@@ -75,14 +75,14 @@ def read_brief(path: Path) -> Brief:
     if content.startswith(b"%PDF"):
         return _of_pdf(path, digest)
     if path.suffix.lower() == ".json" or content.lstrip()[:1] == b"{":
-        return Brief(_numbers(content, path), None, sha256=digest)
+        return FinishedBrief(_numbers(content, path), None, sha256=digest)
     numbers, side = _beside(path)
     whole = digest == numbers.page_sha256 if numbers.page_sha256 else None
     spans = _Spans()
     spans.feed(content.decode("utf-8", "replace"))
     if numbers.numbers and not spans.found:
         raise _unmarked(path)
-    return Brief(numbers, tuple(_edited_html(numbers.numbers, spans.found)), whole, digest, side)
+    return FinishedBrief(numbers, tuple(_edited_html(numbers.numbers, spans.found)), whole, digest, side)
 
 
 def _unmarked(path: Path) -> ReportError:
@@ -150,7 +150,7 @@ class _Spans(HTMLParser):
             self.found[self._id] += data
 
 
-def _edited_html(numbers: Sequence[Number], shown: Mapping[str, str]) -> Iterator[Edited]:
+def _edited_html(numbers: Sequence[NumberEntry], shown: Mapping[str, str]) -> Iterator[Edited]:
     for number in numbers:
         found = shown.get(number.id, "")
         if _squeezed(found) != _squeezed(number.shown):
@@ -164,7 +164,7 @@ def _edited_html(numbers: Sequence[Number], shown: Mapping[str, str]) -> Iterato
 # --- PDF ---------------------------------------------------------------------------------------------------------
 
 
-def _of_pdf(path: Path, digest: str) -> Brief:
+def _of_pdf(path: Path, digest: str) -> FinishedBrief:
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
@@ -185,7 +185,7 @@ def _of_pdf(path: Path, digest: str) -> Brief:
     if not marked and any(number.linked for number in numbers.numbers):
         raise _unmarked(path)
     others = {name: hashlib.sha256(content).hexdigest() for name, content in attached.items()}
-    return Brief(numbers, tuple(edited_in(marked, numbers)), None, digest, side, others)
+    return FinishedBrief(numbers, tuple(edited_in(marked, numbers)), None, digest, side, others)
 
 
 def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile) -> Iterator[Edited]:
@@ -289,21 +289,21 @@ def marked_texts(page: PageObject) -> dict[int, str]:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ComparedFiles:
     """The number of compared files, and the problem of each changed one."""
 
     files: int
     changed: tuple[str, ...]
 
 
-def look_beside(path: Path, brief: Brief, made: Made, run_dir: Path) -> Beside:
+def look_beside(path: Path, brief: FinishedBrief, made: Made, run_dir: Path) -> ComparedFiles:
     """Compare the files made with the brief at `path` with the journal: the side file, and the figures in the folder
     beside it and in the PDF. Compares none where the journal knows of no reports."""
     found = list(_problems(path, brief, made, run_dir)) if made.records else []
-    return Beside(len(found), tuple(problem for problem in found if problem))
+    return ComparedFiles(len(found), tuple(problem for problem in found if problem))
 
 
-def _problems(path: Path, brief: Brief, made: Made, run_dir: Path) -> Iterator[str]:
+def _problems(path: Path, brief: FinishedBrief, made: Made, run_dir: Path) -> Iterator[str]:
     """Return the problem of each file, or ""."""
     at_home = made.at_home(path, run_dir)
     side = path.with_suffix(".json")
@@ -595,7 +595,8 @@ class Verification:
     raw_files: int
     foreign: tuple[str, ...] = ()
     whole: bool | None = None
-    """Whether the document is, to the byte, one that the run's journal knows; without such a record, see `Brief`."""
+    """Whether the document is, to the byte, one that the run's journal knows. Without such a record, as in
+    `FinishedBrief`."""
     by_journal: bool = False
     """Whether the journal has a record of it, so that `whole` comes from it."""
     beside: tuple[str, ...] = ()
@@ -612,7 +613,9 @@ class Verification:
         )
 
 
-def verify(brief: Brief, plan: Plan, store: Store, run_dir: Path | None = None, *, known: bool = True) -> Verification:
+def verify(
+    brief: FinishedBrief, plan: Plan, store: AskedStore, run_dir: Path | None = None, *, known: bool = True
+) -> Verification:
     """Verify a brief. With `run_dir`, hashes the raw outputs too (`raw_problems`). The plan is the one that the
     brief was made from, or, where it is not `known`, the run's own. This plan decides what is computed, whatever SQL
     the brief has."""
@@ -642,7 +645,9 @@ def verify(brief: Brief, plan: Plan, store: Store, run_dir: Path | None = None, 
     )
 
 
-def check_journal(found: Verification, path: Path, brief: Brief, plan: Plan, run_dir: Path, made: Made) -> Verification:
+def check_journal(
+    found: Verification, path: Path, brief: FinishedBrief, plan: Plan, run_dir: Path, made: Made
+) -> Verification:
     """Add what the run's journal knows of the brief at `path`, of the files made with it, and of the run's other
     files. `plan` is the run's own."""
     spec = tuple(plan.spec.files.items())
@@ -718,17 +723,17 @@ class _Check:
             old, new = (number.value, value) if moved else (number.high, top)
             yield Differs(number.id, number.place, _at(query, number), number.shown, now, old, new, why)
 
-    def _letters_now(self, query: QueryEntry, number: Number) -> str:
+    def _letters_now(self, query: QueryEntry, number: NumberEntry) -> str:
         return self._letters.get((identity(query.query), *_keyed(number.at)), "")
 
-    def _doubt_now(self, number: Number, query: QueryEntry, high: QueryEntry | None) -> Doubt:
+    def _doubt_now(self, number: NumberEntry, query: QueryEntry, high: QueryEntry | None) -> Doubt:
         """Return what is not known of a number; of one in an early file, what that says."""
         if number.bound is None or self._failed(query, high):
             return number.doubt
         known = [self._known.get(identity(each.query), each.query) for each in (query, high) if each]
         return self._results.doubt(known[0], known[1] if high else None, number.at)
 
-    def _printed(self, number: Number, value: float | None, high: float | None, doubt: Doubt) -> str:
+    def _printed(self, number: NumberEntry, value: float | None, high: float | None, doubt: Doubt) -> str:
         """Print as the brief's language does."""
         unit = self._queries[number.query].unit
         with written_as(Locale(self._recorded.locale, self._recorded.units)), printed_as(self._recorded.printing):
@@ -804,7 +809,7 @@ def _keyed(at: Mapping[str, DimKey]) -> tuple[tuple[str, DimKey], ...]:
     return tuple(sorted((dim, key_of(key)) for dim, key in at.items()))
 
 
-def _at(query: QueryEntry, number: Number) -> str:
+def _at(query: QueryEntry, number: NumberEntry) -> str:
     """Return the expression with its missing coordinates: `throughput at workload a`."""
     place = ", ".join(f"{dim} {key:g}" if isinstance(key, float) else f"{dim} {key}" for dim, key in number.at.items())
     return f"{query.expression} at {place}" if place else query.expression

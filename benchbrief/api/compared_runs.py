@@ -11,7 +11,7 @@ from typing import Any
 from benchbrief.api.answer import Answer, html_table, with_hints
 from benchbrief.cli.run_options import OUT
 from benchbrief.comparing.compare_output import table_rows
-from benchbrief.comparing.judged_contenders import Judged, compare_named
+from benchbrief.comparing.judged_contenders import JudgedContenders, compare_named
 from benchbrief.comparing.print_comparison import named
 from benchbrief.comparing.ranking_output import ranking_rows
 from benchbrief.results.compare.comparison import Comparison
@@ -43,7 +43,7 @@ def compare(
 class Compared:
     """What a comparison found. Use `compare`."""
 
-    def __init__(self, judged: Judged) -> None:
+    def __init__(self, judged: JudgedContenders) -> None:
         self._judged = judged
 
     @property

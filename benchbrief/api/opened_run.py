@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _FONT = "sans-serif"
 
 
-class Figure(NamedTuple):
+class FigureOfRun(NamedTuple):
     """A figure of a report. `number` is the one in the brief, `report` the name of its report."""
 
     report: str
@@ -42,12 +42,12 @@ class Figure(NamedTuple):
     title: str
 
 
-def figures_in(plan: p.Plan, store: Store) -> Iterator[tuple[Figure, p.FigureElement]]:
+def figures_in(plan: p.Plan, store: Store) -> Iterator[tuple[FigureOfRun, p.FigureElement]]:
     """Yield the figures of each report, in reading order, as the brief numbers them."""
     for report in plan.reports:
         elements = keep_elements_with_data(report.elements, Results(plan, store, words_of(report)))
         for number, element in enumerate(_figures(elements), start=1):
-            yield Figure(report.name, number, element.title), element
+            yield FigureOfRun(report.name, number, element.title), element
 
 
 def _figures(elements: Sequence[p.Element]) -> Iterator[p.FigureElement]:
@@ -58,7 +58,7 @@ def _figures(elements: Sequence[p.Element]) -> Iterator[p.FigureElement]:
             yield from _figures(element.elements)
 
 
-def drawn_figure(figure: Figure, element: p.FigureElement, plan: p.Plan, store: Store) -> LayerChart | ConcatChart:
+def drawn_figure(figure: FigureOfRun, element: p.FigureElement, plan: p.Plan, store: Store) -> LayerChart | ConcatChart:
     """Return the figure as a chart. Raises ResultsError when none of its points has a value."""
     report = next(report for report in plan.reports if report.name == figure.report)
     words = words_of(report)
@@ -178,7 +178,7 @@ class Run:
 
     @cached_property
     @with_hints
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[FigureOfRun]:
         """The figures of the reports, in reading order."""
 
         return [figure for figure, _ in figures_in(self.plan, self._store)]

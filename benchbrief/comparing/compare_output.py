@@ -12,7 +12,7 @@ from benchbrief.cli.terminal import latency, one_line, rate
 from benchbrief.cli.verdict_files import Case, State, inline, table
 
 if TYPE_CHECKING:
-    from benchbrief.comparing.judged_contenders import Reference
+    from benchbrief.comparing.judged_contenders import NamedContender
     from benchbrief.results.compare.comparison import Comparison, Outcome, Values
     from benchbrief.results.compare.contender import Difference
 
@@ -251,7 +251,7 @@ def difference_lines(found: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str
 
 
 def as_dict(
-    references: Sequence[Reference],
+    references: Sequence[NamedContender],
     outcome: Outcome,
     found: Sequence[Difference],
     threshold: float,
@@ -269,7 +269,7 @@ def as_dict(
     }
 
 
-def describe_side(reference: Reference, origin: str) -> dict[str, object]:
+def describe_side(reference: NamedContender, origin: str) -> dict[str, object]:
     hardware = reference.hardware or None
     return {"named": reference.text, "run": reference.run_dir.name, "hardware": hardware, "origin": origin}
 

@@ -41,7 +41,7 @@ class NotComparable(ResultsError):
 
 
 @dataclass(frozen=True)
-class Reference:
+class NamedContender:
     """`hardware` is "" for all of a run's."""
 
     text: str
@@ -49,12 +49,12 @@ class Reference:
     hardware: str = ""
 
 
-def resolve(text: str, out: Path) -> Reference:
+def resolve(text: str, out: Path) -> NamedContender:
     """Raises RunnerError, or NotComparable when the run has no such hardware."""
     name, colon, hardware = text.rpartition(":")
     if not colon or name == _REVISION[:-1] or Path(text).is_dir():
         name, hardware = text, ""
-    return Reference(text, _run(name or "last", out), hardware)
+    return NamedContender(text, _run(name or "last", out), hardware)
 
 
 def _run(name: str, out: Path) -> Path:
@@ -79,7 +79,7 @@ def _of_revision(revision: str, out: Path) -> Path:
     raise ResultsError(f"no run in {out} measured the spec of {revision}", hint)
 
 
-def contender(reference: Reference, opened: ExitStack) -> Contender:
+def contender(reference: NamedContender, opened: ExitStack) -> Contender:
     """Its results, open for as long as `opened` is. Raises RunnerError, NotComparable."""
     plan = load_plan(reference.run_dir)
     hardware = None
@@ -114,10 +114,10 @@ class Differing:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedContenders:
     """`outcomes` are of the pairs, `names` the letters of the contenders. The first is what others are judged by."""
 
-    references: tuple[Reference, ...]
+    references: tuple[NamedContender, ...]
     origins: tuple[str, ...]
     names: str
     threshold: float
@@ -145,13 +145,13 @@ class Judged:
 
 
 def judge(
-    references: Sequence[Reference],
+    references: Sequence[NamedContender],
     contenders: Sequence[Contender],
     metrics: Sequence[str],
     threshold: float,
     *,
     other_load: bool,
-) -> Judged:
+) -> JudgedContenders:
     """Raises NotComparable where the contenders have nothing in common, or not what is asked for."""
     names = "".join(chr(ord("A") + place) for place in range(len(contenders)))
     places = list(combinations(range(len(contenders)), 2))
@@ -174,7 +174,7 @@ def judge(
         notes += cautions(contenders[0], contenders[1], outcome, threshold)
     else:
         notes = list(ranking_cautions(contenders, names, field, loads, threshold, judged=other_load))
-    return Judged(
+    return JudgedContenders(
         tuple(references),
         tuple(each.origin for each in contenders),
         names,
@@ -208,7 +208,7 @@ def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[
         yield Differing(what, tuple(values.get(place, values[0]) for place in range(count)))
 
 
-def _require_common(references: Sequence[Reference], names: str, outcomes: Mapping[Pair, Outcome]) -> None:
+def _require_common(references: Sequence[NamedContender], names: str, outcomes: Mapping[Pair, Outcome]) -> None:
     if any(row.first and row.second for outcome in outcomes.values() for row in outcome.comparisons):
         return
     (one, other), outcome = next(iter(outcomes.items()))
@@ -260,7 +260,7 @@ def compare_named(
     *,
     mixed: bool = False,
     other_load: bool = False,
-) -> Judged:
+) -> JudgedContenders:
     """Judge each run by the first one. `mixed` allows contenders of different origin, `other_load` judges also points
     of another load. Raises RunnerError, NotComparable."""
     if not 2 <= len(named) <= MOST:
@@ -275,7 +275,7 @@ def compare_named(
         return judge(references, contenders, metrics, threshold, other_load=other_load)
 
 
-def _refuse_same(references: list[Reference]) -> None:
+def _refuse_same(references: list[NamedContender]) -> None:
     first = references[0]
     for place, second in enumerate(references):
         if bool(first.hardware) != bool(second.hardware):

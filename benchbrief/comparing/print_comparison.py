@@ -21,7 +21,7 @@ from benchbrief.comparing.compare_output import (
     shorten_reason,
     verdict_word,
 )
-from benchbrief.comparing.judged_contenders import Judged, Reference
+from benchbrief.comparing.judged_contenders import JudgedContenders, NamedContender
 from benchbrief.comparing.ranking_output import explain_unranked
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.source import display_width
@@ -39,21 +39,21 @@ _MOST_NAMED = 2
 _MOST_REASONS = 6
 
 
-class Line(NamedTuple):
+class FittedLine(NamedTuple):
     """A line of the table; `row` is its comparison, None for a head."""
 
     text: str
     row: Comparison | None = None
 
 
-class Table(NamedTuple):
+class FittedTable(NamedTuple):
     """Lines that fit, and what has no room in them: sentences for below."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[FittedLine, ...]
     notes: tuple[str, ...]
 
 
-def table_of(comparisons: Sequence[Comparison], columns: int | None) -> Table:
+def table_of(comparisons: Sequence[Comparison], columns: int | None) -> FittedTable:
     """The table in at most so many columns, where a point's name leaves room for it; None: as wide as it gets.
 
     Intervals give way first, then each point takes two lines or three. What is 0 on both sides, or missing, is a
@@ -69,7 +69,7 @@ def table_of(comparisons: Sequence[Comparison], columns: int | None) -> Table:
         lines = _stacked(rows, columns)
     if not (with_spread and with_interval):
         notes.append("there is no room for all intervals: a wider terminal, or --json, shows them")
-    return Table(tuple(lines), tuple(notes))
+    return FittedTable(tuple(lines), tuple(notes))
 
 
 def _is_zero(row: Comparison) -> bool:
@@ -108,7 +108,7 @@ def _cells(row: Comparison, *, with_spread: bool, with_interval: bool) -> tuple[
     return first, second, format_change(shown), verdict_word(row.verdict)
 
 
-def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bool) -> list[Line]:
+def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bool) -> list[FittedLine]:
     """A metric's name on a line of its own, above its points."""
     hidden = find_constant_dimensions(rows)
     cells = [
@@ -116,28 +116,28 @@ def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bo
         for row in rows
     ]
     head, rule, *texts = align_columns([_HEAD, *cells])
-    lines = [Line(head), Line(rule)]
+    lines = [FittedLine(head), FittedLine(rule)]
     for metric, pairs in groupby(zip(rows, texts, strict=True), key=lambda pair: pair[0].quantity):
-        lines += [Line(one_line(metric)), *(Line(text, row) for row, text in pairs)]
+        lines += [FittedLine(one_line(metric)), *(FittedLine(text, row) for row, text in pairs)]
     return lines
 
 
-def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[Line]:
+def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[FittedLine]:
     """Two lines for each point, for names that leave no room beside them; three where the change has none either."""
     hidden = find_constant_dimensions(rows)
     lines = []
     for metric, of in groupby(rows, key=lambda row: row.quantity):
-        lines.append(Line(one_line(metric)))
+        lines.append(FittedLine(one_line(metric)))
         for row in of:
             first, second, change, verdict = _cells(row, with_spread=False, with_interval=False)
             shown = [f"    A {first}, B {second}: {change}, {verdict}"]
             if columns is not None and display_width(shown[0]) > columns:
                 shown = [f"    A {first}, B {second}:", f"      {change}, {verdict}"]
-            lines += [Line(text, row) for text in (f"  {one_line(format_point(row, hidden))}", *shown)]
+            lines += [FittedLine(text, row) for text in (f"  {one_line(format_point(row, hidden))}", *shown)]
     return lines
 
 
-def write_page(file: Path, judged: Judged, language: str) -> None:
+def write_page(file: Path, judged: JudgedContenders, language: str) -> None:
     """Write the comparison as one page that needs no other file. Raises Stop when the file can't be written."""
     words = CATALOGUES[language]
     names = list(judged.names)
@@ -170,7 +170,7 @@ def write_page(file: Path, judged: Judged, language: str) -> None:
 
 
 def print_comparison(
-    judged: Judged,
+    judged: JudgedContenders,
     *,
     strict: bool,
     as_json: bool,
@@ -201,19 +201,19 @@ def print_comparison(
         _show(judged)
 
 
-def titled(references: Sequence[Reference]) -> str:
+def titled(references: Sequence[NamedContender]) -> str:
     """`B against A`, `B and C against A`."""
     first, *others = map(named, references)
     listed = " and ".join((", ".join(others[:-1]), others[-1])) if len(others) > 1 else others[0]
     return f"{listed} against {first}"
 
 
-def named(reference: Reference) -> str:
+def named(reference: NamedContender) -> str:
     hardware = f":{reference.hardware}" if reference.hardware else ""
     return f"{reference.run_dir.name}{hardware}"
 
 
-def _show(judged: Judged) -> None:
+def _show(judged: JudgedContenders) -> None:
     for letter, reference in zip(judged.names, judged.references, strict=True):
         show(f"{letter}  {named(reference)}")
     different = list(output.difference_lines([(each.what, each.each) for each in judged.differing]))
@@ -231,7 +231,7 @@ def _show(judged: Judged) -> None:
         show_wrapped(f"note: {note}", indent=6)
 
 
-def _show_two(judged: Judged) -> None:
+def _show_two(judged: JudgedContenders) -> None:
     (outcome,) = judged.outcomes.values()
     table = table_of(outcome.comparisons, columns_of(sys.stdout))
     for line, row in table.lines:
@@ -242,7 +242,7 @@ def _show_two(judged: Judged) -> None:
         show_wrapped(text, indent=2)
 
 
-def _show_ranking(judged: Judged) -> None:
+def _show_ranking(judged: JudgedContenders) -> None:
     for text, colour in ranked.ranked_table(judged, columns_of(sys.stdout)):
         show(text, colour=colour)
     show()

@@ -25,7 +25,7 @@ from benchbrief.dsl.source import display_width
 from benchbrief.model.message import mapped
 
 if TYPE_CHECKING:
-    from benchbrief.comparing.judged_contenders import Judged
+    from benchbrief.comparing.judged_contenders import JudgedContenders
     from benchbrief.results.compare.rankings import Ranking
 
 _MOST_NAMED = 2
@@ -47,7 +47,7 @@ def best_of(ranking: Ranking, names: str) -> str:
     return ", ".join(names[place] for place in ranking.leading)
 
 
-def ranked_table(judged: Judged, columns: int | None) -> list[RankedLine]:
+def ranked_table(judged: JudgedContenders, columns: int | None) -> list[RankedLine]:
     """The table in at most so many columns, where there is room for it: a column for each contender, else a line."""
     for with_spread in (True, False):
         lines = _aligned(judged, with_spread=with_spread)
@@ -72,7 +72,7 @@ def _points(rankings: Sequence[Ranking]) -> list[str]:
     return [one_line(format_point(row, hidden)) for row in rows]
 
 
-def _aligned(judged: Judged, *, with_spread: bool) -> list[RankedLine]:
+def _aligned(judged: JudgedContenders, *, with_spread: bool) -> list[RankedLine]:
     head = ("metric, point", *judged.names, "best")
     cells = [
         (
@@ -91,7 +91,7 @@ def _aligned(judged: Judged, *, with_spread: bool) -> list[RankedLine]:
     return lines
 
 
-def _stacked(judged: Judged) -> list[RankedLine]:
+def _stacked(judged: JudgedContenders) -> list[RankedLine]:
     lines = []
     points = zip(_points(judged.rankings), judged.rankings, strict=True)
     for _, of in groupby(points, key=lambda pair: pair[1].quantity):
@@ -103,7 +103,7 @@ def _stacked(judged: Judged) -> list[RankedLine]:
     return lines
 
 
-def explain_unranked(judged: Judged) -> Iterator[str]:
+def explain_unranked(judged: JudgedContenders) -> Iterator[str]:
     """Why points are not ranked, and why values are missing, each reason with the points that it holds for."""
     found: dict[tuple[str, str], list[str]] = {}
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
@@ -126,13 +126,13 @@ def _missing(ranking: Ranking, names: str) -> Iterator[tuple[str, str]]:
             yield names[place], (values.reason if values else "") or say.not_measured()
 
 
-def summary(judged: Judged) -> Iterator[str]:
+def summary(judged: JudgedContenders) -> Iterator[str]:
     """`against A: B 2 worse, 5 within noise`, a line for each contender."""
     for name, outcome in judged.against_first.items():
         yield f"{name} against {judged.names[0]}: {count_verdicts(outcome) or 'no point in common'}"
 
 
-def ranking_cases(judged: Judged, *, strict: bool) -> Iterator[Case]:
+def ranking_cases(judged: JudgedContenders, *, strict: bool) -> Iterator[Case]:
     """Each contender against the first: what a build server counts."""
     for name, outcome in judged.against_first.items():
         called = (judged.names[0], name)
@@ -140,7 +140,7 @@ def ranking_cases(judged: Judged, *, strict: bool) -> Iterator[Case]:
             yield replace(each, name=f"{each.name} ({name} against {called[0]})")
 
 
-def ranking_rows(judged: Judged) -> list[tuple[str, ...]]:
+def ranking_rows(judged: JudgedContenders) -> list[tuple[str, ...]]:
     """Return a row for each point: metric, which is named once, point, each contender with its letters, and the
     best."""
     before, rows = "", []
@@ -152,7 +152,7 @@ def ranking_rows(judged: Judged) -> list[tuple[str, ...]]:
     return rows
 
 
-def ranking_markdown(title: str, judged: Judged) -> str:
+def ranking_markdown(title: str, judged: JudgedContenders) -> str:
     lines = [f"## {inline(title)}", "", *(f"- {inline(line)}" for line in summary(judged)), ""]
     head = ("metric", "point", *judged.names, "best")
     rows = ranking_rows(judged)
@@ -165,7 +165,7 @@ def ranking_markdown(title: str, judged: Judged) -> str:
     return "\n".join(lines) + "\n"
 
 
-def ranking_dict(judged: Judged) -> dict[str, object]:
+def ranking_dict(judged: JudgedContenders) -> dict[str, object]:
     sides = zip(judged.names, judged.references, judged.origins, strict=True)
     return {
         "contenders": [{"name": name, **describe_side(reference, origin)} for name, reference, origin in sides],

@@ -14,7 +14,7 @@ from typing import Literal
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.model import events as j
 from benchbrief.model.events import RECORD, ReportMade
-from benchbrief.progress.run_view import RunView
+from benchbrief.progress.run_view import LiveRun
 from benchbrief.results.runs.run_summary import CellState
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Live, Reading, load_of, measures_of, read_live
@@ -86,7 +86,7 @@ class Followed:
     code: ExitCode | None = None
 
 
-class Looks(ABC):
+class RunFollower(ABC):
     """Looks at a run again and again until it has ended."""
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Looks(ABC):
 
 
 @dataclass
-class Follower(Looks):
+class Follower(RunFollower):
     run_dir: Path
     _start: j.RunStarted | None = None
     _end: j.RunEnded | None = None
@@ -187,7 +187,7 @@ class LaneTails:
 
 
 @dataclass
-class LanesFollower(Looks):
+class LanesFollower(RunFollower):
     """As `Follower`, for a run whose lanes are jobs: it goes on while its controller, a lane or a job does."""
 
     run_dir: Path
@@ -247,7 +247,7 @@ FIELDS = {
 """What of a record is shown, by its type; an empty text is null."""
 
 
-def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
+def event(view: LiveRun, record: j.AnyRecord) -> dict[str, object] | None:
     """Of a journal record, None when it is of no interest to who watches."""
     base: dict[str, object] = {"event": record.type, "at": record.at, "run": view.run_id}
     match record.type:
@@ -266,7 +266,7 @@ def _shown(value: object) -> object:
     return None if value == "" else list(value) if isinstance(value, tuple) else value
 
 
-def present(view: RunView, followed: Followed, now: float) -> dict[str, object]:
+def present(view: LiveRun, followed: Followed, now: float) -> dict[str, object]:
     """What goes on now. Times in seconds, latencies too; what is not known is null."""
     measures = measures_of(followed.readings)
     return {

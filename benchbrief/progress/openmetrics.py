@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 if TYPE_CHECKING:
     from benchbrief.progress.run_progress import Progress
-    from benchbrief.progress.run_view import RunView
+    from benchbrief.progress.run_view import LiveRun
     from benchbrief.results.runs.run_summary import CellState
     from benchbrief.runners.execution.live_numbers import Reading
 
@@ -33,7 +33,7 @@ Labels = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Family:
+class MetricFamily:
     """A metric family. `unit` is the end of its name, "" where it has none; a counter's samples end in `_total`."""
 
     name: str
@@ -59,13 +59,13 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def text(view: RunView, readings: Sequence[Reading], state: str, now: float) -> str:
+def text(view: LiveRun, readings: Sequence[Reading], state: str, now: float) -> str:
     """The whole exposition, `# EOF` included. `state` is the run's: running, done, failed or interrupted."""
     lines = [line for family in families(view, readings, state, now) for line in family.lines()]
     return "".join(f"{line}\n" for line in (*lines, "# EOF"))
 
 
-def families(view: RunView, readings: Sequence[Reading], state: str, now: float) -> Iterable[Family]:
+def families(view: LiveRun, readings: Sequence[Reading], state: str, now: float) -> Iterable[MetricFamily]:
     from benchbrief.results.runs.find_runs import RUN_STATES
     from benchbrief.runners.execution.live_numbers import load_of, measures_of
 
@@ -76,17 +76,19 @@ def families(view: RunView, readings: Sequence[Reading], state: str, now: float)
     def of_cell(name: str) -> Labels:
         return {**run, "cell": name, "hardware": cells[name].hardware, "workload": cells[name].workload}
 
-    def gauge(name: str, unit: str, about: str, samples: Iterable[tuple[Labels, float | None]]) -> Family:
+    def gauge(name: str, unit: str, about: str, samples: Iterable[tuple[Labels, float | None]]) -> MetricFamily:
         known = [(labels, value) for labels, value in samples if value is not None]
-        return Family(f"benchbrief_{name}{unit and '_'}{unit}", "gauge", unit, about, known)
+        return MetricFamily(f"benchbrief_{name}{unit and '_'}{unit}", "gauge", unit, about, known)
 
     spec, done = view.plan.spec.name, view.cells.items()
     of_state = (({**run, "spec": spec, "state": each}, float(each == state)) for each in RUN_STATES)
     yield gauge("run_state", "", "1 for the state that the run is in.", of_state)
     counts = (({**run, "state": each}, float(view.of(each))) for each in _CELL_STATES)
     yield gauge("cells", "", "Cells of the run by their state.", counts)
-    yield Family("benchbrief_attempts", "counter", "", "Attempts at cells that were begun.", [(run, view.attempts)])
-    yield Family("benchbrief_failures", "counter", "", "Attempts at cells that failed.", [(run, view.failures)])
+    yield MetricFamily(
+        "benchbrief_attempts", "counter", "", "Attempts at cells that were begun.", [(run, view.attempts)]
+    )
+    yield MetricFamily("benchbrief_failures", "counter", "", "Attempts at cells that failed.", [(run, view.failures)])
     elapsed = [(run, view.elapsed_s(now))]
     yield gauge("elapsed", "seconds", "Since the controller that drives the run began.", elapsed)
     left = view.remaining_s(now) if state == "running" else None

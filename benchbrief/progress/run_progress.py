@@ -31,7 +31,7 @@ from benchbrief.cli.terminal import (
 )
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.source import display_width
-from benchbrief.progress.run_view import Known, RunView
+from benchbrief.progress.run_view import KnownOfRun, LiveRun
 
 if TYPE_CHECKING:
     from benchbrief.model import events as j
@@ -63,7 +63,7 @@ class Progress:
         self._said_once: set[str] = set()
         self._lines: list[str] = []
         self._live: Any = None
-        self.view: RunView | None = None
+        self.view: LiveRun | None = None
         self._readings: Callable[[], Sequence[Reading]] = tuple
         self._width = 0
         self._heartbeat_s = heartbeat_s
@@ -73,14 +73,14 @@ class Progress:
 
     @contextmanager
     def of(
-        self, plan: Plan, known: Known | None = None, readings: Callable[[], Sequence[Reading]] = tuple
+        self, plan: Plan, known: KnownOfRun | None = None, readings: Callable[[], Sequence[Reading]] = tuple
     ) -> Iterator[None]:
         """Show the progress of this plan while the block runs. Cells that are `known` to be done count as finished.
 
         `readings` gives the numbers of what runs now.
         """
         self._width = max((display_width(cell.id) for cell in plan.cells), default=0)
-        self.view = RunView(plan, known)
+        self.view = LiveRun(plan, known)
         self._readings = readings
         if self._quiet:
             yield

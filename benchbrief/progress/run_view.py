@@ -41,7 +41,7 @@ class CellView:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownOfRun:
     """What is known of a run before its next record. `timed` is its plan with the times that were estimated for it.
 
     `done` has the cells that are done, which count as finished whatever the records say of them later, with the seconds
@@ -61,22 +61,22 @@ class Known:
     """The cells of candidates that ramps and searches left out before."""
 
 
-def known_by_estimate(plan: Plan, run_dir: Path) -> Known:
+def known_by_estimate(plan: Plan, run_dir: Path) -> KnownOfRun:
     """What is known of a run whose records are all still to be applied."""
     from benchbrief.results.runs.times_taken import Pace, timed_plan
 
-    return Known(timed_plan(plan, run_dir), {}, Pace())
+    return KnownOfRun(timed_plan(plan, run_dir), {}, Pace())
 
 
-class RunView:
-    def __init__(self, plan: Plan, known: Known | None = None) -> None:
+class LiveRun:
+    def __init__(self, plan: Plan, known: KnownOfRun | None = None) -> None:
         from benchbrief.compiler.estimates.budget_fit import without_budgets
         from benchbrief.model.planned_cells import UncountedCandidates
         from benchbrief.results.runs.times_taken import Pace
 
         self.plan = plan
         self._is_estimated = known is not None
-        self._known = known = known or Known(plan, {}, Pace())
+        self._known = known = known or KnownOfRun(plan, {}, Pace())
         done = known.done
         self.cells = {
             cell.id: CellView("ok", seconds=done[cell.id]) if cell.id in done else CellView() for cell in plan.cells

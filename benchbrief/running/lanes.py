@@ -28,7 +28,7 @@ from benchbrief.runners.fleet.scheduler import SchedulerSilent
 from benchbrief.runners.fleet.submitted_run import is_driven, submitted_run
 from benchbrief.runners.journal.journal_file import is_being_written
 from benchbrief.runners.journal.run_folder import PLAN, load_plan
-from benchbrief.running.run_output import Ending, note_simulation, report_as_asked
+from benchbrief.running.run_output import EndingOptions, note_simulation, report_as_asked
 from benchbrief.running.stop_signals import stop_on_signals
 
 _NAMED = 3
@@ -95,7 +95,7 @@ def submit_and_report(
     scheduler: str,
     options: Sequence[str],
     progress: Progress,
-    asked: Ending,
+    asked: EndingOptions,
     warned: Iterable[str] = (),
 ) -> None:
     """Give a new run to a scheduler, and follow it as `run_and_report` does. A run that is refused is not kept."""
@@ -127,7 +127,7 @@ def submit_and_report(
         raise
 
 
-def follow_and_report(run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = ()) -> None:
+def follow_and_report(run_dir: Path, progress: Progress, asked: EndingOptions, warned: Iterable[str] = ()) -> None:
     """Go on with a run whose lanes are jobs of a scheduler, tell how it ended, and stop with its exit code."""
     from benchbrief.pipeline import run_on_scheduler
 

@@ -15,7 +15,7 @@ from benchbrief.model.run_record import RunRecord
 from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
-from benchbrief.progress.run_view import Known
+from benchbrief.progress.run_view import KnownOfRun
 from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.find_runs import is_simulated
@@ -53,13 +53,13 @@ def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool
     )
 
 
-def known_before(plan: Plan, run_dir: Path, before: RunRecord, expected: TimeEstimated | None) -> Known:
+def known_before(plan: Plan, run_dir: Path, before: RunRecord, expected: TimeEstimated | None) -> KnownOfRun:
     timed = timed_plan(plan, run_dir)
     done = before.finished(plan) - before.not_chosen
     took = {name: None if name in before.reused else before.times.seconds.get(name) for name in done}
     pace = pace_of(timed, times_taken(run_dir)) if before.starts else Pace()
     estimated = expected or before.estimated
-    return Known(
+    return KnownOfRun(
         timed,
         took,
         pace,

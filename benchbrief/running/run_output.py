@@ -40,7 +40,7 @@ _MOST = 8
 """More warnings or kept expectations than these are counted only."""
 
 
-class Ending(TypedDict):
+class EndingOptions(TypedDict):
     no_report: bool
     quiet: bool
     wait: bool
@@ -72,7 +72,7 @@ def ending_options(function: F) -> F:
 
 
 def run_and_report(
-    run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = (), retake: Retake | None = None
+    run_dir: Path, progress: Progress, asked: EndingOptions, warned: Iterable[str] = (), retake: Retake | None = None
 ) -> None:
     """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code.
 
@@ -94,7 +94,7 @@ def note_simulation(run_dir: Path, progress: Progress) -> None:
         progress.note(SIMULATED)
 
 
-def report_as_asked(finished: Finished, asked: Ending, warned: Iterable[str]) -> None:
+def report_as_asked(finished: Finished, asked: EndingOptions, warned: Iterable[str]) -> None:
     """Push a run that has ended, tell how as the options of the command say, and stop with its exit code."""
     if asked["push"] and finished.status != "interrupted":
         from benchbrief.running.push_or_queue import push_or_explain

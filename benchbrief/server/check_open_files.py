@@ -16,13 +16,13 @@ from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.server.documents import Parsed, Snapshot, Text, uri_of, used_path
+from benchbrief.server.documents import DocumentText, Parsed, Snapshot, uri_of, used_path
 
 _SEVERITIES = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 
 
 @dataclass(frozen=True)
-class Finding:
+class ShownFinding:
     """A diagnostic of the compiler, and the same for the client."""
 
     diagnostic: Diagnostic
@@ -38,7 +38,7 @@ class Analysis:
 
     files: tuple[Parsed, ...]
     model: Model | None
-    found: Mapping[str, tuple[Finding, ...]]
+    found: Mapping[str, tuple[ShownFinding, ...]]
     memory: LoweredReports = field(default_factory=LoweredReports)
 
     def place(self, span: Span) -> types.Location | None:
@@ -55,9 +55,9 @@ class Checked:
     snapshot: Snapshot
     analyses: Mapping[Path, Analysis] = field(default_factory=dict)
 
-    def findings(self) -> dict[str, list[Finding]]:
+    def findings(self) -> dict[str, list[ShownFinding]]:
         """Of every file that is open or has any, by URI; what two specs find in a file that both use is listed once."""
-        found: dict[str, list[Finding]] = {buffer.uri: [] for buffer in self.snapshot.open.values()}
+        found: dict[str, list[ShownFinding]] = {buffer.uri: [] for buffer in self.snapshot.open.values()}
         for analysis in self.analyses.values():
             for uri, findings in analysis.found.items():
                 here = found.setdefault(uri, [])
@@ -93,10 +93,10 @@ def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], earlier: Analysis |
     partly = examined.loaded is None or bool(examined.loaded.broken)
     former = earlier.model if earlier and partly else None
     analysis = Analysis(files, former or examined.model or (earlier.model if earlier else None), {}, memory)
-    found: dict[str, list[Finding]] = {}
+    found: dict[str, list[ShownFinding]] = {}
     for diagnostic in examined.diagnostics:
         uri, shown = _for_client(analysis, diagnostic)
-        found.setdefault(uri, []).append(Finding(diagnostic, shown))
+        found.setdefault(uri, []).append(ShownFinding(diagnostic, shown))
     if partly and files[0].uri not in found:
         for finding in _uses_of(analysis, found):
             found.setdefault(files[0].uri, []).append(finding)
@@ -148,11 +148,11 @@ def _place(analysis: Analysis, span: Span) -> types.Location | None:
     known = analysis.place(span)
     if known is not None or not span.source.name:
         return known
-    text = Text(span.source.text, analysis.files[0].text.encoding)
+    text = DocumentText(span.source.text, analysis.files[0].text.encoding)
     return types.Location(uri_of(Path(span.source.name).absolute()), text.range(span.start, span.end))
 
 
-def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:
+def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[ShownFinding]]) -> Iterator[ShownFinding]:
     """A word at each `use` whose file can't be used: it is why nothing else is said of the spec."""
     root = analysis.files[0]
     for use in (each for each in root.declarations if isinstance(each, ast.Use)):
@@ -177,4 +177,4 @@ def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[Finding]]) -> Iter
                     types.DiagnosticRelatedInformation(types.Location(uri, finding.shown.range), finding.shown.message)
                 ],
             )
-            yield Finding(diagnostic, shown)
+            yield ShownFinding(diagnostic, shown)

@@ -33,7 +33,7 @@ from benchbrief.server.cursor_context import (
     DECLARATION_SNIPPETS,
     INNER,
     Cursor,
-    Frame,
+    OpenBracket,
     attribute_doc,
     cursor_at,
     declared,
@@ -42,7 +42,7 @@ from benchbrief.server.cursor_context import (
     markdown,
     schema_of,
 )
-from benchbrief.server.documents import Text as Document
+from benchbrief.server.documents import DocumentText as Document
 
 Item = types.CompletionItem
 ItemKind = types.CompletionItemKind
@@ -453,7 +453,7 @@ class _Completer(ExpressionSuggestions):
         if finished:
             yield from self.keys(block)
 
-    def in_head(self, block: Frame) -> Iterator[Item]:
+    def in_head(self, block: OpenBracket) -> Iterator[Item]:
         """After the keyword of an inner block."""
         words = [token.text for token in block.tokens]
         first = words[0]
@@ -470,13 +470,13 @@ class _Completer(ExpressionSuggestions):
         elif first == "override" and words[1] in BLOCKS:
             yield from self.names(words[1])
 
-    def schema(self, block: Frame) -> BlockSchema | None:
+    def schema(self, block: OpenBracket) -> BlockSchema | None:
         keyword = block.head.keyword
         if keyword == "override":
             return BLOCKS.get(block.head.name)
         return schema_of(keyword, family_at(self.cursor, self.index))
 
-    def keys(self, block: Frame) -> Iterator[Item]:
+    def keys(self, block: OpenBracket) -> Iterator[Item]:
         """The attributes that the block does not say yet, those that it must say first; then the blocks in it."""
         schema = self.schema(block)
         if schema is None:
@@ -510,7 +510,7 @@ class _Completer(ExpressionSuggestions):
 
     # --- values of blocks ---
 
-    def in_value(self, block: Frame) -> Iterator[Item]:
+    def in_value(self, block: OpenBracket) -> Iterator[Item]:
         cursor = self.cursor
         schema = self.schema(block)
         key = schema.keys.get(block.key) if schema else None
@@ -600,11 +600,11 @@ class _Completer(ExpressionSuggestions):
 
     # --- reports ---
 
-    def options(self, block: Frame) -> Iterator[Item]:
+    def options(self, block: OpenBracket) -> Iterator[Item]:
         if block.tokens and block.tokens[-1].text == "," and block.head.keyword in ELEMENTS:
             yield from self.words(OPTIONS.items(), ItemKind.Keyword)
 
-    def report_words(self, block: Frame) -> Iterator[Item]:
+    def report_words(self, block: OpenBracket) -> Iterator[Item]:
         schema = self.schema(block)
         key = schema.keys.get(block.key) if schema else None
         if key is not None and not block.tokens:
@@ -617,7 +617,7 @@ class _Completer(ExpressionSuggestions):
             yield self.word("facts", "All that is declared about the hardware.", ItemKind.EnumMember)
 
 
-def _number_of(block: Frame, shape: Shape | None, cursor: Cursor) -> Number | None:
+def _number_of(block: OpenBracket, shape: Shape | None, cursor: Cursor) -> Number | None:
     """What a number here has to be, as far as one can tell; None for anything."""
     last = [token.text for token in cursor.before[-2:]]
     if isinstance(shape, Number):

@@ -92,7 +92,7 @@ _KEYWORDS = frozenset((*TOP_LEVEL, *INNER))
 
 
 @dataclass(frozen=True)
-class Token:
+class TypedToken:
     kind: str
     text: str
     start: int
@@ -100,7 +100,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Head:
+class BlockHead:
     """The head of a block: `workload b "Tagging" from ycsb.b`, `override workload b`, `each workload`."""
 
     keyword: str
@@ -118,13 +118,13 @@ class Head:
 
 
 @dataclass
-class Frame:
+class OpenBracket:
     """An open bracket, or the file. `word` stands before a `(` or `[`; a `{` has the head of its block."""
 
     bracket: Literal["", "{", "[", "("]
-    head: Head = field(default_factory=lambda: Head(""))
+    head: BlockHead = field(default_factory=lambda: BlockHead(""))
     word: str = ""
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[TypedToken] = field(default_factory=list)
     """Since the last attribute or block began."""
     key: str = ""
     """The attribute whose value the tokens are; for a metric and a parameter, the word itself."""
@@ -143,26 +143,26 @@ class Cursor:
     prefix: str
     start: int
     end: int
-    frames: tuple[Frame, ...]
+    frames: tuple[OpenBracket, ...]
     """Outermost first; the first stands for the file."""
     new_line: bool
     """Whether the word is the first on its line."""
 
     @property
-    def blocks(self) -> tuple[Frame, ...]:
+    def blocks(self) -> tuple[OpenBracket, ...]:
         """The file and the open blocks."""
         return tuple(frame for frame in self.frames if frame.bracket in ("", "{"))
 
     @property
-    def block(self) -> Frame:
+    def block(self) -> OpenBracket:
         return self.blocks[-1]
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> OpenBracket:
         return self.frames[-1]
 
     @property
-    def before(self) -> list[Token]:
+    def before(self) -> list[TypedToken]:
         """The tokens before the word, since the bracket or the attribute that it is in."""
         return self.frame.tokens
 
@@ -181,7 +181,7 @@ def cursor_at(text: str, offset: int) -> Cursor:
         end += 1
     while start < offset and text[start].isdecimal():  # `20mi`: the unit is the word
         start += 1
-    frames = [Frame("")]
+    frames = [OpenBracket("")]
     for token in tokens(text, 0, start):
         if token.kind == "comment" and token.end == start:
             return Cursor("comment", "", offset, offset, tuple(frames), new_line=False)
@@ -192,18 +192,18 @@ def cursor_at(text: str, offset: int) -> Cursor:
     return Cursor("code", text[start:offset], start, end, tuple(frames), new_line)
 
 
-def tokens(text: str, start: int, end: int) -> Iterator[Token]:
+def tokens(text: str, start: int, end: int) -> Iterator[TypedToken]:
     """The words, numbers, texts, comments and signs of a piece of text."""
     for match in _TOKEN.finditer(text, start, end):
         if match.lastgroup is not None and match.lastgroup != "space":
-            yield Token(match.lastgroup, match.group(), match.start(), match.end())
+            yield TypedToken(match.lastgroup, match.group(), match.start(), match.end())
 
 
 def keys_after(text: str, offset: int) -> set[str]:
     """The attributes that the block around `offset` goes on to say."""
     depth = 0
     found: set[str] = set()
-    before: Token | None = None
+    before: TypedToken | None = None
     for token in tokens(text, offset, len(text)):
         if _begins_declaration(text, token):
             break  # the block was never closed
@@ -220,7 +220,7 @@ def keys_after(text: str, offset: int) -> set[str]:
     return found
 
 
-def _in_string(text: str, token: Token, word: tuple[int, int, int], frames: list[Frame]) -> Cursor:
+def _in_string(text: str, token: TypedToken, word: tuple[int, int, int], frames: list[OpenBracket]) -> Cursor:
     """A cursor inside a text that `token` begins: in one of its holes, or in what is plain."""
     start, offset, end = word
     opened = -1
@@ -231,7 +231,7 @@ def _in_string(text: str, token: Token, word: tuple[int, int, int], frames: list
             opened = -1
     if opened < 0:
         return Cursor("text", "", offset, offset, tuple(frames), new_line=False)
-    inner = [*frames, Frame("(", word="{")]
+    inner = [*frames, OpenBracket("(", word="{")]
     for piece in tokens(text, opened, start):
         if piece.text == ":" and inner[-1].word == "{":
             return Cursor("format", text[start:offset], start, end, tuple(inner), new_line=False)
@@ -239,7 +239,7 @@ def _in_string(text: str, token: Token, word: tuple[int, int, int], frames: list
     return Cursor("hole", text[start:offset], start, end, tuple(inner), new_line=False)
 
 
-def _take(frames: list[Frame], token: Token, text: str) -> None:
+def _take(frames: list[OpenBracket], token: TypedToken, text: str) -> None:
     if token.kind == "comment":
         return
     if _begins_declaration(text, token):
@@ -248,12 +248,12 @@ def _take(frames: list[Frame], token: Token, text: str) -> None:
     frame = frames[-1]
     match token.text:
         case "{":
-            frames.append(Frame("{", head=_head(frame.tokens, text)))
+            frames.append(OpenBracket("{", head=_head(frame.tokens, text)))
             frame.tokens, frame.key = [], ""
         case "[" | "(":
             last = frame.tokens[-1] if frame.tokens else None
             called = last is not None and last.kind == "word" and last.end == token.start
-            frames.append(Frame("[" if token.text == "[" else "(", word=_dotted(frame.tokens) if called else ""))
+            frames.append(OpenBracket("[" if token.text == "[" else "(", word=_dotted(frame.tokens) if called else ""))
         case "}" | "]" | ")":
             _close(frames, token)
         case "=" if frame.bracket in ("", "{"):
@@ -262,13 +262,13 @@ def _take(frames: list[Frame], token: Token, text: str) -> None:
             frame.tokens.append(token)
 
 
-def _begins_declaration(text: str, token: Token) -> bool:
+def _begins_declaration(text: str, token: TypedToken) -> bool:
     """Whether a token is a keyword at the margin, with no value of its own."""
     at_margin = token.start == 0 or text[token.start - 1] == "\n"
     return at_margin and token.text in DECLARATIONS and not _VALUE_NEXT.match(text, token.end)
 
 
-def _close(frames: list[Frame], token: Token) -> None:
+def _close(frames: list[OpenBracket], token: TypedToken) -> None:
     opener = {"}": "{", "]": "[", ")": "("}[token.text]
     for depth in range(len(frames) - 1, 0, -1):
         if frames[depth].bracket == opener and frames[depth].word != "{":
@@ -280,7 +280,7 @@ def _close(frames: list[Frame], token: Token) -> None:
             return
 
 
-def _begin_value(frame: Frame) -> None:
+def _begin_value(frame: OpenBracket) -> None:
     words = frame.tokens
     if words and words[0].text in ("metric", "param") and frame.bracket == "":
         frame.key = words[0].text
@@ -291,9 +291,9 @@ def _begin_value(frame: Frame) -> None:
     frame.tokens = []
 
 
-def _head(before: list[Token], text: str) -> Head:
+def _head(before: list[TypedToken], text: str) -> BlockHead:
     """The head of the block whose `{` comes after these tokens."""
-    run: list[Token] = []
+    run: list[TypedToken] = []
     for token in reversed(before):
         if token.kind not in ("word", "string", "text") and token.text != ".":
             break
@@ -303,14 +303,14 @@ def _head(before: list[Token], text: str) -> Head:
     run.reverse()
     start = next((index for index, token in enumerate(run) if token.text in _KEYWORDS), max(0, len(run) - 1))
     words = [token.text for token in run[start:] if token.kind == "word" or token.text == "."]
-    return Head(words[0], tuple(words[1:])) if words else Head("")
+    return BlockHead(words[0], tuple(words[1:])) if words else BlockHead("")
 
 
-def _is_first(text: str, token: Token) -> bool:
+def _is_first(text: str, token: TypedToken) -> bool:
     return not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()
 
 
-def _dotted(before: list[Token]) -> str:
+def _dotted(before: list[TypedToken]) -> str:
     """`latency.p99` before a `[`."""
     words: list[str] = []
     for token in reversed(before):

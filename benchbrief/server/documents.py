@@ -33,7 +33,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 Encoding = types.PositionEncodingKind
 
 
-class Text:
+class DocumentText:
     """Never changes; `changed` gives the next one. Offsets are in characters."""
 
     def __init__(self, text: str, encoding: Encoding) -> None:
@@ -53,14 +53,14 @@ class Text:
         starts = self.line_starts
         return [self.text[start:end] for start, end in zip(starts, [*starts[1:], len(self.text)], strict=True)]
 
-    def changed(self, change: types.TextDocumentContentChangeEvent) -> Text:
+    def changed(self, change: types.TextDocumentContentChangeEvent) -> DocumentText:
         """The text after one change of the client's."""
         if isinstance(change, types.TextDocumentContentChangePartial):
             start, end = self.offset(change.range.start), self.offset(change.range.end)
             if end < start:
                 start, end = end, start
-            return Text(self.text[:start] + change.text + self.text[end:], self.encoding)
-        return Text(change.text, self.encoding)
+            return DocumentText(self.text[:start] + change.text + self.text[end:], self.encoding)
+        return DocumentText(change.text, self.encoding)
 
     def position(self, offset: int) -> types.Position:
         offset = min(max(offset, 0), len(self.text))
@@ -116,11 +116,11 @@ class Buffer:
     uri: str
     path: Path
     version: int | None
-    text: Text
+    text: DocumentText
 
 
 @dataclass(frozen=True)
-class Part:
+class FilePart:
     """A piece of a file, with the declarations in it, as far as they can be read, and why they can't all be."""
 
     source: Source
@@ -136,9 +136,9 @@ class Parsed:
     path: Path
     uri: str
     version: int | None
-    text: Text
+    text: DocumentText
     whole: Source
-    parts: tuple[Part, ...]
+    parts: tuple[FilePart, ...]
     tree: ast.File | None
     error: SpecError | None
 
@@ -206,7 +206,7 @@ class Documents:
 
     def opened(self, uri: str, version: int | None, text: str) -> None:
         path = path_of(uri, self.root)
-        self.open[path.resolve()] = Buffer(uri, path, version, Text(text, self.encoding))
+        self.open[path.resolve()] = Buffer(uri, path, version, DocumentText(text, self.encoding))
 
     def changed(self, uri: str, version: int | None, changes: list[types.TextDocumentContentChangeEvent]) -> None:
         """Raises KeyError for a document that is not open."""
@@ -298,7 +298,7 @@ class Snapshot:
         name = os.path.relpath(path)
         buffer = self.open.get(real)
         if buffer is None:
-            text = Text(read_source(path, name).text, self.documents.encoding)
+            text = DocumentText(read_source(path, name).text, self.documents.encoding)
             path = Path(os.path.abspath(path))  # noqa: PTH100  # as it was named: links are not followed
             buffer = Buffer(uri_of(path), path, None, text)
         before = self.documents.last.get(real)
@@ -312,9 +312,9 @@ class Snapshot:
         return parsed
 
 
-def _parsed(buffer: Buffer, name: str, known: Iterable[Part]) -> Parsed:
+def _parsed(buffer: Buffer, name: str, known: Iterable[FilePart]) -> Parsed:
     whole = Source(name, buffer.text.text)
-    parts: list[Part] = []
+    parts: list[FilePart] = []
     error: SpecError | None = _unusable(whole)
     if error is None:
         parts, error = _parts(whole, known)
@@ -324,7 +324,7 @@ def _parsed(buffer: Buffer, name: str, known: Iterable[Part]) -> Parsed:
     return Parsed(buffer.path, buffer.uri, buffer.version, buffer.text, whole, tuple(parts), tree, error)
 
 
-def _tree(whole: Source, parts: Iterable[Part]) -> ast.File:
+def _tree(whole: Source, parts: Iterable[FilePart]) -> ast.File:
     declarations = tuple(declaration for part in parts for declaration in part.declarations)
     return ast.File(Span(whole, 0, len(whole.text)), declarations)
 
@@ -336,12 +336,12 @@ def _unusable(source: Source) -> SpecError | None:
     return syntax_errors.HoldsNul(Span(source, nul, nul + 1), nul).error() if nul >= 0 else None
 
 
-def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], PartlyRead | None]:
+def _parts(whole: Source, before: Iterable[FilePart]) -> tuple[list[FilePart], PartlyRead | None]:
     """The parts in order, read or taken from before, and the syntax errors in them."""
-    known: dict[tuple[str, str], list[Part]] = {}
+    known: dict[tuple[str, str], list[FilePart]] = {}
     for part in before:
         known.setdefault((part.source.name, part.source.text), []).append(part)
-    parts: list[Part] = []
+    parts: list[FilePart] = []
     first: Diagnostic | None = None
     begin = 0
     starts = declaration_starts(whole.text)
@@ -353,13 +353,13 @@ def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], PartlyRea
             # What is wrong may show only in what comes after; and the cut may have been a wrong one.
             rest = Source(whole.name, whole.text[start:])
             try:
-                return [*parts, Part(rest, start, parse(rest).declarations)], None
+                return [*parts, FilePart(rest, start, parse(rest).declarations)], None
             except SpecError as error:
                 first, begin = error.diagnostics[0], start
         parts.append(part)
         if sum(part.error is not None for part in parts) > _MOST_BROKEN:
             rest = Source(whole.name, whole.text[end:])
-            parts.append(Part(rest, end, (), wholly_unread(rest)))
+            parts.append(FilePart(rest, end, (), wholly_unread(rest)))
             break
     errors = [part.error for part in parts if part.error is not None]
     if first is None:
@@ -372,10 +372,10 @@ def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], PartlyRea
     return parts, PartlyRead(tuple(found[:MOST]), _tree(whole, parts), lost)
 
 
-def _part(source: Source, start: int) -> Part:
+def _part(source: Source, start: int) -> FilePart:
     try:
-        return Part(source, start, parse_with_gaps(source).declarations)
+        return FilePart(source, start, parse_with_gaps(source).declarations)
     except PartlyRead as error:
-        return Part(source, start, error.tree.declarations, error)
+        return FilePart(source, start, error.tree.declarations, error)
     except SpecError as error:
-        return Part(source, start, (), wholly_unread(source, error.diagnostics))
+        return FilePart(source, start, (), wholly_unread(source, error.diagnostics))

@@ -29,11 +29,11 @@ from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan, units
 from benchbrief.model.planned_cells import most_cells
 from benchbrief.model.precision import share_text
-from benchbrief.server.check_open_files import Finding
+from benchbrief.server.check_open_files import ShownFinding
 from benchbrief.server.cursor_context import (
     DECLARATION_SNIPPETS,
     Cursor,
-    Token,
+    TypedToken,
     attribute_doc,
     cursor_at,
     declared,
@@ -56,7 +56,9 @@ _DOCS = {
 _FENCE = re.compile(r"```bench .*")
 
 
-def hover(view: View, model: Model | None, findings: list[Finding], position: types.Position) -> types.Hover | None:
+def hover(
+    view: View, model: Model | None, findings: list[ShownFinding], position: types.Position
+) -> types.Hover | None:
     """`model` is the checked spec, as far as there is one; `findings` are those of the file."""
     text = view.file.text
     offset = text.offset(position)
@@ -96,7 +98,7 @@ def _declared_unit(view: View, offset: int) -> ast.Name | None:
     return None
 
 
-def _token_at(view: View, offset: int) -> Token | None:
+def _token_at(view: View, offset: int) -> TypedToken | None:
     """The word or number that holds an offset, or ends at it; none in comments and plain texts."""
     text = view.file.text.text
     cursor = cursor_at(text, offset)
@@ -114,7 +116,7 @@ def _token_at(view: View, offset: int) -> Token | None:
 # --- words of the language ---
 
 
-def _of_word(text: str, token: Token, index: NameIndex) -> Iterator[str]:
+def _of_word(text: str, token: TypedToken, index: NameIndex) -> Iterator[str]:
     cursor = cursor_at(text, token.end)
     if token.kind == "number":
         yield from _of_quantity(text, token)
@@ -214,7 +216,7 @@ def _measure(name: str) -> str:
     return f"**`{name}`** in {unit}\n\n{word_meanings.measure_doc(name)}\n\n{probe}on demand by {dims}"
 
 
-def _of_quantity(text: str, number: Token) -> Iterator[str]:
+def _of_quantity(text: str, number: TypedToken) -> Iterator[str]:
     """`75M records` is 75,000,000 records."""
     following = next(tokens(text, number.end, min(len(text), number.end + 80)), None)
     end = number.end

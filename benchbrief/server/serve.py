@@ -31,8 +31,8 @@ import benchbrief
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.formatter import format_source
 from benchbrief.server import complete_word, hover, navigation
-from benchbrief.server.check_open_files import Analysis, Checked, Finding, check_all
-from benchbrief.server.documents import Documents, Parsed, Text
+from benchbrief.server.check_open_files import Analysis, Checked, ShownFinding, check_all
+from benchbrief.server.documents import Documents, DocumentText, Parsed
 from benchbrief.server.spec_view import View, Views
 
 
@@ -162,7 +162,7 @@ _PLACES = ("*.bench", "*/*.bench", "../*.bench", "../*/*.bench")
 _MOST = 200
 
 
-def used_files(document: Text, position: types.Position, path: Path) -> list[types.CompletionItem] | None:
+def used_files(document: DocumentText, position: types.Position, path: Path) -> list[types.CompletionItem] | None:
     """Items for a cursor in the text behind `use`; None when it is elsewhere."""
     offset = document.offset(position)
     here = next((use for use in _USE.finditer(document.text) if use.start(1) <= offset <= use.end(1)), None)
@@ -187,9 +187,9 @@ def formatted(file: Parsed) -> list[types.TextEdit]:
     return changed_lines(file.text, format_source(file.whole))
 
 
-def changed_lines(text: Text, after: str) -> list[types.TextEdit]:
+def changed_lines(text: DocumentText, after: str) -> list[types.TextEdit]:
     """An edit for each run of lines that differ."""
-    old, new = text.lines, Text(after, text.encoding).lines
+    old, new = text.lines, DocumentText(after, text.encoding).lines
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     offsets = [*text.line_starts, len(text.text)]
     return [
@@ -199,7 +199,7 @@ def changed_lines(text: Text, after: str) -> list[types.TextEdit]:
     ]
 
 
-def fixes(analysis: Analysis, findings: list[Finding], where: types.Range) -> list[types.CodeAction]:
+def fixes(analysis: Analysis, findings: list[ShownFinding], where: types.Range) -> list[types.CodeAction]:
     """A quick fix for each suggestion whose diagnostic touches the range."""
     actions = []
     for finding in findings:

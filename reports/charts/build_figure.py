@@ -13,8 +13,8 @@ from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.points import DimKey
 from benchbrief.model.precision import magnitude, to_digits
-from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis, XKind
-from benchbrief.reports.charts.drawn_series import Detail, Drawn, column_writer, value_writers
+from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis, XKind
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers
 from benchbrief.reports.charts.searched_points import (
     chosen_ramp,
     low_limits,
@@ -45,7 +45,7 @@ _MOST_LEADERS = 4
 """The most series that a finding names where none is the highest everywhere."""
 
 
-def describe_figure(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Results, x_dim: str | None) -> str:
+def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], results: Results, x_dim: str | None) -> str:
     """Return kind, axes, the ends of each series, and the highest series, panel by panel."""
     words, chart = results.words, charts[0]
     marks = {d.trace.mark for d in drawn} - {"rule"}
@@ -72,7 +72,7 @@ def describe_figure(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Re
     return " ".join(sentences)
 
 
-def _ends(d: Drawn, text: Callable[[float], str], words: Words) -> str:
+def _ends(d: DrawnSeries, text: Callable[[float], str], words: Words) -> str:
     shown = [(p.mark + text(p.y), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
     name = d.trace.name
     if not shown:
@@ -89,7 +89,7 @@ def _ends(d: Drawn, text: Callable[[float], str], words: Words) -> str:
     return words[key].format(name=name, first=first, last=last, first_x=shown[0][1], last_x=shown[-1][1])
 
 
-def _verdicts(d: Drawn, words: Words) -> list[str]:
+def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
     """Return the rates at which a line's promise was broken, and those that the generator could not offer."""
     hollow = [p.x for p in d.trace.points if p.hollow and p.y is not None]
     late = [p.x for p in d.trace.points if p.late and p.y is not None]
@@ -104,11 +104,11 @@ def _verdicts(d: Drawn, words: Words) -> list[str]:
     ]
 
 
-def _findings(drawn: Sequence[Drawn], words: Words) -> list[str]:
+def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
     """Return the highest of the series of one quantity on one axis; with the quantity's name where there are
     several."""
     lines = [d for d in drawn if d.trace.mark != "rule"]
-    groups: dict[tuple[bool, str], list[Drawn]] = {}
+    groups: dict[tuple[bool, str], list[DrawnSeries]] = {}
     for d in lines:
         if not d.trace.dashed:
             groups.setdefault((d.trace.right, d.label), []).append(d)
@@ -120,7 +120,7 @@ def _findings(drawn: Sequence[Drawn], words: Words) -> list[str]:
     return found
 
 
-def _finding(compared: Sequence[Drawn], words: Words) -> str:
+def _finding(compared: Sequence[DrawnSeries], words: Words) -> str:
     """Return the highest series at the points that all have; "" where less than half of the points have them all."""
     values = [{k: p.y for k, p in zip(d.labels, d.trace.points, strict=True) if p.y is not None} for d in compared]
     keys = list(dict.fromkeys(label for d in compared for label in d.labels))
@@ -188,7 +188,7 @@ def staircase_axis(
     return "target", {"phase": tuple(keys)}
 
 
-def axis_scale(drawn: Sequence[Drawn]) -> Scale:
+def axis_scale(drawn: Sequence[DrawnSeries]) -> Scale:
     """Return the scale of an axis's values, without marks on the x axis."""
     units = {d.series.query.unit for d in drawn if not d.upright}
     if len(units) != 1:
@@ -196,7 +196,7 @@ def axis_scale(drawn: Sequence[Drawn]) -> Scale:
     return scale_for([p.y for d in drawn for p in d.trace.points if not p.upright], units.pop())
 
 
-def in_scale(drawn: Drawn, y: Scale, x: Scale) -> Drawn:
+def in_scale(drawn: DrawnSeries, y: Scale, x: Scale) -> DrawnSeries:
     def opt(value: float | None) -> float | None:
         return None if value is None else y(value)
 
@@ -226,7 +226,7 @@ def without_shared_end(label: str, other: str) -> str:
     return next((label[:at] for at in places if other.endswith(label[at:])), label)
 
 
-def axis_title(drawn: Sequence[Drawn], scale: Scale) -> str:
+def axis_title(drawn: Sequence[DrawnSeries], scale: Scale) -> str:
     drawn = [d for d in drawn if not d.upright]
     main = [d for d in drawn if d.series.color_dim] or drawn
     labels = list(dict.fromkeys(d.label for d in main))
@@ -252,7 +252,7 @@ class Drawing:
     """
 
     charts: tuple[Chart, ...]
-    series: tuple[Drawn, ...]
+    series: tuple[DrawnSeries, ...]
     alt: str
     data_head: tuple[str, ...]
     data: tuple[tuple[str, ...], ...]
@@ -420,7 +420,7 @@ def _traces(
     panel: plan.LabelledKey | None,
     results: Results,
     remarks: _Remarks,
-) -> Iterable[Drawn]:
+) -> Iterable[DrawnSeries]:
     coloured = sum(1 for s in figure.series if s.color_dim)
     plain = [s for s in figure.series if not s.color_dim]
     label = readable_label(series.label, results.words)
@@ -454,7 +454,7 @@ def _traces(
         right, counted = series.axis == "right", is_counted(series.query.unit)
         trace = Trace(name, series.mark, tuple(points), color, right, series.dashed, loose, counted)
         trace = with_verdicts(trace, series, keys, where, kind, results)
-        yield Drawn(series, label, trace, details, panel.label if panel else "")
+        yield DrawnSeries(series, label, trace, details, panel.label if panel else "")
 
 
 def _moments(
@@ -474,25 +474,25 @@ def _color(results: Results, dim: str, key: plan.LabelledKey, index: int) -> int
 
 def _point(
     series: plan.Series, index: int, key: plan.LabelledKey, where: dict[str, DimKey], kind: XKind, results: Results
-) -> Point:
+) -> ChartPoint:
     at = {**where, series.x_dim: key.value} if series.x_dim and series.mark != "rule" else where
     x = float(index) if kind == "category" else float(key.value)
     mark = results.doubt(series.query, None, at).mark
     if series.mark == "curve" and series.x_query:
         x_value, y = results.at(series.x_query, **at), results.at(series.query, **at)
         if x_value is None or y is None:
-            return Point(x_value or 0.0, None, key_text(key.label, key.value))
-        return Point(x_value, y, key_text(key.label, key.value), mark=mark)
+            return ChartPoint(x_value or 0.0, None, key_text(key.label, key.value))
+        return ChartPoint(x_value, y, key_text(key.label, key.value), mark=mark)
     y = results.at(series.query, **at)
     repeats = results.spread(series.repeats, **at) if y is not None and series.repeats else []
     if y is None or len(repeats) < FEWEST_FOR_INTERVAL:
-        return Point(x, y, repeats=tuple(repeats) if len(repeats) > 1 else (), mark=mark)
+        return ChartPoint(x, y, repeats=tuple(repeats) if len(repeats) > 1 else (), mark=mark)
     low, high = _interval(series, repeats, y, results)
-    return Point(x, y, low=low, high=high, mark=mark)
+    return ChartPoint(x, y, low=low, high=high, mark=mark)
 
 
 def _detail(
-    series: plan.Series, point: Point, key: plan.LabelledKey, where: dict[str, DimKey], results: Results
+    series: plan.Series, point: ChartPoint, key: plan.LabelledKey, where: dict[str, DimKey], results: Results
 ) -> Detail:
     along = {series.x_dim: key.value} if series.x_dim and series.mark != "rule" else {}
     behind = [c for c in results.cells_behind(series.query, **where, **along) if c.status == "ok"]
@@ -501,13 +501,13 @@ def _detail(
     return Detail(key_text(key.label, key.value), x, point.y, point.low, point.high, repeats, cells, point.mark)
 
 
-def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -> Point:
+def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind) -> ChartPoint:
     """Place a mark on the x axis: its value may lie between two categories."""
     x = point.y
     if x is not None and kind == "category":
         pairs = enumerate(pairwise(float(k.value) for k in _keys(figure, dim)))
         x = next((i + (x - a) / (b - a) for i, (a, b) in pairs if a <= x <= b), None)
-    return Point(x if x is not None else 0.0, point.y if x is not None else None, upright=True)
+    return ChartPoint(x if x is not None else 0.0, point.y if x is not None else None, upright=True)
 
 
 def _interval(
@@ -525,7 +525,7 @@ def _interval(
 
 
 def _explain(
-    points: Sequence[Point],
+    points: Sequence[ChartPoint],
     keys: Sequence[plan.LabelledKey],
     series: plan.Series,
     where: dict[str, DimKey],
@@ -560,15 +560,15 @@ def _explain(
 
 
 def _without_non_positive(
-    drawn: list[Drawn], results: Results, remarks: _Remarks, log: Mapping[bool, bool], *, log_x: bool
-) -> list[Drawn]:
+    drawn: list[DrawnSeries], results: Results, remarks: _Remarks, log: Mapping[bool, bool], *, log_x: bool
+) -> list[DrawnSeries]:
     """Drop the values that a logarithmic axis can't show. `log` is for the right axis and the left."""
     dropped = 0
     found = []
     for d in drawn:
         level = d.trace.mark == "rule"  # it has no place on the x axis, or is one itself
 
-        def stands(point: Point, *, right: bool = d.trace.right, level: bool = level) -> bool:
+        def stands(point: ChartPoint, *, right: bool = d.trace.right, level: bool = level) -> bool:
             if point.y is None:
                 return True
             on_y = point.upright or point.y > 0 or not log[right]
@@ -597,7 +597,7 @@ def _data_head(
     return (*panel, words["series"], key, *([chart.x.title] if curve else []), " / ".join(y))
 
 
-def _data(drawn: Sequence[Drawn], *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
+def _data(drawn: Sequence[DrawnSeries], *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
     x_text = column_writer([p.x for d in drawn for p in d.trace.points if p.y is not None])
     for d, y_text in zip(drawn, value_writers(drawn), strict=True):
         for point, label in zip(d.trace.points, d.labels, strict=True):

@@ -27,7 +27,7 @@ XKind = Literal["category", "steps", "log", "linear"]
 
 
 @dataclass(frozen=True)
-class Point:
+class ChartPoint:
     """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval.
     `repeats`: values of single repeats, drawn where they are too few for an interval.
 
@@ -49,7 +49,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedPlace:
     """A place on the x axis where no value stands: the promise was broken, or the load was `beyond` the generator."""
 
     x: float
@@ -65,14 +65,14 @@ class Trace:
 
     name: str
     mark: Literal["line", "bar", "curve", "rule"]
-    points: tuple[Point, ...]
+    points: tuple[ChartPoint, ...]
     color: int | None
     right: bool = False
     dashed: bool = False
     loose: bool = False
     counted: bool = False
     """Whether its values are numbers of things, such as nodes."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedPlace, ...] = ()
 
     @property
     def whole(self) -> bool:

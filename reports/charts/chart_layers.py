@@ -14,10 +14,10 @@ from benchbrief.reports.charts.chart import GRID, INK, PAPER, SMALL, SOFT, TEXT,
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
     SLOT_GAP,
+    ChartText,
     LegendItem,
     Panel,
     Plot,
-    Text,
     arrange,
     columns_for,
     shorten,
@@ -328,10 +328,10 @@ def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
     return layers
 
 
-def _write(texts: Sequence[Text]) -> list[Layer]:
+def _write(texts: Sequence[ChartText]) -> list[Layer]:
     """Return one layer for all texts of a kind: each layer costs time."""
     alt = _altair()
-    kinds: dict[tuple[str, float, bool, int | None], list[Text]] = {}
+    kinds: dict[tuple[str, float, bool, int | None], list[ChartText]] = {}
     for text in texts:
         kinds.setdefault((text.align, text.size, text.bold, text.series), []).append(text)
     return [
@@ -350,7 +350,7 @@ def _write(texts: Sequence[Text]) -> list[Layer]:
     ]
 
 
-def _datum(text: Text) -> dict[str, Any]:
+def _datum(text: ChartText) -> dict[str, Any]:
     return {"text": shorten(text.text, _WIDEST, text.size), "px": text.x, "py": text.y, "color": text.color}
 
 

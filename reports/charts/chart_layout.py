@@ -333,7 +333,7 @@ def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Text:
+class ChartText:
     """`series`: the one that it names, if any."""
 
     text: str
@@ -346,44 +346,48 @@ class Text:
     series: int | None = None
 
 
-def texts(plot: Plot) -> list[Text]:
+def texts(plot: Plot) -> list[ChartText]:
     chart = plot.chart
     found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15)
     if chart.heading:
         lines = heading_lines(chart.heading, plot.width)
         for above, line in enumerate(reversed(lines)):
-            found.append(Text(line, 0, -13 - LINE * above, "left", INK, bold=True))
+            found.append(ChartText(line, 0, -13 - LINE * above, "left", INK, bold=True))
     if chart.x.title and not plot.frame:
-        found.append(Text(chart.x.title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
+        found.append(ChartText(chart.x.title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
     x = plot.x_pixel()
     for index, lines_of_label in enumerate(plot.wrapped_categories()):
         for row, line in enumerate(lines_of_label):
-            found.append(Text(line, x(index), plot.height + 13 + 13 * row, "center", SOFT))
+            found.append(ChartText(line, x(index), plot.height + 13 + 13 * row, "center", SOFT))
     found += legend_texts(plot.legend)
     for series, trace in enumerate(chart.traces) if plot.direct else ():
         end = trace.points[-1]
         if end.y is not None:
             at = plot.width if trace.mark == "rule" else x(end.x) + 3
             y = plot.y_pixel(trace)(end.y)
-            found.append(Text(trace.name, at + 5, y, "left", darken_for_text(trace.paint), bold=True, series=series))
+            found.append(
+                ChartText(trace.name, at + 5, y, "left", darken_for_text(trace.paint), bold=True, series=series)
+            )
     return [*found, *_point_labels(plot)]
 
 
-def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[Text]:
+def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[ChartText]:
     """Return titles above the plot area, from `left` on and as wide as `width`, so that nobody has to turn the head."""
     right = shorten(chart.right, width / 2 if chart.left else width) if chart.right else ""
     room = width - (text_width(right, TEXT) + 12 if right else 0)
-    found = [Text(shorten(chart.left, room), left, y, "left", SOFT)]
+    found = [ChartText(shorten(chart.left, room), left, y, "left", SOFT)]
     if right:
-        found.append(Text(right, left + width, y, "right", SOFT))
+        found.append(ChartText(right, left + width, y, "right", SOFT))
     return found
 
 
-def legend_texts(items: Sequence[LegendItem]) -> list[Text]:
-    return [Text(item.name, item.x + (17 if item.trace.mark == "bar" else 24), item.y, "left", INK) for item in items]
+def legend_texts(items: Sequence[LegendItem]) -> list[ChartText]:
+    return [
+        ChartText(item.name, item.x + (17 if item.trace.mark == "bar" else 24), item.y, "left", INK) for item in items
+    ]
 
 
-def _point_labels(plot: Plot) -> list[Text]:
+def _point_labels(plot: Plot) -> list[ChartText]:
     curves = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "curve"]
     x = plot.x_pixel()
     lines, named = [], []
@@ -397,7 +401,7 @@ def _point_labels(plot: Plot) -> list[Text]:
         [chart_axes.Label(text, px, py) for _, _, text, px, py in named], SMALL, area, lines
     )
     return [
-        Text(text, px + place.dx, py + place.dy, place.align, darken_for_text(trace.paint), SMALL, series=series)
+        ChartText(text, px + place.dx, py + place.dy, place.align, darken_for_text(trace.paint), SMALL, series=series)
         for (series, trace, text, px, py), place in zip(named, places, strict=True)
         if place is not None
     ]
@@ -426,7 +430,7 @@ class Panel:
     plot: Plot
     x: float = 0.0
     y: float = 0.0
-    texts: tuple[Text, ...] = ()
+    texts: tuple[ChartText, ...] = ()
     legend: tuple[LegendItem, ...] = ()
 
 
@@ -478,7 +482,7 @@ def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel
         *legend_texts(moved),
     ]
     if first.x.title:
-        written.append(Text(first.x.title, (width - left - right) / 2, height - head - top - 7, "center", SOFT))
+        written.append(ChartText(first.x.title, (width - left - right) / 2, height - head - top - 7, "center", SOFT))
     panels[0] = replace(panels[0], texts=tuple(written), legend=moved)
     return tuple(panels)
 

@@ -16,7 +16,7 @@ from benchbrief.reports.charts.build_figure import fits_half
 from benchbrief.reports.charts.chart import PAPER, TEXT, Chart, Trace, text_width
 from benchbrief.reports.charts.chart_layers import panel_spec
 from benchbrief.reports.charts.chart_layout import LegendItem, Panel, Plot, arrange, rows_for, texts
-from benchbrief.reports.charts.drawn_series import Detail, Drawn
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.view_model import Card
@@ -28,7 +28,7 @@ _NAMED_CELLS = 3
 
 
 def script_data(
-    panels: Sequence[Panel], drawn: Sequence[Drawn], number: int, words: Words, size: tuple[float, float]
+    panels: Sequence[Panel], drawn: Sequence[DrawnSeries], number: int, words: Words, size: tuple[float, float]
 ) -> Mapping[str, object]:
     """Return `series`: each toggle's name and box; `points`: each point's series, box and tooltip lines.
 
@@ -91,7 +91,7 @@ def _boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
     return found
 
 
-def _tip(drawn: Drawn, detail: Detail, words: Words) -> Iterable[str]:
+def _tip(drawn: DrawnSeries, detail: Detail, words: Words) -> Iterable[str]:
     yield words["semicolon"].join(part for part in (drawn.panel, drawn.trace.name) if part)
     if detail.value is None:
         return
@@ -121,7 +121,7 @@ def _is_number(text: str) -> bool:
     return text.replace(",", "").replace(".", "").isdigit()
 
 
-def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> Drawing:
+def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> DrawnFigure:
     """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and one
     legend.
 
@@ -130,18 +130,18 @@ def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter:
     arranged = arrange(charts, width, height)
     drawn = [_svg(panel, font, converter) for panel in arranged]
     if len(arranged) == 1:
-        return Drawing(drawn[0], arranged, width, height)
+        return DrawnFigure(drawn[0], arranged, width, height)
     inner = (
         f'<g transform="translate({panel.x},{panel.y})">{_prefixed(_content(svg), f"p{index}")}</g>'
         for index, (panel, svg) in enumerate(zip(arranged, drawn, strict=True))
     )
     size = f'width="{width}" height="{height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" version="1.1" {size} viewBox="0 0 {width} {height}">'
-    return Drawing(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged, width, height)
+    return DrawnFigure(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged, width, height)
 
 
 def lower_drawing(
-    charts: Sequence[Chart], drawn: Drawing, font: str, converter: Converter, gaps: Gaps
+    charts: Sequence[Chart], drawn: DrawnFigure, font: str, converter: Converter, gaps: Gaps
 ) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts of the same size, and numbers
     written as now. It keeps the charts where that fails, and panels as high as they are at least."""
@@ -156,7 +156,7 @@ def lower_drawing(
 
 
 @dataclass(frozen=True)
-class Drawing:
+class DrawnFigure:
     """The document, its size in pixels, and the place of each panel."""
 
     svg: str

@@ -10,7 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from benchbrief.model import plan
-from benchbrief.reports.charts.chart import Point, Trace
+from benchbrief.reports.charts.chart import ChartPoint, Trace
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import Scale, automatic, decimals_for, in_column
 from benchbrief.results.query import defuse_formula
@@ -37,7 +37,7 @@ class Detail:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSeries:
     """A series: its label in words, its trace (in base units at first, in axis units in a Drawing), and its points."""
 
     series: plan.Series
@@ -77,7 +77,7 @@ class Drawn:
 
 def event_rules(
     figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
-) -> Iterator[Drawn]:
+) -> Iterator[DrawnSeries]:
     """Yield a rule for each event of the cells behind a figure whose x axis is time, in each panel.
 
     Events of several cells at one time and with one label are one.
@@ -96,12 +96,12 @@ def event_rules(
         found = dict.fromkeys((event.at_s, event.label) for its in behind for event in its)
         for at_s, label in sorted(found):
             name = results.words["event_at"].format(seconds=automatic(at_s), label=label)
-            trace = Trace(name, "rule", (Point(at_s, at_s, upright=True),), None)
+            trace = Trace(name, "rule", (ChartPoint(at_s, at_s, upright=True),), None)
             detail = Detail("", None, at_s, None, None, 0, ())
-            yield Drawn(rule, name, trace, (detail,), panel.label if panel else "", named=True)
+            yield DrawnSeries(rule, name, trace, (detail,), panel.label if panel else "", named=True)
 
 
-def value_writers(drawn: Sequence[Drawn]) -> list[Callable[[float], str]]:
+def value_writers(drawn: Sequence[DrawnSeries]) -> list[Callable[[float], str]]:
     """Return how to write the values of each series: equal decimals on one axis; a mark, or whole counts, by itself."""
     axes = {
         right: column_writer(
@@ -120,7 +120,7 @@ def column_writer(values: Iterable[float | None]) -> Callable[[float], str]:
 
 
 def figure_csv(
-    drawn: Sequence[Drawn],
+    drawn: Sequence[DrawnSeries],
     figure: plan.FigureElement,
     mark: str = "",
     remarks: Mapping[str, str] = MappingProxyType({}),

@@ -11,8 +11,8 @@ from benchbrief.model import plan
 from benchbrief.model.points import Curve, DimKey
 from benchbrief.model.precision import magnitude
 from benchbrief.model.units import parse_unit
-from benchbrief.reports.charts.chart import Point, Refused, Trace, XKind
-from benchbrief.reports.charts.drawn_series import Detail, Drawn, event_rules
+from benchbrief.reports.charts.chart import ChartPoint, RefusedPlace, Trace, XKind
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, event_rules
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import points, quantity
@@ -70,7 +70,7 @@ def with_verdicts(
         for verdict in [verdicts.get(float(key.value))]
     )
     refused = tuple(
-        Refused(rate, beyond=verdict == "beyond")
+        RefusedPlace(rate, beyond=verdict == "beyond")
         for rate, verdict in sorted(verdicts.items())
         if verdict in ("broken", "beyond") and rate not in shown
     )
@@ -80,10 +80,10 @@ def with_verdicts(
 def with_rules(
     figure: plan.FigureElement,
     panels: Sequence[plan.LabelledKey | None],
-    drawn: Sequence[Drawn],
+    drawn: Sequence[DrawnSeries],
     results: Results,
     notes: dict[str, None],
-) -> list[Drawn]:
+) -> list[DrawnSeries]:
     """Return the series of a figure panel by panel, each with its events, limits of promises and rates that were found.
 
     There are none in a figure without a value.
@@ -105,7 +105,7 @@ def round_rates(values: Sequence[float]) -> tuple[float, ...]:
     return found if len(found) > 1 else (low, high)
 
 
-def _notes_on_verdicts(drawn: Sequence[Drawn], words: Words) -> Iterator[str]:
+def _notes_on_verdicts(drawn: Sequence[DrawnSeries], words: Words) -> Iterator[str]:
     """Yield what hollow points, crosses and the marks on the x axis mean."""
     if any(p.hollow and p.y is not None for d in drawn for p in d.trace.points):
         yield words["promise_points"]
@@ -118,10 +118,10 @@ def _notes_on_verdicts(drawn: Sequence[Drawn], words: Words) -> Iterator[str]:
 
 def _limit_rules(
     figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
-) -> Iterator[Drawn]:
+) -> Iterator[DrawnSeries]:
     """Yield a level line in each panel for each limit of a promise that a line of the figure has the measure of."""
     for panel in panels:
-        found: dict[tuple[float, str], Drawn] = {}
+        found: dict[tuple[float, str], DrawnSeries] = {}
         for line in _lines(figure):
             factor = parse_unit(line.query.unit).factor
             for name, _, _ in _behind(line, _at(figure, panel), results):
@@ -132,14 +132,14 @@ def _limit_rules(
                     value = limit.most / factor
                     wording = results.words["promise_limit"].format(value=quantity(value, line.query.unit))
                     label = readable_label(line.label, results.words)
-                    drawn = _rule(line, line.query, wording, Point(0.0, value), None, panel, label)
+                    drawn = _rule(line, line.query, wording, ChartPoint(0.0, value), None, panel, label)
                     found.setdefault((limit.most, line.axis), drawn)
         yield from found.values()
 
 
 def _found_rules(
     figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results, notes: dict[str, None]
-) -> Iterator[Drawn]:
+) -> Iterator[DrawnSeries]:
     """Yield an upright line in each panel for each rate that was found. The notes name a search without one.
 
     The legend of several panels is that of the first one, so their rates are in the notes.
@@ -161,13 +161,13 @@ def _found_rules(
                 missing[name] = None
                 name = results.words["promise_found"]
             query = line.query.model_copy(update={"unit": "ops/s", "dims": ()})
-            point = Point(each.sustained, each.sustained, upright=True)
+            point = ChartPoint(each.sustained, each.sustained, upright=True)
             yield _rule(line, query, name, point, _color(line, each, results), panel, name)
     if missing:
         notes[results.words["promise_found_at"].format(rates=results.words["semicolon"].join(missing))] = None
 
 
-def low_limits(drawn: Sequence[Drawn]) -> set[bool]:
+def low_limits(drawn: Sequence[DrawnSeries]) -> set[bool]:
     """Return the axes (True: the right one) on which a limit is too far below the largest value for a linear scale."""
     found = set()
     for right in (False, True):
@@ -217,16 +217,16 @@ def _rule(
     line: plan.Series,
     query: plan.Query,
     name: str,
-    point: Point,
+    point: ChartPoint,
     color: int | None,
     panel: plan.LabelledKey | None,
     label: str,
-) -> Drawn:
+) -> DrawnSeries:
     rule = line.model_copy(update={"mark": "rule", "query": query, "color_dim": None, "band": False})
     right = rule.axis == "right" and not point.upright
     detail = Detail("", None, point.y, None, None, 0, ())
     trace = Trace(name, "rule", (point,), color, right)
-    return Drawn(rule, label, trace, (detail,), panel.label if panel else "", named=True)
+    return DrawnSeries(rule, label, trace, (detail,), panel.label if panel else "", named=True)
 
 
 def _color(line: plan.Series, each: Promised, results: Results) -> int | None:

@@ -23,7 +23,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedExpectation:
     """`numbers` are the deciding places, with their compared values; "" when there are none. `decided` is whether the
     repeats decide it; None where none can. Where they do not, `numbers` has the intervals too."""
 
@@ -37,11 +37,11 @@ class Judged:
     """Whether it is unknown as a search knows a rate from one side only."""
 
 
-def judge_expectations(results: Results) -> list[Judged]:
+def judge_expectations(results: Results) -> list[JudgedExpectation]:
     return [_judged(expect, results) for expect in results.plan.expects]
 
 
-def describe(one: Judged, results: Results) -> str:
+def describe(one: JudgedExpectation, results: Results) -> str:
     """Return `throughput > 10k ops/s: does not hold (First folder, threads 4: throughput = 8,200 ops/s)`."""
     said = "bound" if one.is_bound else one.verdict
     verdict = results.words[f"d_expect_{said}{'_undecided' if one.decided is False else ''}"]
@@ -50,7 +50,7 @@ def describe(one: Judged, results: Results) -> str:
     )
 
 
-def _judged(expect: Expect, results: Results) -> Judged:
+def _judged(expect: Expect, results: Results) -> JudgedExpectation:
     rows = results.known_from_both_sides(expect.query)
 
     def read(query: Query) -> Iterable[tuple[tuple[DimKey, ...], float | None]]:
@@ -67,7 +67,7 @@ def _judged(expect: Expect, results: Results) -> Judged:
     verdict = _VERDICTS[found.holds]
     is_bound = found.holds is None and None not in results.rows(expect.query).values() and bool(rows)
     numbers = results.words["semicolon"].join((*shown, *vague, *over))
-    return Judged(expect, verdict, numbers, found.decided, found.places, is_bound)
+    return JudgedExpectation(expect, verdict, numbers, found.decided, found.places, is_bound)
 
 
 def _unjudged(over: Unjudged, results: Results) -> str:

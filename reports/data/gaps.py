@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.data.view_model import Gap
+from benchbrief.reports.data.view_model import MissingPart
 from benchbrief.reports.words.brief_words import Words
 
 Made = TypeVar("Made")
@@ -29,13 +29,13 @@ class Gaps:
 
     def __init__(self, *foreseen: type[Exception]) -> None:
         self._foreseen: tuple[type[Exception], ...] = (BenchError, *foreseen)
-        self._found: dict[Hashable, Gap] = {}
+        self._found: dict[Hashable, MissingPart] = {}
 
     def __len__(self) -> int:
         return len(self._found)
 
     @property
-    def found(self) -> tuple[Gap, ...]:
+    def found(self) -> tuple[MissingPart, ...]:
         return tuple(self._found.values())
 
     def made(
@@ -45,7 +45,7 @@ class Gaps:
         *named: str,
         anchor: str = "",
         is_drawing: bool = False,
-    ) -> Made | Gap:
+    ) -> Made | MissingPart:
         """Return what `make` returns, or the gap in its place. `part` is its identity in the brief, and `named` what
         kind of part it is, and its number or name there.
 
@@ -61,12 +61,12 @@ class Gaps:
             text, is_ours = " ".join(str(error).split()), not isinstance(error, self._foreseen)
             if is_ours:
                 text = ": ".join(filter(None, (type(error).__name__, text[:200])))
-            return self._found.setdefault(part, Gap(kind, " ".join(name), text, is_ours, anchor, is_drawing))
+            return self._found.setdefault(part, MissingPart(kind, " ".join(name), text, is_ours, anchor, is_drawing))
 
     def each(self, part: Hashable, make: Callable[[], Iterable[Made]], *named: str) -> tuple[Made, ...]:
         """Return all that `make` gives, or nothing of it."""
         made = self.made(part, lambda: tuple(make()), *named)
-        return () if isinstance(made, Gap) else made
+        return () if isinstance(made, MissingPart) else made
 
     def tried(self, make: Callable[[], Made], instead: Made) -> Made:
         """Return what `make` returns, or what the brief has already."""
@@ -84,16 +84,16 @@ class Gaps:
             raise error
 
 
-def name_part(gap: Gap, words: Words) -> str:
+def name_part(gap: MissingPart, words: Words) -> str:
     """Return the name of the part that is missing, as the brief calls it: `Table 2`."""
     return f"{words.get(f'part_{gap.kind}') or words[gap.kind]} {gap.name}".strip()
 
 
-def told(gap: Gap, words: Words) -> str:
+def told(gap: MissingPart, words: Words) -> str:
     """Return a gap as commands tell it: `table 2: out of range`."""
     part = name_part(gap, words)
     return f"{part[0].lower()}{part[1:]}: {reason_of(gap, words)}"
 
 
-def reason_of(gap: Gap, words: Words) -> str:
+def reason_of(gap: MissingPart, words: Words) -> str:
     return words["not_made_ours"].format(error=gap.reason) if gap.is_ours else gap.reason

@@ -45,7 +45,7 @@ def _ends(paths: list[str]) -> dict[str, str]:
     return found
 
 
-class Source(NamedTuple):
+class ImportSource(NamedTuple):
     """The source of a run's numbers; fields are empty where unknown."""
 
     title: str
@@ -60,17 +60,17 @@ class Source(NamedTuple):
         return not self.publisher and not self.licence
 
 
-def sources(results: Results) -> list[Source]:
+def sources(results: Results) -> list[ImportSource]:
     """Return the sources of an imported run; none of another."""
     return results.once(_sources)
 
 
-def _sources(results: Results) -> list[Source]:
+def _sources(results: Results) -> list[ImportSource]:
     rows = results.store.sql(
         "SELECT DISTINCT title, publisher, licence, concat_ws(', ', document, url), coalesce(date, '') "
         "FROM sources ORDER BY ALL"
     ).rows
-    return [Source(*row) for row in rows]
+    return [ImportSource(*row) for row in rows]
 
 
 def is_imported(results: Results) -> bool:
@@ -188,5 +188,5 @@ def _over(metric: p.Metric, function: str, over: list[p.Dimension]) -> p.Query:
     return metric.query.model_copy(update={"sql": sql, "dims": kept, "text": text})
 
 
-def _cited(source: Source) -> str:
+def _cited(source: ImportSource) -> str:
     return ", ".join(part for part in (source.title, source.publisher, source.where, source.date) if part)

@@ -91,7 +91,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")  # a later benchbrief may add fields
 
 
-class Printed(_Part):
+class PrintedBy(_Part):
     """How a number is printed. `by` names the rule of `number_format.py`; the rest are the rule's inputs."""
 
     by: Literal["prose", "format", "scale", "amount", "declared"]
@@ -139,7 +139,7 @@ class QueryEntry(_Part):
         return Query(sql=self.sql, dims=self.dims, unit=self.unit, text=self.expression)
 
 
-class Number(_Part):
+class NumberEntry(_Part):
     """A number in the brief. `at` are its coordinates within the query's dimensions.
 
     With `high_query`, the number is a range, whose upper end is `high`. A missing value is null.
@@ -161,7 +161,7 @@ class Number(_Part):
     early file."""
     decided: bool = True
     """Whether the searches behind it decided with their confidence."""
-    printed: Printed
+    printed: PrintedBy
     letters: str = ""
     """Of a comparison: contenders with a letter in common do not differ by any test."""
     linked: bool = True
@@ -172,17 +172,17 @@ class Number(_Part):
         return Doubt(self.bound or "", self.decided)
 
 
-class Series(_Part):
+class SeriesEntry(_Part):
     """What a figure draws of a query: its rows, as keys in the order of the query's dimensions, then the value."""
 
     query: str
     rows: tuple[tuple[DimKey | None, ...], ...]
 
 
-class Figure(_Part):
+class FigureEntry(_Part):
     id: str
     title: str
-    series: tuple[Series, ...]
+    series: tuple[SeriesEntry, ...]
 
 
 class CellEntry(_Part):
@@ -220,8 +220,8 @@ class NumbersFile(_Part):
     provenance: Literal["full", "compact", "none"] = "full"
     origin: tuple[tuple[str, str], ...]
     queries: tuple[QueryEntry, ...]
-    numbers: tuple[Number, ...]
-    figures: tuple[Figure, ...]
+    numbers: tuple[NumberEntry, ...]
+    figures: tuple[FigureEntry, ...]
     cells: dict[str, CellEntry]
     page_sha256: str = ""
     """Of the whole HTML page, with words and drawings; "" in an early file."""

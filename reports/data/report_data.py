@@ -30,7 +30,7 @@ Keys = Mapping[str, str | float]
 
 
 @dataclass(frozen=True)
-class PublishedValue:
+class PublishedNumber:
     """A row of the store's table `published`."""
 
     metric: str
@@ -46,7 +46,7 @@ class PublishedValue:
         return float(f"{self.value * parse_unit(self.unit).factor / parse_unit(unit).factor:.12g}")
 
 
-def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedValue, ...]:
+def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ...]:
     """Return the values from rows of metric, bound, value, unit, and `DIMENSIONS`."""
     found = []
     for metric, bound, value, unit, *keys in rows:
@@ -55,12 +55,12 @@ def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedValue, ...
             for dim, key in zip(DIMENSIONS, keys, strict=True)
             if key is not None
         }
-        found.append(PublishedValue(str(metric), str(bound), at, float(value), str(unit)))
+        found.append(PublishedNumber(str(metric), str(bound), at, float(value), str(unit)))
     return tuple(found)
 
 
 def quoted_values(
-    quote: Quote, dims: Sequence[str], unit: str, published: Sequence[PublishedValue], cells: Sequence[Cell]
+    quote: Quote, dims: Sequence[str], unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
 ) -> dict[tuple[str | float, ...], float]:
     """Return the source's values of `quote`, in `unit`, by its keys of `dims`."""
     rows = [each.at for each in published if each.metric == quote.metric and all(dim in each.at for dim in dims)]
@@ -70,7 +70,7 @@ def quoted_values(
 
 
 def _value(
-    quote: Quote, row: Keys, unit: str, published: Sequence[PublishedValue], cells: Sequence[Cell]
+    quote: Quote, row: Keys, unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
 ) -> float | None:
     """Return the published value at the keys `row`, in `unit`; None where the source has none.
 
@@ -117,14 +117,14 @@ def _quoted_key(value: str | float) -> str | float:
 Made = TypeVar("Made")
 
 
-class Table(Protocol):
+class AskedTable(Protocol):
     @property
     def columns(self) -> Sequence[str]: ...
     @property
     def rows(self) -> Sequence[Sequence[Any]]: ...
 
 
-class Store(Protocol):
+class AskedStore(Protocol):
     """The read side of the store (`results/store/store.py`)."""
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
@@ -132,7 +132,7 @@ class Store(Protocol):
         a NULL."""
         ...
 
-    def sql(self, text: str) -> Table: ...
+    def sql(self, text: str) -> AskedTable: ...
 
     def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
         """Return the same rows one by one. Nothing else can be asked meanwhile."""
@@ -141,14 +141,14 @@ class Store(Protocol):
 class _Remembering:
     """A store that keeps its answers, except those of `each`: notices and the disclosure ask for the same."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: AskedStore) -> None:
         self._store = store
-        self._answers: dict[str, Table] = {}
+        self._answers: dict[str, AskedTable] = {}
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
         return self._store.query(query)
 
-    def sql(self, text: str) -> Table:
+    def sql(self, text: str) -> AskedTable:
         if text not in self._answers:
             self._answers[text] = self._store.sql(text)
         return self._answers[text]
@@ -161,7 +161,7 @@ _PLACE = ("experiment", "hardware", "workload")
 _POINT = (*_PLACE, "threads", "target", "repeat")
 
 
-class CellRow(NamedTuple):
+class ReportedCell(NamedTuple):
     cell_id: str
     experiment: str
     hardware: str
@@ -174,7 +174,7 @@ class CellRow(NamedTuple):
     raw_dir: str
 
 
-class Fact(NamedTuple):
+class ReportedFact(NamedTuple):
     """See `results/store/store_schema.py`. `kind` is host, database, tool or hardware."""
 
     kind: str
@@ -189,7 +189,7 @@ NOT_PUBLISHED = "not published"
 _WHY = {"failed": "failed_cell", "skipped": "skipped_cell", "refused": "refused_cell"}
 
 
-class Search(NamedTuple):
+class KneeFound(NamedTuple):
     """What a search found; the knee is None where it found none."""
 
     experiment: str
@@ -201,15 +201,15 @@ class Search(NamedTuple):
 class Results:
     """The results of one run, as the report reads them."""
 
-    def __init__(self, plan: Plan, store: Store, words: Words) -> None:
+    def __init__(self, plan: Plan, store: AskedStore, words: Words) -> None:
         self.plan = plan
-        self.store: Store = _Remembering(store)
+        self.store: AskedStore = _Remembering(store)
         sentences = read_sentences(self.store.sql(SENTENCES).rows)
         self.words = words.with_sentences(sentences).at_level(strictest_level(plan))
         self._read: dict[str, dict[tuple[DimKey, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[DimKey, ...], str]] = {}
-        self._behind: dict[str, list[tuple[CellRow, dict[str, DimKey]]]] = {}
-        self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[DimKey, ...], tuple[CellRow, ...]]] = {}
+        self._behind: dict[str, list[tuple[ReportedCell, dict[str, DimKey]]]] = {}
+        self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[DimKey, ...], tuple[ReportedCell, ...]]] = {}
         """By the dims that are asked for: a large brief asks thousands of times."""
         self._rows_by: dict[tuple[str, tuple[int, ...]], dict[tuple[DimKey, ...], list[tuple[DimKey, ...]]]] = {}
         self._doubts: dict[str, dict[tuple[DimKey, ...], Doubt]] = {}
@@ -302,14 +302,14 @@ class Results:
         found = (keys[place] for keys in self._rows_at(query, where))
         return {key for key in found if isinstance(key, str) or not math.isnan(key)}
 
-    def cells_behind(self, query: Query, **where: DimKey) -> tuple[CellRow, ...]:
+    def cells_behind(self, query: Query, **where: DimKey) -> tuple[ReportedCell, ...]:
         """Return the cells behind the values at these keys."""
         if query.sql not in self._behind:
             reads = reads_of(query)
             self._behind[query.sql] = [point for point in self._points if any(read.covers(point[1]) for read in reads)]
         dims = tuple(dim for dim in _POINT if dim in where)
         if (query.sql, dims) not in self._behind_at:
-            found: dict[tuple[DimKey, ...], list[CellRow]] = {}
+            found: dict[tuple[DimKey, ...], list[ReportedCell]] = {}
             for cell, at in self._behind[query.sql]:
                 found.setdefault(tuple(at[dim] for dim in dims), []).append(cell)
             self._behind_at[query.sql, dims] = {keys: tuple(cells) for keys, cells in found.items()}
@@ -327,9 +327,9 @@ class Results:
             return self.at(query, **where) is None
         return self.not_needed(query, **where)
 
-    def _not_chosen(self, query: Query, where: Mapping[str, DimKey]) -> list[CellRow]:
+    def _not_chosen(self, query: Query, where: Mapping[str, DimKey]) -> list[ReportedCell]:
         """Return the cells of curves whose adaptive ramp has not chosen the load that `where` has."""
-        curves: dict[Curve, list[CellRow]] = {}
+        curves: dict[Curve, list[ReportedCell]] = {}
         for cell in self.cells_behind(query, **where) if {"threads", "target"} & set(where) else ():
             if self.plan.experiments[cell.experiment].adaptive:
                 curves.setdefault(Curve.of(cell), []).append(cell)
@@ -387,14 +387,14 @@ class Results:
         return plan_sha256(self.plan)
 
     @cached_property
-    def cells(self) -> tuple[CellRow, ...]:
+    def cells(self) -> tuple[ReportedCell, ...]:
         """Every planned cell, in the plan's order. A cell that the store does not know is missing."""
         # The plan has the other columns. Names that all cells share are kept once.
         text = "SELECT cell_id, threads, target, status, coalesce(reason, ''), coalesce(raw_dir, '') FROM cells"
         with self.store.each(text) as rows:
             known = {cell: (*at, sys.intern(status), sys.intern(why), raw) for cell, *at, status, why, raw in rows}
         return tuple(
-            CellRow(c.id, c.experiment, c.hardware, c.workload, threads, target, c.repeat, *outcome)
+            ReportedCell(c.id, c.experiment, c.hardware, c.workload, threads, target, c.repeat, *outcome)
             for c in self.plan.cells
             for threads, target, *outcome in (
                 known.get(c.id) or (c.threads, c.target, "missing", self.words["not_run"], ""),
@@ -419,7 +419,7 @@ class Results:
         }
 
     @cached_property
-    def _points(self) -> list[tuple[CellRow, dict[str, DimKey]]]:
+    def _points(self) -> list[tuple[ReportedCell, dict[str, DimKey]]]:
         """Each cell with its keys in the form of queries."""
         return [(cell, {dim: _key(getattr(cell, dim)) for dim in _POINT}) for cell in self.cells]
 
@@ -429,7 +429,7 @@ class Results:
         return bool(self.store.sql("SELECT title FROM sources WHERE kind = 'table'").rows)
 
     @cached_property
-    def _published_values(self) -> tuple[PublishedValue, ...]:
+    def _published_values(self) -> tuple[PublishedNumber, ...]:
         columns = ", ".join(DIMENSIONS)
         rows = self.store.sql(f"SELECT metric, bound, value, unit, {columns} FROM published").rows  # noqa: S608  # names
         return published_values(rows)
@@ -447,9 +447,9 @@ class Results:
         return frozenset(str(name) for (name,) in rows) if rows else None
 
     @cached_property
-    def searches(self) -> tuple[Search, ...]:
+    def searches(self) -> tuple[KneeFound, ...]:
         rows = self.store.sql("SELECT experiment, hardware, workload, knee FROM searches").rows
-        return tuple(Search(*row) for row in rows)
+        return tuple(KneeFound(*row) for row in rows)
 
     @cached_property
     def promises(self) -> tuple[Promised, ...]:
@@ -471,11 +471,11 @@ class Results:
         return tuple(self.words.sentences.get(text, text) for (text,) in rows)
 
     @cached_property
-    def observed(self) -> tuple[Fact, ...]:
+    def observed(self) -> tuple[ReportedFact, ...]:
         rows = self.store.sql(
             "SELECT kind, hardware, node, name, value FROM facts WHERE origin = 'observed' ORDER BY ALL"
         ).rows
-        return tuple(Fact(*row) for row in rows)
+        return tuple(ReportedFact(*row) for row in rows)
 
 
 def reads_of(query: Query) -> tuple[Read, ...]:
@@ -517,7 +517,7 @@ def find_unasked(results: Results) -> dict[str, frozenset[str]]:
     return {name: frozenset(ids) for name, ids in found.items()}
 
 
-def asked_cells(results: Results) -> list[CellRow]:
+def asked_cells(results: Results) -> list[ReportedCell]:
     """Return all planned cells but such candidates, and those that were not chosen."""
     open_ids = frozenset[str]().union(*results.once(find_unasked).values())
     return [c for c in results.cells if c.cell_id not in open_ids and _code(c, results) not in _LEFT_OUT]
@@ -529,6 +529,6 @@ def name_candidates(experiment: str, results: Results) -> str:
     return results.words[key].format(experiment=experiment)
 
 
-def _code(cell: CellRow, results: Results) -> str:
+def _code(cell: ReportedCell, results: Results) -> str:
     said = results.words.sentences.get(cell.reason)
     return said.code if isinstance(said, Message) else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from benchbrief.model import plan as p
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.view_model import Source
+from benchbrief.reports.data.view_model import NumberSource
 from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
@@ -112,12 +112,12 @@ def queries_of_prose(prose: p.Prose) -> Iterable[p.Query]:
             yield from [part.high] if part.high else []
 
 
-def sources_of(queries: Iterable[p.Query]) -> Iterable[Source]:
+def sources_of(queries: Iterable[p.Query]) -> Iterable[NumberSource]:
     seen = set()
     for query in queries:
         if query.sql not in seen:
             seen.add(query.sql)
-            yield Source(query.text, query.sql)
+            yield NumberSource(query.text, query.sql)
 
 
 def has(kind: type[p.Element], elements: Iterable[p.Element]) -> bool:

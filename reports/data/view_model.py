@@ -17,7 +17,7 @@ from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile, Provena
 
 
 @dataclass(frozen=True)
-class Note:
+class Footnote:
     """A footnote. On paper, one of running text stands at the foot of the page, any other under its block."""
 
     number: int
@@ -25,7 +25,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Source:
+class NumberSource:
     """The source of numbers: the expression in the spec, and its SQL."""
 
     expression: str
@@ -33,7 +33,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Gap:
+class MissingPart:
     """A part of the brief that could not be made, and the reason, without a full stop. `kind` is figure, table, text
     or another word of the catalogue (`part_...`), `name` its number or title.
 
@@ -54,13 +54,13 @@ class TextView:
     """`leads`: it is short, and introduces a figure, a table or a formula, alone or with the texts between."""
 
     html: Markup
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Footnote, ...] = ()
     leads: bool = False
     kind: Literal["text"] = "text"
 
 
 @dataclass(frozen=True)
-class Head:
+class TableHead:
     """A column's head, or a row's in a transposed table."""
 
     label: str
@@ -73,7 +73,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """`cells` are the ids of the plan's cells behind a number, separated by blanks.
 
     `value` is computed, in `unit`, before scaling and rounding; None where it is missing, and for a text. `heat` is
@@ -89,11 +89,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """`group` is a line above this row: the name that it shares with the next ones."""
 
-    head: Head
-    cells: tuple[Cell, ...]
+    head: TableHead
+    cells: tuple[TableCell, ...]
     group: str = ""
 
 
@@ -101,7 +101,7 @@ class Row:
 class HeadCell:
     """A cell of a table's head, over so many columns and rows."""
 
-    head: Head
+    head: TableHead
     columns: int
     rows: int
 
@@ -126,11 +126,11 @@ class TableView:
     number: int
     title: str
     corner: str
-    columns: tuple[Head, ...]
-    rows: tuple[Row, ...]
-    notes: tuple[Note, ...]
+    columns: tuple[TableHead, ...]
+    rows: tuple[TableRow, ...]
+    notes: tuple[Footnote, ...]
     note: Markup | None
-    sources: tuple[Source, ...]
+    sources: tuple[NumberSource, ...]
     head: tuple[tuple[HeadCell, ...], ...]
     """The rows of its head, without the corner."""
     parts: tuple[TablePart, ...]
@@ -169,8 +169,8 @@ class CalloutView:
     table: TableView | None
     html: Markup | None
     note: Markup | None
-    notes: tuple[Note, ...]
-    sources: tuple[Source, ...]
+    notes: tuple[Footnote, ...]
+    sources: tuple[NumberSource, ...]
     kind: Literal["callout"] = "callout"
 
 
@@ -190,10 +190,10 @@ class FigureView:
     width: int
     data_head: tuple[str, ...]
     data: tuple[tuple[str, ...], ...]
-    notes: tuple[Note, ...]
+    notes: tuple[Footnote, ...]
     note: Markup | None
     cells: str
-    sources: tuple[Source, ...]
+    sources: tuple[NumberSource, ...]
     row: str = ""
     """Its row of the appendix on provenance."""
     csv: str = ""
@@ -232,9 +232,9 @@ class FormulaView:
     name: str
     for_label: str
     steps: tuple[str | Markup, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[Footnote, ...]
     cells: str
-    sources: tuple[Source, ...]
+    sources: tuple[NumberSource, ...]
     kind: Literal["formula"] = "formula"
 
 
@@ -397,6 +397,6 @@ class ReportView:
     profile: str = ""
     """The profile of the run; "" for the spec without one."""
     keywords: tuple[str, ...] = ()
-    legal_notes: tuple[Note, ...] = ()
-    gaps: tuple[Gap, ...] = ()
+    legal_notes: tuple[Footnote, ...] = ()
+    gaps: tuple[MissingPart, ...] = ()
     """What of the brief could not be made."""

@@ -26,7 +26,14 @@ from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.imported_briefs import shown_names
-from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results, Search, find_unasked, name_candidates
+from benchbrief.reports.data.report_data import (
+    NOT_PUBLISHED,
+    KneeFound,
+    ReportedCell,
+    Results,
+    find_unasked,
+    name_candidates,
+)
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.disclosure import run_origin, systems_under_test
 from benchbrief.reports.disclosure.run_origin import reused_runs, run_row, time_text
@@ -257,7 +264,7 @@ def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) 
     words, plan = results.words, results.plan
     items = [
         words[f"d_points_on_{experiment.axis}"].format(
-            points=points(tried_points(Search(experiment.name, hardware, workload, None), experiment.axis, results))
+            points=points(tried_points(KneeFound(experiment.name, hardware, workload, None), experiment.axis, results))
             or words["missing"],
             hardware=plan.hardware[hardware].label,
             workload=plan.workloads[workload].label,
@@ -337,7 +344,7 @@ def _remarkable(found: Promised, results: Results) -> Iterator[str]:
         yield words["d_contradicted"].format(**where, broken=points([broken]), kept=points([kept]))
 
 
-def tried_points(search: Search, axis: str, results: Results) -> list[float]:
+def tried_points(search: KneeFound, axis: str, results: Results) -> list[float]:
     """Return the points that the search measured."""
     curve = Curve.of(search)
     cells = (c for c in results.cells if Curve.of(c) == curve and c.status == "ok")
@@ -490,7 +497,7 @@ def _validity(results: Results) -> Iterable[Item]:
     yield from result_limits.paragraphs(results)
 
 
-def _outcome(cell: CellRow, words: Words) -> tuple[str, str]:
+def _outcome(cell: ReportedCell, words: Words) -> tuple[str, str]:
     """Return the status of a cell, with its reason if it has one."""
     if cell.reason == NOT_PUBLISHED:
         return words["not_published"], ""
@@ -605,7 +612,7 @@ def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
         )
 
 
-def _knee(search: Search, axis: str, results: Results) -> str:
+def _knee(search: KneeFound, axis: str, results: Results) -> str:
     words, plan = results.words, results.plan
     key = "d_no_knee" if search.knee is None else f"d_knee_{axis}"
     return words[key].format(

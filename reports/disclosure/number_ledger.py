@@ -24,31 +24,31 @@ from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.numbers_file import (
     Backlink,
     CellEntry,
-    Figure,
+    FigureEntry,
     MeasurementLine,
-    Number,
+    NumberEntry,
     NumbersFile,
-    Printed,
+    PrintedBy,
     ProvenanceView,
     QueryEntry,
     RawFile,
-    Series,
+    SeriesEntry,
     SourceLine,
 )
-from benchbrief.reports.data.report_data import NOT_PUBLISHED, CellRow, Results
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, ReportedCell, Results
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import fixed, points
 from benchbrief.reports.words.brief_words import counted
 
 if TYPE_CHECKING:
-    from benchbrief.reports.data.report_data import Store
+    from benchbrief.reports.data.report_data import AskedStore
 
 LISTED = 5000
 """The most raw outputs that a page lists. A browser takes long over more, and the side file has them all."""
 
 
-def each_entry(store: Store) -> Iterator[tuple[str, CellEntry]]:
+def each_entry(store: AskedStore) -> Iterator[tuple[str, CellEntry]]:
     """Yield each cell, with the raw outputs of its counted attempt. Raises ReportError.
 
     Nothing else can be asked of the store meanwhile.
@@ -80,7 +80,7 @@ class Outputs:
     manifests: Mapping[Hashable, tuple[int, str]]
 
 
-def outputs_of(store: Store, measurement: Mapping[str, Hashable]) -> Outputs:
+def outputs_of(store: AskedStore, measurement: Mapping[str, Hashable]) -> Outputs:
     """Return the raw outputs of these cells, each of which belongs to a measurement. Raises ReportError."""
     count, listed = 0, list[RawFile]()
     lines: dict[Hashable, list[bytes]] = {}
@@ -111,7 +111,7 @@ Detail = Literal["full", "compact", "none"]
 
 
 @dataclass(frozen=True)
-class Shown:
+class LedgerNumber:
     """An entered number: its text, and its identity among the others."""
 
     text: str
@@ -159,8 +159,8 @@ class Ledger:
         self._detail = detail
         self._rows: dict[tuple[object, ...], _Row] = {}
         self._queries: dict[tuple[str, str], QueryEntry] = {}
-        self._numbers: list[Number] = []
-        self._figures: list[Figure] = []
+        self._numbers: list[NumberEntry] = []
+        self._figures: list[FigureEntry] = []
         self._place = self._group = ""
         self.heading = ""
 
@@ -174,12 +174,12 @@ class Ledger:
     def number(
         self,
         query: p.Query,
-        printed: Printed,
+        printed: PrintedBy,
         *,
         high: p.Query | None = None,
         at: Mapping[str, DimKey] | None = None,
         letters: str = "",
-    ) -> Shown:
+    ) -> LedgerNumber:
         """Enter a number of the current element, as printed."""
         at = {dim: key for dim, key in (at or {}).items() if dim in query.dims}
         value = self._results.at(query, **at)
@@ -191,7 +191,7 @@ class Ledger:
         quoted = self._results.is_quoted(query, **at)
         row = self._row((query.text,), self._cell_ids([query]), quoted=quoted)
         entry = self._query(query, row)
-        number = Number(
+        number = NumberEntry(
             id=f"n{len(self._numbers) + 1}",
             place=self._place or "text",
             shown=text,
@@ -212,7 +212,7 @@ class Ledger:
         self._numbers.append(number)
         row.links.setdefault(self._place_in_text(text if value is not None else ""), number.id)
         row.values += 1
-        return Shown(text, number.id, entry.source, " ".join(found), query.text)
+        return LedgerNumber(text, number.id, entry.source, " ".join(found), query.text)
 
     def _place_in_text(self, shown: str) -> str:
         """Return the place of a number in running text: the number itself, unless it is missing."""
@@ -231,13 +231,13 @@ class Ledger:
         row = self._row(texts, self._cell_ids(queries), figure=id_, quoted=quoted)
         row.links.setdefault(self._place, id_)
         series = tuple(
-            Series(
+            SeriesEntry(
                 query=self._query(query, row).id,
                 rows=tuple((*keys, value) for keys, value in self._results.rows(query).items()),
             )
             for query in queries
         )
-        self._figures.append(Figure(id=id_, title=title, series=series))
+        self._figures.append(FigureEntry(id=id_, title=title, series=series))
         row.values = sum(len(each.rows) for each in series)
         return self._anchor(row)
 
@@ -367,16 +367,16 @@ class Ledger:
         return {cell.cell_id: Curve.of(cell) for cell in self._results.cells}
 
     @cached_property
-    def _measurements(self) -> dict[Curve, list[CellRow]]:
+    def _measurements(self) -> dict[Curve, list[ReportedCell]]:
         """The used cells of each measurement: a ramp with its repeats."""
         computed = {cell for row in self._rows.values() if not row.quoted for cell in row.cells}
-        found: dict[Curve, list[CellRow]] = {}
+        found: dict[Curve, list[ReportedCell]] = {}
         for cell in self._results.cells:
             if cell.cell_id in computed:
                 found.setdefault(self._measurement[cell.cell_id], []).append(cell)
         return found
 
-    def _line(self, number: int, cells: Sequence[CellRow], files: int, sha256: str) -> MeasurementLine:
+    def _line(self, number: int, cells: Sequence[ReportedCell], files: int, sha256: str) -> MeasurementLine:
         plan, words, first = self._results.plan, self._results.words, cells[0]
         known = [cell for cell in cells if cell.status == "ok"]
         unpublished = all(cell.reason == NOT_PUBLISHED for cell in cells)
@@ -391,10 +391,10 @@ class Ledger:
             counted(words, "p_files", files, sha256=sha256[:16]) if files else "",
         )
 
-    def _runs(self, cells: Sequence[CellRow]) -> str:
+    def _runs(self, cells: Sequence[ReportedCell]) -> str:
         """Return the runs that measured the cells; where there are several, each with its cells."""
         words = self._results.words
-        by_run: dict[str, list[CellRow]] = {}
+        by_run: dict[str, list[ReportedCell]] = {}
         for cell in cells:
             by_run.setdefault(self._earlier.get(cell.cell_id, words["p_this_run"]), []).append(cell)
         if len(by_run) < 2:
@@ -415,7 +415,7 @@ def _ranges(numbers: Sequence[int]) -> Iterable[Backlink]:
         yield Backlink(label, f"measurement-{first}")
 
 
-def _points(cells: Sequence[CellRow]) -> str:
+def _points(cells: Sequence[ReportedCell]) -> str:
     """Return `1, 2, 4 threads` or offered loads, with the number of repeats; "" where a search found none."""
     targets = sorted({cell.target for cell in cells if cell.target is not None})
     threads = sorted({cell.threads for cell in cells if cell.threads is not None})

@@ -17,7 +17,7 @@ from benchbrief.model.precision import FEWEST, to_digits
 from benchbrief.reports.charts.chart import Chart
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.measure_labels import readable_label
-from benchbrief.reports.data.report_data import CellRow, Results, reads_of
+from benchbrief.reports.data.report_data import ReportedCell, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent, points
 from benchbrief.reports.words.brief_words import counted
@@ -173,7 +173,7 @@ def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
     """Say of each adaptive ramp behind the values which of its candidates were measured, where some were not and the
     values are of several points of it."""
-    behind: dict[str, dict[str, CellRow]] = {}
+    behind: dict[str, dict[str, ReportedCell]] = {}
     for query in queries:
         for cell in results.cells_behind(query):
             if results.plan.experiments[cell.experiment].adaptive:
@@ -293,7 +293,7 @@ class Cautions:
                 label = self._results.plan.workloads[workload].label
                 yield self._results.words["c_without_background"].format(workload=label)
 
-    def _lengths(self, cells: list[CellRow]) -> Iterator[str]:
+    def _lengths(self, cells: list[ReportedCell]) -> Iterator[str]:
         """Return that measurements of one number differ in their warm-up or measured time, which may explain the
         number."""
         words, experiments = self._results.words, self._results.plan.experiments
@@ -326,9 +326,9 @@ class Cautions:
         if self._rests_on_few(query, self._measured(query, **where)):
             yield self._results.words["c_few"].format(n=FEWEST)
 
-    def _rests_on_few(self, query: Query, cells: list[CellRow]) -> bool:
+    def _rests_on_few(self, query: Query, cells: list[ReportedCell]) -> bool:
         """Return whether few operations lie beyond a percentile of a point's repeats together, or of each."""
-        points: dict[tuple[object, ...], list[CellRow]] = {}
+        points: dict[tuple[object, ...], list[ReportedCell]] = {}
         for cell in cells:
             repeat = cell.repeat if "repeat" in query.dims else None
             point = (Point.of(cell), repeat)
@@ -346,10 +346,10 @@ class Cautions:
             for of_point in points.values()
         )
 
-    def _measured(self, query: Query, **where: DimKey) -> list[CellRow]:
+    def _measured(self, query: Query, **where: DimKey) -> list[ReportedCell]:
         return [cell for cell in self._results.cells_behind(query, **where) if cell.status == "ok"]
 
 
-def _place(cell: CellRow) -> dict[str, object]:
+def _place(cell: ReportedCell) -> dict[str, object]:
     place = {dim: getattr(cell, dim) for dim in ("experiment", "hardware", "workload", "threads", "target")}
     return {dim: key for dim, key in place.items() if key is not None}

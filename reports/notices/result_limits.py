@@ -25,7 +25,7 @@ STILL_GAINS = 1.10
 """The gain over the point before, above which a ramp's last point is not its peak."""
 
 
-class Limit(NamedTuple):
+class ResultLimit(NamedTuple):
     """`short` is part of a sentence; empty for a limit that only the disclosure has."""
 
     short: str
@@ -45,7 +45,7 @@ def paragraphs(results: Results) -> Iterable[Item]:
         yield Item("", limit.full, emphasis=bool(limit.short))
 
 
-def limits(results: Results) -> Iterator[Limit]:
+def limits(results: Results) -> Iterator[ResultLimit]:
     yield from _errors(results)
     yield from _busy_clients(results)
     yield from _still_rising(results)
@@ -57,7 +57,7 @@ def limits(results: Results) -> Iterator[Limit]:
     yield from _earlier(results)
 
 
-def _errors(results: Results) -> Iterator[Limit]:
+def _errors(results: Results) -> Iterator[ResultLimit]:
     """Return the failed operations of counted measurements, first where they exceed the accepted share.
 
     go-ycsb counts the operations that it interrupts at the end, one of each thread: these don't count here.
@@ -78,7 +78,7 @@ def _errors(results: Results) -> Iterator[Limit]:
     over = sum(share > accepted.get(experiment, 0.0) for experiment, share in counted_share)
     holes = {"most": percent(most, 2, unlike=0.0), "cell": cell}
     short = counted(results.words, "l_errors", over, **holes) if over else ""
-    yield Limit(short, counted(results.words, "l_errors_full", len(rows), **holes))
+    yield ResultLimit(short, counted(results.words, "l_errors_full", len(rows), **holes))
 
 
 def accepted_share(experiment: p.Experiment, results: Results) -> float:
@@ -87,7 +87,7 @@ def accepted_share(experiment: p.Experiment, results: Results) -> float:
     return max(accepted_errors(experiment.max_error_share, driver) for driver in sorted(drivers) or [""])
 
 
-def _busy_clients(results: Results) -> Iterator[Limit]:
+def _busy_clients(results: Results) -> Iterator[ResultLimit]:
     """Return load generators whose processors were busy, by a probe. On RocksDB's hosts that is the engine."""
     loads = {cell.id: cell.load_hosts for cell in results.plan.cells if cell.client is not None}
     if not loads:  # reading all samples takes long
@@ -113,10 +113,10 @@ def _busy_clients(results: Results) -> Iterator[Limit]:
     full = counted(results.words, "l_busy_full", cells, **holes)
     if any(host in group.hosts for group in results.plan.hardware.values() for _, host, _ in busy):
         full += " " + results.words["l_busy_shared"]
-    yield Limit(counted(results.words, "l_busy", cells, **holes), full)
+    yield ResultLimit(counted(results.words, "l_busy", cells, **holes), full)
 
 
-def _still_rising(results: Results) -> Iterator[Limit]:
+def _still_rising(results: Results) -> Iterator[ResultLimit]:
     """Return ramps whose throughput grew up to their last thread count: the load generator's threads were the limit.
 
     In a closed loop all threads are always busy (throughput times latency is their number), so only the gain of more
@@ -147,10 +147,10 @@ def _still_rising(results: Results) -> Iterator[Limit]:
         "workload": results.plan.workloads[workload].label,
         "threads": f"{threads:,}",
     }
-    yield Limit("", counted(results.words, "l_rising_full", len(rising), **holes))
+    yield ResultLimit("", counted(results.words, "l_rising_full", len(rising), **holes))
 
 
-def _other_work(results: Results) -> Iterator[Limit]:
+def _other_work(results: Results) -> Iterator[ResultLimit]:
     """Return measurements during which a load generator's host did other work, of those that could be judged.
 
     A load generator beside a server can't be: the server's part in the load is not known.
@@ -168,7 +168,7 @@ def _other_work(results: Results) -> Iterator[Limit]:
     if unjudged_count:
         short += counted(words, "l_other_work_unjudged", unjudged_count)
         full += " " + counted(words, "l_other_work_unjudged_full", unjudged_count)
-    yield Limit(short, full)
+    yield ResultLimit(short, full)
 
 
 def _shares_hosts(cell: p.Cell, plan: p.Plan) -> bool:
@@ -176,7 +176,7 @@ def _shares_hosts(cell: p.Cell, plan: p.Plan) -> bool:
     return cell.client is not None and set(cell.load_hosts) <= set(plan.hardware[cell.hardware].hosts)
 
 
-def _unsteady(results: Results) -> Iterator[Limit]:
+def _unsteady(results: Results) -> Iterator[ResultLimit]:
     """Return measurements without a steady state by SNIA's rule: they may not describe a warm system."""
     rows = results.store.sql(
         "SELECT count(DISTINCT cell_id), (SELECT count(*) FROM cells WHERE status = 'ok') FROM notes "
@@ -186,22 +186,22 @@ def _unsteady(results: Results) -> Iterator[Limit]:
     unsteady, measured = rows[0]
     if unsteady:
         words, holes = results.words, {"which": some_of(results.words, unsteady, measured)}
-        yield Limit(
+        yield ResultLimit(
             counted(words, "l_unsteady", unsteady, **holes), counted(words, "l_unsteady_full", unsteady, **holes)
         )
 
 
-def _assertions(results: Results) -> Iterator[Limit]:
+def _assertions(results: Results) -> Iterator[ResultLimit]:
     rows = results.store.sql(
         "SELECT count(DISTINCT cell_id) FROM notes JOIN sentences USING (run_id, text) WHERE code = 'assertions'"
     ).rows
     (cells,) = rows[0]
     if cells:
         words = results.words
-        yield Limit(counted(words, "l_assertions", cells), counted(words, "l_assertions_full", cells))
+        yield ResultLimit(counted(words, "l_assertions", cells), counted(words, "l_assertions_full", cells))
 
 
-def _shared_machines(results: Results) -> Iterator[Limit]:
+def _shared_machines(results: Results) -> Iterator[ResultLimit]:
     """Return compared hardware groups with a common host. Variants are meant to share a machine."""
     if is_imported(results):  # the plan's hosts did not measure these results
         return
@@ -213,10 +213,10 @@ def _shared_machines(results: Results) -> Iterator[Limit]:
         common = [host for host in one.hosts if host in other.hosts]
         if common:
             holes = {"one": one.group_label, "other": other.group_label, "hosts": results.words.locale.listed(common)}
-            yield Limit(results.words["l_shared"].format(**holes), results.words["l_shared_full"].format(**holes))
+            yield ResultLimit(results.words["l_shared"].format(**holes), results.words["l_shared_full"].format(**holes))
 
 
-def _single_repeats(results: Results) -> Iterator[Limit]:
+def _single_repeats(results: Results) -> Iterator[ResultLimit]:
     """Return points with a single measurement, first where the report claims or expects something."""
     once = [e for e in results.plan.experiments.values() if e.repeats == 1]
     measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
@@ -226,7 +226,7 @@ def _single_repeats(results: Results) -> Iterator[Limit]:
     claims = bool(results.plan.expects) or any(_claims(report.elements) for report in results.plan.reports)
     holes = {"experiments": results.words.locale.listed(labels)}
     short = results.words["l_once"].format(**holes) if claims else ""
-    yield Limit(short, results.words["l_once_full"].format(**holes))
+    yield ResultLimit(short, results.words["l_once_full"].format(**holes))
 
 
 def _claims(elements: Iterable[p.Element]) -> bool:
@@ -236,7 +236,7 @@ def _claims(elements: Iterable[p.Element]) -> bool:
     )
 
 
-def _earlier(results: Results) -> Iterator[Limit]:
+def _earlier(results: Results) -> Iterator[ResultLimit]:
     """Return measurements of earlier runs, which the disclosure names already."""
     rows = results.store.sql(
         "SELECT count(*), count(reused_from), count(DISTINCT reused_from) FROM cells WHERE status = 'ok'"
@@ -245,4 +245,4 @@ def _earlier(results: Results) -> Iterator[Limit]:
     if taken:
         words = results.words
         holes = {"which": some_of(words, taken, total), "runs": counted(words, "l_runs", runs)}
-        yield Limit(counted(words, "l_earlier", taken, **holes), counted(words, "l_earlier_full", taken, **holes))
+        yield ResultLimit(counted(words, "l_earlier", taken, **holes), counted(words, "l_earlier_full", taken, **holes))

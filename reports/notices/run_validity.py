@@ -10,7 +10,7 @@ from benchbrief.model.budgets import first_look, is_budgeted, looks
 from benchbrief.model.message import Message, spanning
 from benchbrief.model.precision import formatted
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
-from benchbrief.reports.data.report_data import CellRow, Results
+from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.words.brief_words import counted, some_of
@@ -101,7 +101,7 @@ def _reasons(experiment: p.Experiment, results: Results) -> list[str]:
     return [_as_one(group) for group in alike.values()]
 
 
-def _is_lost(cell: CellRow, experiment: p.Experiment, results: Results) -> bool:
+def _is_lost(cell: ReportedCell, experiment: p.Experiment, results: Results) -> bool:
     """Return whether the budget had no room for the first measurement of a point."""
     said = results.words.sentences.get(cell.reason or "")
     of_budget = isinstance(said, Message) and said.code == "budget_no_room"

@@ -16,8 +16,8 @@ from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import name_part, reason_of
-from benchbrief.reports.data.numbers_file import ATTACHMENT, Number, NumbersFile
-from benchbrief.reports.data.report_data import Store
+from benchbrief.reports.data.numbers_file import ATTACHMENT, NumberEntry, NumbersFile
+from benchbrief.reports.data.report_data import AskedStore
 from benchbrief.reports.data.view_model import FigureView, ReportView, figures_of, with_redrawn_figures
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
 from benchbrief.reports.view.house_style import House, Kept, house_of, missing_typefaces, template_of
@@ -33,7 +33,7 @@ _MOST = 3
 def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
     """Yield a warning for each of the first numbers that a format of the spec prints as 0."""
     texts = {query.id: query.expression for query in file.queries}
-    found: dict[tuple[str, str], Number] = {}
+    found: dict[tuple[str, str], NumberEntry] = {}
     for number in file.numbers:
         ends = [end for end in (number.value, number.high) if end is not None]
         if number.printed.format and any(ends) and not re.search("[1-9]", number.shown):
@@ -69,7 +69,7 @@ class Rendered:
 
 def render(
     plan: Plan,
-    store: Store,
+    store: AskedStore,
     report_name: str,
     out_dir: Path,
     *,
@@ -132,7 +132,7 @@ class _Brief:
     report: Report
     catalogue: Words
     house: House
-    store: Store
+    store: AskedStore
     out_dir: Path
     stem: str
 
@@ -216,7 +216,7 @@ def _stem(view: ReportView, report: Report, *, other_language: bool) -> str:
     return stem + kind + (f".{report.language}" if other_language else "")
 
 
-def _asking(store: Store) -> Answer:
+def _asking(store: AskedStore) -> Answer:
     """Answer a template's questions, on a store that nothing can change or leave."""
 
     def query(text: str) -> list[dict[str, Any]]:

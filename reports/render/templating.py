@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.data.view_model import Note
+from benchbrief.reports.data.view_model import Footnote
 from benchbrief.reports.text.html_markup import (
     code_in_backticks,
     keep_units_whole,
@@ -201,7 +201,7 @@ def _wrong(where: str, message: str) -> ReportError:
     return ReportError(f"{where}: {message}", "mend the part, or take it out of the folder to have ours")
 
 
-def move_notes_to_foot(html: Markup, notes: Sequence[Note]) -> Markup:
+def move_notes_to_foot(html: Markup, notes: Sequence[Footnote]) -> Markup:
     """Put each note behind its mark, from where the style sheet of paper moves it to the page's foot.
 
     CSS has footnotes in this way (Generated Content for Paged Media): the note comes to stand on its mark's page.

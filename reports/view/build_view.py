@@ -24,8 +24,8 @@ from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
-from benchbrief.reports.data.numbers_file import Printed
-from benchbrief.reports.data.report_data import Results, Store
+from benchbrief.reports.data.numbers_file import PrintedBy
+from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.tables import (
     Column,
     Columns,
@@ -40,18 +40,18 @@ from benchbrief.reports.data.tables import (
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
-    Cell,
     DisclosureView,
     FactsView,
     FigureRow,
     FigureView,
+    Footnote,
     FormulaView,
-    Gap,
-    Head,
-    Note,
+    MissingPart,
     ReportView,
-    Row,
     SectionView,
+    TableCell,
+    TableHead,
+    TableRow,
     TableView,
     TextView,
 )
@@ -81,13 +81,13 @@ class Footnotes:
         self.cautions = Cautions(results)
         self._results = results
         self._count = 0
-        self._pending: dict[str, Note] = {}
+        self._pending: dict[str, Footnote] = {}
 
     def note(self, text: str) -> int:
         """Return the number of the footnote with this text under the current block."""
         if text not in self._pending:
             self._count += 1
-            self._pending[text] = Note(self._count, text)
+            self._pending[text] = Footnote(self._count, text)
         return self._pending[text].number
 
     def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
@@ -118,7 +118,7 @@ class Footnotes:
             yield from self.cautions.in_text(query)
         yield from not_chosen(queries, self._results)
 
-    def taken(self) -> tuple[Note, ...]:
+    def taken(self) -> tuple[Footnote, ...]:
         """Return the footnotes of the current block, and begin the next block."""
         found, self._pending = tuple(self._pending.values()), {}
         return found
@@ -156,13 +156,13 @@ _FEWEST = 3
 """The fewest shaded values: of two, the numbers show the higher one."""
 
 
-def shade_rows(rows: Sequence[Row], among: Among) -> list[Row]:
+def shade_rows(rows: Sequence[TableRow], among: Among) -> list[TableRow]:
     """Return the rows with the shades of their cells.
 
     Compares values of one unit in the whole table, in each row, or in each column.
     """
 
-    def scope(cell: Cell, at: int, column: int) -> tuple[str, int]:
+    def scope(cell: TableCell, at: int, column: int) -> tuple[str, int]:
         return cell.unit, {"table": 0, "rows": at, "columns": column}[among]
 
     scopes: dict[tuple[str, int], list[float]] = {}
@@ -180,7 +180,7 @@ def shade_rows(rows: Sequence[Row], among: Among) -> list[Row]:
     return found
 
 
-def key_of(rows: Sequence[Row], among: Among) -> str:
+def key_of(rows: Sequence[TableRow], among: Among) -> str:
     """Return the key of the catalogue's word for the meaning of the shades, or for why there are none."""
     return f"heat_{among}" if any(cell.heat for row in rows for cell in row.cells) else "heat_none"
 
@@ -199,7 +199,7 @@ _UNIT_FOLLOWS = 40
 
 def build(
     plan: p.Plan,
-    store: Store,
+    store: AskedStore,
     report: p.Report,
     words: Words,
     reports_from: Mapping[str, str] | None = None,
@@ -212,7 +212,7 @@ def build(
         if has(p.FigureElement, report.elements):
             drawing.start()
         kept = gaps.made("kept", lambda: keep_elements_with_data(report.elements, results), "choice")
-        elements = report.elements if isinstance(kept, Gap) else kept
+        elements = report.elements if isinstance(kept, MissingPart) else kept
         while True:
             known = len(gaps)
             view = _view(_Builder(results, report, reports_from, drawing, gaps), elements)
@@ -273,7 +273,7 @@ class _Builder:
         self.words = results.words
         self.mark = "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else ""
         columns = gaps.made("columns", lambda: Columns(report.elements, results), "columns")
-        self.columns = Columns((), results) if isinstance(columns, Gap) else columns
+        self.columns = Columns((), results) if isinstance(columns, MissingPart) else columns
         self.ledger = Ledger(results, report.provenance)
         self.font = font_of(report)
         self.figures = self.tables = self.sections = 0
@@ -297,7 +297,7 @@ class _Builder:
 
     def block(self, element: p.Element, level: int, *, half: bool = False) -> Block:
         """Return an element, or a sentence in its place on why it can't be made."""
-        made: Block | Gap
+        made: Block | MissingPart
         match element:
             case p.TextElement():
                 made = self.gaps.made(id(element), lambda: self.text(element, level), "text")
@@ -318,7 +318,7 @@ class _Builder:
                 made = self.gaps.made(id(element), self.disclosure, "disclosure")
             case p.SectionElement():
                 return self.section(element, level)
-        if not isinstance(made, Gap):
+        if not isinstance(made, MissingPart):
             return made
         self.foot.taken()
         text = self.words["not_made"].format(part=name_part(made, self.words), reason=reason_of(made, self.words))
@@ -347,7 +347,7 @@ class _Builder:
     def insert(self, value: p.Value, follows: str) -> render_prose.Inserted:
         """Return a computed number for a text, or a dash with a footnote on why it can't be computed."""
         made = self.gaps.made(id(value), lambda: self.computed(value, follows), "number")
-        if not isinstance(made, Gap):
+        if not isinstance(made, MissingPart):
             return made
         dash, note = self.words["missing"], self.foot.note(reason_of(made, self.words))
         takes = len(belonging(value.query.unit, follows))
@@ -370,7 +370,7 @@ class _Builder:
             takes = len(belonging(unit, follows))
         elif text := next(self.foot.of_text(ends), ""):
             note = self.foot.note(text)
-        printed = Printed(
+        printed = PrintedBy(
             by="prose",
             format=value.format,
             follows=follows[:_UNIT_FOLLOWS],
@@ -405,7 +405,7 @@ class _Builder:
             return None
         legal = self.report.legal
         made = self.gaps.made("legal", lambda: render_prose.blocks(legal, self.insert, 3), "text")
-        return None if isinstance(made, Gap) else made
+        return None if isinstance(made, MissingPart) else made
 
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
@@ -415,14 +415,14 @@ class _Builder:
         columns_by_unit = self.columns.of(element)
         self.letters = number_marks.letters_of(element, self.results)
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
-        keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
+        keys = [TableHead(key_text(key.label, key.value), numeric=False) for key in element.keys]
         if element.transposed:
             numeric = any(head.numeric for head, _ in lines)
-            columns = [Head(key.label, numeric=numeric) for key in keys]
+            columns = [TableHead(key.label, numeric=numeric) for key in keys]
             rows = grouped_rows(lines, self.words)
         else:
             columns = [head for head, _ in lines]
-            rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
+            rows = [TableRow(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
         rows = shade_rows(rows, element.heat) if element.heat else rows
         self.foot.tell_boundaries([line.query for line in element.lines if line.query])
         note = self.optional_prose(element.note)
@@ -453,26 +453,26 @@ class _Builder:
             "table",
             str(number),
         )
-        if made and not isinstance(made, Gap):
+        if made and not isinstance(made, MissingPart):
             self.tables += 1
             yield made
 
     def line(
         self, element: p.TableElement, line: p.Line, columns: Mapping[str, Column]
-    ) -> tuple[Head, tuple[Cell, ...]]:
+    ) -> tuple[TableHead, tuple[TableCell, ...]]:
         if line.query is None:
             numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
             quoted = [any(self.foot.quoted(query) for query in queries_of_prose(text)) for text in line.texts]
             insert = self.insert if all(quoted) else self.insert_quoted
-            cells = [Cell(render_prose.inline(text, insert), numeric) for text in line.texts]
+            cells = [TableCell(render_prose.inline(text, insert), numeric) for text in line.texts]
             notes = self.foot.numbered([self.words["as_published"]] if all(quoted) else [])
-            return Head(readable_label(line.label, self.words), unit_text(line.unit), numeric, notes), tuple(cells)
+            return TableHead(readable_label(line.label, self.words), unit_text(line.unit), numeric, notes), tuple(cells)
         above = tuple(line_label(head, line.query, self.words) for head in line.heads)
         label = line_label(line.label, line.query, self.words)
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
         unit = line.query.unit
         column = Column(Scale(1.0, unit_text(unit)), 0) if line.format else columns[unit]
-        printed = Printed(
+        printed = PrintedBy(
             by="format" if line.format else "scale",
             format=line.format,
             factor=column.scale.factor,
@@ -491,10 +491,10 @@ class _Builder:
             shown = self.ledger.number(line.query, printed, at=where, letters=beside)
             letters = number_marks.letters_beside(line, beside)
             html = shown.html(missing=value is None) + note_marks(notes) + letters
-            found.append(Cell(html, True, shown.cells, value, unit))
+            found.append(TableCell(html, True, shown.cells, value, unit))
         shown_unit = "" if line.format.endswith("%") else column.scale.unit
         of_all = self.foot.numbered(self.foot.cautions.of(line.query))
-        return Head(label, shown_unit, notes=of_all, heads=above), tuple(found)
+        return TableHead(label, shown_unit, notes=of_all, heads=above), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
         self.ledger.at(element.title)
@@ -533,7 +533,7 @@ class _Builder:
             if found.charts
             else None
         )
-        drawn, undrawn = (None, reason_of(made, self.words)) if isinstance(made, Gap) else (made, "")
+        drawn, undrawn = (None, reason_of(made, self.words)) if isinstance(made, MissingPart) else (made, "")
         for text in found.notes:
             self.foot.note(text)
         note = self.optional_prose(element.note)
@@ -586,7 +586,7 @@ class _Builder:
         missing = self.results.at(query) is None
         if missing:
             self.foot.note(self.results.why_missing(query))
-        printed = Printed(
+        printed = PrintedBy(
             by="declared" if declared else "amount",
             format=declared,
             significant=significant,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from benchbrief.reports.data import imported_briefs
-from benchbrief.reports.data.expectations import Judged, describe, judge_expectations
+from benchbrief.reports.data.expectations import JudgedExpectation, describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.report_data import Results, asked_cells
 from benchbrief.reports.data.view_model import Notice, Severity
@@ -117,7 +117,7 @@ def _expectations(results: Results) -> Iterator[Notice]:
     unknown = [one for one in found if one.verdict == "unknown"]
     vague = [one for one in found if one.verdict == "holds" and one.decided is False]
 
-    def notice(key: str, some: Sequence[Judged], severity: Severity) -> Notice:
+    def notice(key: str, some: Sequence[JudgedExpectation], severity: Severity) -> Notice:
         text = words["notice_expect_body"].format(n=len(some), total=len(found), listed=_listed(some, results))
         return Notice(words[key], text, severity)
 
@@ -129,7 +129,7 @@ def _expectations(results: Results) -> Iterator[Notice]:
         yield notice("notice_expect_undecided", vague, "warning")
 
 
-def _listed(found: Iterable[Judged], results: Results) -> str:
+def _listed(found: Iterable[JudgedExpectation], results: Results) -> str:
     words = results.words
     named = [(one.expect.label if one.expect.label != one.expect.text else "", describe(one, results)) for one in found]
     return _shortened([words["colon"].join(part for part in parts if part) for parts in named], _NOTICED_CELLS, results)

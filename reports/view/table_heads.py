@@ -13,9 +13,9 @@ from markupsafe import Markup, escape
 from benchbrief.model.plan import MOST_COLUMNS
 from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.data import imported_briefs
-from benchbrief.reports.data.numbers_file import Printed
+from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.view_model import Card, Cell, Head, HeadCell, Row, TablePart, TableView
+from benchbrief.reports.data.view_model import Card, HeadCell, TableCell, TableHead, TablePart, TableRow, TableView
 from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.text.html_markup import note_marks
 from benchbrief.reports.words.brief_words import Words
@@ -31,7 +31,7 @@ _MOST_CARDS = 6
 
 
 @dataclass(frozen=True)
-class Room:
+class TableRoom:
     """The room of a table: its width in pixels, its usual size of type in points, the most columns."""
 
     width: float
@@ -39,15 +39,17 @@ class Room:
     columns: int
 
 
-def room_of(slides: bool, *, boxed: bool) -> Room:
+def room_of(slides: bool, *, boxed: bool) -> TableRoom:
     """Return the room within the margins of a page or a slide; `boxed`: within a callout there."""
     most = MOST_COLUMNS - 2 if boxed else MOST_COLUMNS
     if slides:
-        return Room(1020 if boxed else 1136, 15, most)
-    return Room(627 if boxed else 657, 8.8, most)
+        return TableRoom(1020 if boxed else 1136, 15, most)
+    return TableRoom(627 if boxed else 657, 8.8, most)
 
 
-def parts_of(corner: str, columns: Sequence[Head], rows: Sequence[Row], room: Room) -> tuple[TablePart, ...]:
+def parts_of(
+    corner: str, columns: Sequence[TableHead], rows: Sequence[TableRow], room: TableRoom
+) -> tuple[TablePart, ...]:
     """Split the table into pieces that fit the room and keep the words of heads whole, where these fit a page.
 
     A group of columns stays whole where it fits.
@@ -70,7 +72,7 @@ def parts_of(corner: str, columns: Sequence[Head], rows: Sequence[Row], room: Ro
 class _Table:
     """A table, and the room that its pieces need."""
 
-    def __init__(self, corner: str, columns: Sequence[Head], rows: Sequence[Row], room: Room) -> None:
+    def __init__(self, corner: str, columns: Sequence[TableHead], rows: Sequence[TableRow], room: TableRoom) -> None:
         self._columns, self._room = columns, room
         self._names = [corner, *(row.head.label for row in rows), *(row.group for row in rows)]
         self._texts = [[row.cells[at].html.striptags() for row in rows] for at in range(len(columns))]
@@ -137,7 +139,7 @@ class _Table:
         return (room.points * scale if scale < 1 else 0.0), tuple(round(100 * w / sum(columns), 2) for w in columns)
 
 
-def head_rows(columns: Sequence[Head]) -> tuple[tuple[HeadCell, ...], ...]:
+def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
     """Return the head's rows. A name that neighbours share spans them, and so does a unit that all below it have."""
     depth = max((len(column.heads) for column in columns), default=0) + 1
     lowered = _units_raised(columns)
@@ -150,16 +152,16 @@ def head_rows(columns: Sequence[Head]) -> tuple[tuple[HeadCell, ...], ...]:
         ):
             below = list(pairs)
             if path:
-                cells.append(HeadCell(Head(path[-1], below[0][1] if level == 0 else ""), len(below), 1))
+                cells.append(HeadCell(TableHead(path[-1], below[0][1] if level == 0 else ""), len(below), 1))
             else:
                 cells += [HeadCell(column, 1, depth - level) for column, _ in below]
         found.append(tuple(cells))
     return tuple(found)
 
 
-def _units_raised(columns: Sequence[Head]) -> list[tuple[Head, str]]:
+def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
     """Return the columns without a unit that all of a group have, each with this unit."""
-    lowered: list[tuple[Head, str]] = []
+    lowered: list[tuple[TableHead, str]] = []
     for path, group in groupby(columns, key=lambda column: column.heads[:1]):
         below = list(group)
         shared = below[0].unit if path and len(below) > 1 and len({column.unit for column in below}) == 1 else ""
@@ -167,15 +169,15 @@ def _units_raised(columns: Sequence[Head]) -> list[tuple[Head, str]]:
     return lowered
 
 
-def grouped_rows(lines: Sequence[tuple[Head, tuple[Cell, ...]]], words: Words) -> list[Row]:
+def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words: Words) -> list[TableRow]:
     """Return the rows of a table with lines across. A shared name stands on a line of its own above its rows."""
     if not all(head.heads for head, _ in lines):
         path = [words.locale.listed((*head.heads, head.label)) for head, _ in lines]
-        return [Row(replace(head, label=label), cells) for label, (head, cells) in zip(path, lines, strict=True)]
-    rows: list[Row] = []
+        return [TableRow(replace(head, label=label), cells) for label, (head, cells) in zip(path, lines, strict=True)]
+    rows: list[TableRow] = []
     for heads, group in groupby(lines, key=lambda line: line[0].heads):
         name = words.locale.listed(heads)
-        rows += [Row(head, cells, "" if at else name) for at, (head, cells) in enumerate(group)]
+        rows += [TableRow(head, cells, "" if at else name) for at, (head, cells) in enumerate(group)]
     return rows
 
 
@@ -205,7 +207,7 @@ def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
     )
 
 
-def published_table(results: Results, ledger: Ledger, number: int, room: Room) -> TableView | None:
+def published_table(results: Results, ledger: Ledger, number: int, room: TableRoom) -> TableView | None:
     """Return the metrics of the source beside those computed from the imported figures; None without any.
 
     Computed numbers are entered as all others; the published ones have only their source.
@@ -215,10 +217,11 @@ def published_table(results: Results, ledger: Ledger, number: int, room: Room) -
         return None
     computed = any(each.query for each in metrics)
     ledger.at(f"{words['table']} {number}")
-    columns = [Head(words["published"]), *([Head(words["published_computed"])] if computed else [])]
+    columns = [TableHead(words["published"]), *([TableHead(words["published_computed"])] if computed else [])]
     rows = [
-        Row(
-            Head(each.label, numeric=False), (_cell(each.text), *([_computed(each, ledger, words)] if computed else []))
+        TableRow(
+            TableHead(each.label, numeric=False),
+            (_cell(each.text), *([_computed(each, ledger, words)] if computed else [])),
         )
         for each in metrics
     ]
@@ -227,13 +230,13 @@ def published_table(results: Results, ledger: Ledger, number: int, room: Room) -
     return TableView(number, title, corner, tuple(columns), tuple(rows), (), None, (), head_rows(columns), parts)
 
 
-def _computed(of: imported_briefs.Published, ledger: Ledger, words: Words) -> Cell:
+def _computed(of: imported_briefs.Published, ledger: Ledger, words: Words) -> TableCell:
     if of.query is None:
         return _cell("")
-    printed = Printed(by="amount", significant=4, to=words["to"])
+    printed = PrintedBy(by="amount", significant=4, to=words["to"])
     shown = ledger.number(of.query, printed, high=of.high, at=of.at)
-    return Cell(shown.html(), True, shown.cells)
+    return TableCell(shown.html(), True, shown.cells)
 
 
-def _cell(text: str) -> Cell:
-    return Cell(Markup(escape(text or "–")), numeric=True)  # noqa: S704  # escaped just there
+def _cell(text: str) -> TableCell:
+    return TableCell(Markup(escape(text or "–")), numeric=True)  # noqa: S704  # escaped just there

@@ -17,7 +17,7 @@ from benchbrief.model.run_messages import say
 from benchbrief.progress.live_screen import host_summary, screen
 from benchbrief.progress.openmetrics import text
 from benchbrief.progress.run_progress import Progress
-from benchbrief.progress.run_view import RunView
+from benchbrief.progress.run_view import LiveRun
 from benchbrief.runners.execution.live_numbers import Reading, load_of
 from benchbrief.running.run_output import grouped
 from tests.support.plans import compile_spec
@@ -27,7 +27,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NOW = 1_000_000.0
 
 
-def going_on(hosts: int) -> tuple[RunView, list[Reading]]:
+def going_on(hosts: int) -> tuple[LiveRun, list[Reading]]:
     """As many cells as hosts, all being measured, with a load generator and probes that speak."""
     plan = compile_spec(EXAMPLES / "quickstart.bench")
     first = plan.cells[0]
@@ -35,7 +35,7 @@ def going_on(hosts: int) -> tuple[RunView, list[Reading]]:
         first.model_copy(update={"id": f"ramp/group/workload/threads={n}/r1", "locks": (f"host-{n}",)})
         for n in range(hosts)
     )
-    view = RunView(plan.model_copy(update={"cells": cells}))
+    view = LiveRun(plan.model_copy(update={"cells": cells}))
     readings = []
     for n, cell in enumerate(cells):
         view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash="", attempt=1))
@@ -74,7 +74,7 @@ def test_a_small_run_shows_each_cell_with_its_numbers_and_each_host_with_its_pro
 def test_a_load_shows_its_rate_in_records_and_the_time_left() -> None:
     plan = compile_spec(EXAMPLES / "quickstart.bench")
     cell = next(cell for cell in plan.cells if cell.dataset and cell.dataset.records == 5000)
-    view = RunView(plan)
+    view = LiveRun(plan)
     view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash="", attempt=1))
     view.apply(j.StepStarted(at=NOW - 10, cell=cell.id, attempt=1, step="load", seconds=30))
     reading = Reading(cell=cell.id, host="local", at=NOW, ops_per_s=1234.4, done=1000)
@@ -188,7 +188,7 @@ def test_failures_that_differ_in_where_their_output_is_have_one_reason() -> None
 
 def test_a_broken_promise_is_no_failure_on_the_live_screen() -> None:
     plan = compile_spec(EXAMPLES / "promise.bench")
-    view, cell = RunView(plan), plan.cells[0]
+    view, cell = LiveRun(plan), plan.cells[0]
     view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash=cell.hash, attempt=1))
     ended = j.CellEnded(at=NOW, cell=cell.id, hash=cell.hash, attempt=1, status="failed", refused="system", reason="x")
     view.apply(ended)

@@ -12,7 +12,7 @@ from benchbrief.cli.terminal import duration as readable
 from benchbrief.dsl.diagnostics.plain_amounts import about
 from benchbrief.model import events as j
 from benchbrief.model.plan import Plan
-from benchbrief.progress.run_view import Known, RunView
+from benchbrief.progress.run_view import KnownOfRun, LiveRun
 from benchbrief.results.runs.times_taken import Pace
 from tests.support.bench import Bench
 from tests.support.plans import compile_text
@@ -73,7 +73,7 @@ def records(plan: Plan, slower: list[float]) -> list[list[j.AnyRecord]]:
 def viewed(plan: Plan, slower: list[float], monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float, str]]:
     """The time left, the share that is done, and the words for both, at the beginning and after each cell."""
     monkeypatch.setattr("benchbrief.progress.run_view._ESTIMATE_SHARE", float("inf"))  # each look is an estimate
-    view = RunView(plan, Known(plan, {}, Pace()))
+    view = LiveRun(plan, KnownOfRun(plan, {}, Pace()))
     started = j.RunStarted(
         at=1000.0, run_id="r", plan_sha256="", benchbrief="", spec="", profile=None, controller_pid=1
     )

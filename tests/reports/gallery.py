@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis
+from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis
 
 THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8, 16))
 WORKLOADS = XAxis("Workload", "category", ("Session store", "Photo tagging", "Transactions"))
@@ -23,7 +23,9 @@ def line(
     dashed: bool = False,
 ) -> Trace:
     points = tuple(
-        Point(float(2**i), y, low=y * (1 - band) if y and band else None, high=y * (1 + band) if y and band else None)
+        ChartPoint(
+            float(2**i), y, low=y * (1 - band) if y and band else None, high=y * (1 + band) if y and band else None
+        )
         for i, y in enumerate(values)
     )
     return Trace(name, "line", points, color, right, dashed)
@@ -38,7 +40,7 @@ def in_slots(trace: Trace) -> Trace:
 
 
 def curve(name: str, pairs: Iterable[tuple[float, float]], color: int = 0) -> Trace:
-    return Trace(name, "curve", tuple(Point(x, y, f"{2**i}") for i, (x, y) in enumerate(pairs)), color)
+    return Trace(name, "curve", tuple(ChartPoint(x, y, f"{2**i}") for i, (x, y) in enumerate(pairs)), color)
 
 
 def growing(times: float, n: int = 5) -> list[float]:
@@ -62,7 +64,11 @@ CASES: dict[str, tuple[Sequence[Chart], int, int]] = {
     "direct_labels": ([_panel("", 1)], 657, 240),
     "eight_lines": ([_wide("line", 8)], 657, 240),
     "eight_bars": ([_wide("bar", 8)], 657, 240),
-    "one_point": ([Chart((Trace("A", "line", (Point(4.0, 10.0),), 0),), replace(THREADS, ticks=(4,)), "y")], 317, 212),
+    "one_point": (
+        [Chart((Trace("A", "line", (ChartPoint(4.0, 10.0),), 0),), replace(THREADS, ticks=(4,)), "y")],
+        317,
+        212,
+    ),
     "gaps": ([Chart((line("A", [1, 2, None, 4, 5]), line("B", [2, None, None, 5, 7], 1)), THREADS, "ms")], 317, 212),
     "negative": (
         [Chart((bars("A", [-30, 20, 117]), bars("B", [-12, None, 111], 1)), WORKLOADS, "Gain (%)")], 317, 212,

@@ -13,7 +13,7 @@ import pytest
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.data.gaps import Gaps
-from benchbrief.reports.data.view_model import Gap
+from benchbrief.reports.data.view_model import MissingPart
 from benchbrief.reports.disclosure import disclosure
 from benchbrief.reports.render.render_report import Format, Rendered, render
 from benchbrief.reports.view import build_view
@@ -181,7 +181,7 @@ def test_a_mistake_of_ours_fails_each_test_that_does_not_plant_it(monkeypatch: p
         Gaps().tried(fails, None)
     monkeypatch.setenv("BENCH_STRICT", "")
     gaps = Gaps()
-    assert gaps.made("part", fails, "table", "2") == Gap("table", "2", "ZeroDivisionError", is_ours=True)
+    assert gaps.made("part", fails, "table", "2") == MissingPart("table", "2", "ZeroDivisionError", is_ours=True)
     monkeypatch.setenv("BENCH_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         Gaps().made("part", fails, "text")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from benchbrief.reports.charts import chart as chart_axes
-from benchbrief.reports.charts.chart import PALETTE, Chart, Point, Trace, XAxis
+from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
 from benchbrief.reports.charts.draw_chart import draw
 from tests.reports.one_converter import CONVERTER
 
@@ -19,7 +19,7 @@ THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8))
 
 def trace(name: str, *values: float | None, mark: str = "line", color: int | None = 0, **more: bool) -> Trace:
     xs = [1, 2, 4, 8] if mark in ("line", "curve") else range(len(values))
-    points = tuple(Point(float(x), y, label=f"{x:g}") for x, y in zip(xs, values, strict=True))
+    points = tuple(ChartPoint(float(x), y, label=f"{x:g}") for x, y in zip(xs, values, strict=True))
     return Trace(name, mark, points, color, **more)  # type: ignore[arg-type]  # the mark is one of the four
 
 
@@ -114,13 +114,13 @@ def test_two_axes_have_their_own_scales_on_one_grid() -> None:
 
 
 def test_a_curve_labels_its_points() -> None:
-    points = tuple(Point(x, y, label) for x, y, label in ((8e3, 0.3, "1"), (12e3, 0.5, "2"), (15e3, 1.1, "4")))
+    points = tuple(ChartPoint(x, y, label) for x, y, label in ((8e3, 0.3, "1"), (12e3, 0.5, "2"), (15e3, 1.1, "4")))
     root = drawn(Chart((Trace("Disk", "curve", points, 0),), XAxis("Throughput (ops/s)", "linear"), "p99 (ms)"))
     assert {"1", "2", "4", "Disk", "Throughput (ops/s)"} <= set(texts(root))
 
 
 def test_the_last_tick_of_the_x_axis_is_not_cut_off() -> None:
-    points = tuple(Point(x, 1.0, "1") for x in (100.0, 5900.0))
+    points = tuple(ChartPoint(x, 1.0, "1") for x in (100.0, 5900.0))
     root = drawn(Chart((Trace("A", "curve", points, 0),), XAxis("x", "linear"), "y"), 317, 212)
     (label,) = [t for t in root.iter(f"{SVG}text") if "".join(t.itertext()) == "6,000"]
     group = next(g for g in root.iter(f"{SVG}g") if "translate" in g.get("transform", ""))
@@ -129,13 +129,13 @@ def test_the_last_tick_of_the_x_axis_is_not_cut_off() -> None:
 
 
 def test_an_interval_is_drawn_as_a_band() -> None:
-    points = tuple(Point(float(x), 10.0 * x, low=9.0 * x, high=11.0 * x) for x in (1, 2, 4))
+    points = tuple(ChartPoint(float(x), 10.0 * x, low=9.0 * x, high=11.0 * x) for x in (1, 2, 4))
     root = drawn(Chart((Trace("A", "line", points, 0),), XAxis("Threads", "log", ticks=(1, 2, 4)), "y"))
     assert [p for p in root.iter(f"{SVG}path") if p.get("opacity") == "0.16"]
 
 
 def test_a_rule_is_drawn_dashed_with_its_name() -> None:
-    rule = Trace("limit", "rule", (Point(0.0, 12.0),), None)
+    rule = Trace("limit", "rule", (ChartPoint(0.0, 12.0),), None)
     root = drawn(Chart((trace("A", 10, 11, 12, 13), rule), THREADS, "y"))
     assert [e for e in root.iter(f"{SVG}line") if e.get("stroke-dasharray")]
     assert "limit" in texts(root)
@@ -147,7 +147,12 @@ def test_a_logarithmic_axis_has_powers_for_ticks() -> None:
 
 
 def test_a_curve_may_have_two_logarithmic_axes_and_a_gap() -> None:
-    points = (Point(100.0, 0.1, "1"), Point(0.0, None, "2"), Point(1e3, 1.0, "4"), Point(1e4, 10.0, "8"))
+    points = (
+        ChartPoint(100.0, 0.1, "1"),
+        ChartPoint(0.0, None, "2"),
+        ChartPoint(1e3, 1.0, "4"),
+        ChartPoint(1e4, 10.0, "8"),
+    )
     root = drawn(Chart((Trace("A", "curve", points, 0),), XAxis("ops/s", "log"), "p99 (ms)", log_y=True))
     ticks = {"".join(t.itertext()): t for t in root.iter(f"{SVG}text")}
     left, middle, right = (
@@ -185,7 +190,9 @@ def test_odd_values_are_drawn(values: tuple[float, ...]) -> None:
 
 
 def test_a_single_point_is_drawn() -> None:
-    chart = Chart((Trace("A", "line", (Point(4.0, 10.0),), 0),), XAxis("Threads", "linear", ticks=(4,)), "y (ops/s)")
+    chart = Chart(
+        (Trace("A", "line", (ChartPoint(4.0, 10.0),), 0),), XAxis("Threads", "linear", ticks=(4,)), "y (ops/s)"
+    )
     assert "4" in texts(drawn(chart))
 
 

@@ -14,7 +14,7 @@ from pypdf import PdfReader
 
 from benchbrief.model import plan as p
 from benchbrief.reports.charts import draw_chart
-from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis
+from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis
 from benchbrief.reports.charts.draw_chart import draw
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.view_model import figures_of
@@ -39,7 +39,9 @@ def titled(title: str) -> dict[str, Any]:
 
 def chart(text: str) -> Chart:
     """One that shows the text in every place that a text has."""
-    lines = tuple(Trace(f"{text}{i}", "line", (Point(0, 1.0), Point(1, 2.0 + i)), i, loose=True) for i in range(2))
+    lines = tuple(
+        Trace(f"{text}{i}", "line", (ChartPoint(0, 1.0), ChartPoint(1, 2.0 + i)), i, loose=True) for i in range(2)
+    )
     return Chart(lines, XAxis(text, "category", (text, f"b{text}")), text, heading=text)
 
 
@@ -60,7 +62,7 @@ def seconds(each: Chart) -> float:
 
 @pytest.mark.parametrize("text", ["word " * 1000, "x" * 5000], ids=["words", "one word"])
 def test_a_text_of_thousands_of_characters_costs_a_figure_little_more_than_one_of_hundreds(text: str) -> None:
-    ends = tuple(Point(float(x), 1.0 + x, label=text) for x in range(5))
+    ends = tuple(ChartPoint(float(x), 1.0 + x, label=text) for x in range(5))
     curves = tuple(Trace(f"{text}{i}", "curve", ends, i) for i in range(2))
     draw([chart("short")], 600, 300, "Inter", CONVERTER)  # starts the converter
     short = seconds(chart(text[:400]))

@@ -18,13 +18,13 @@ from benchbrief.reports.charts.chart import (
     TEXT,
     Box,
     Chart,
-    Point,
+    ChartPoint,
     Trace,
     XAxis,
     text_width,
     tick_labels,
 )
-from benchbrief.reports.charts.chart_layout import Text, arrange, shorten, texts
+from benchbrief.reports.charts.chart_layout import ChartText, arrange, shorten, texts
 from benchbrief.reports.charts.draw_chart import draw
 from tests.reports.gallery import CASES, LONG
 from tests.reports.one_converter import CONVERTER
@@ -88,7 +88,7 @@ def test_no_text_stands_on_another_or_leaves_the_figure(name: str) -> None:
         assert first.overlap(second) <= 2, (one, other)
 
 
-def _box(text: Text, x: float, y: float) -> Box:
+def _box(text: ChartText, x: float, y: float) -> Box:
     width = text_width(text.text, text.size)
     left = {"left": 0.0, "center": width / 2, "right": width}[text.align]
     return Box(x + text.x - left, y + text.y - text.size / 2, x + text.x - left + width, y + text.y + text.size / 2)
@@ -149,7 +149,7 @@ def test_shapes_and_dashes_distinguish_as_many_series_as_there_are_colours() -> 
 def test_labels_of_neighbouring_panels_do_not_run_into_each_other() -> None:
     """The last tick of the one and the first of the next stand half beyond their plot areas."""
     rates = XAxis("Throughput (ops/s)", "linear")
-    points = tuple(Point(x, 1.0) for x in (0.0, 90_000.0, 150_000.0))
+    points = tuple(ChartPoint(x, 1.0) for x in (0.0, 90_000.0, 150_000.0))
     charts = [Chart((Trace("A", "line", points, 0),), rates, "ms", heading=f"Workload {i}") for i in range(3)]
     panels = arrange(charts, 657, 250)
     for one, other in itertools.pairwise(panels):

@@ -9,7 +9,7 @@ import pytest
 from markupsafe import Markup
 
 from benchbrief.model import plan as p
-from benchbrief.reports.data.view_model import Note
+from benchbrief.reports.data.view_model import Footnote
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.render.templating import move_notes_to_foot
 from benchbrief.reports.text.html_markup import note_marks
@@ -84,11 +84,11 @@ def test_marks_of_several_notes_are_one() -> None:
 
 def test_a_note_is_put_behind_the_first_of_its_marks_and_nothing_else_is_taken_for_it() -> None:
     text = Markup("<p>1{} and 12{}</p>").format(note_marks((12,)), note_marks((1,)))
-    both = move_notes_to_foot(text, (Note(1, "of `one`"), Note(12, "<b>")))
+    both = move_notes_to_foot(text, (Footnote(1, "of `one`"), Footnote(12, "<b>")))
     first, second = both.split(" and 12")
     assert first.endswith('12</a></sup><span class="footnote" id="note-12"><sup>12</sup> &lt;b&gt;</span>')
     assert second.endswith('<span class="footnote" id="note-1"><sup>1</sup> of <code>one</code></span></p>')
-    assert move_notes_to_foot(Markup("<p>x</p>"), (Note(1, "y"),)).endswith(
+    assert move_notes_to_foot(Markup("<p>x</p>"), (Footnote(1, "y"),)).endswith(
         '<span class="footnote" id="note-1"><sup>1</sup> y</span>'
     )
     assert move_notes_to_foot("<i>", ()) == "&lt;i&gt;"  # type: ignore[arg-type]  # of a user's part

@@ -37,7 +37,7 @@ def clean(of: w.World) -> list[Any]:
     return [row for row in of.rows() if not isinstance(row, s.NoteRow)]
 
 
-def limits_of(plan: p.Plan, rows: list[Any]) -> list[result_limits.Limit]:
+def limits_of(plan: p.Plan, rows: list[Any]) -> list[result_limits.ResultLimit]:
     return list(result_limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"])))
 
 

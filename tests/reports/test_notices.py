@@ -14,7 +14,7 @@ from markupsafe import Markup
 from pypdf import PdfReader
 
 from benchbrief.model import plan as p
-from benchbrief.reports.data.report_data import Results, Store, Table
+from benchbrief.reports.data.report_data import AskedStore, AskedTable, Results
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import code_in_backticks, link_cells
 from benchbrief.reports.view.build_view import build
@@ -178,14 +178,14 @@ def test_an_operation_that_a_workload_does_not_do_is_the_reason_for_a_missing_va
 class Counted:
     """A real store that counts what it is asked."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: AskedStore) -> None:
         self._store = store
         self.asked: Counter[str] = Counter()
 
     def query(self, query: p.Query) -> Sequence[Sequence[Any]]:
         return self._store.query(query)
 
-    def sql(self, text: str) -> Table:
+    def sql(self, text: str) -> AskedTable:
         self.asked[text] += 1
         return self._store.sql(text)
 

@@ -124,25 +124,29 @@ def printed(text: str, **given: object) -> str:
 
 
 def test_an_object_that_is_printed_as_a_whole_gives_its_text() -> None:
-    cell = view_model.Cell(Markup("<b>7.1</b>"), numeric=True, value=7120.0, unit="ops/s")
+    cell = view_model.TableCell(Markup("<b>7.1</b>"), numeric=True, value=7120.0, unit="ops/s")
     assert printed("{{ c }}", c=cell) == "<b>7.1</b>"
-    assert printed("{{ c }}", c=view_model.Head("Throughput", "ops/s")) == "Throughput"
+    assert printed("{{ c }}", c=view_model.TableHead("Throughput", "ops/s")) == "Throughput"
     assert printed("{{ c }}", c=view_model.Card("Gain <1", Markup("28 %"))) == "28 %"
-    assert printed("{{ c }}{{ t }}", c=view_model.Note(1, "a & b"), t=None) == "a &amp; b"
+    assert printed("{{ c }}{{ t }}", c=view_model.Footnote(1, "a & b"), t=None) == "a &amp; b"
 
 
 def test_cells_and_cards_have_their_values_to_compute_with() -> None:
-    cell = view_model.Cell(Markup("7.1k"), numeric=True, value=7120.0, unit="ops/s")
+    cell = view_model.TableCell(Markup("7.1k"), numeric=True, value=7120.0, unit="ops/s")
     assert printed("{{ (c.value * 2) | round | int }} {{ c.unit }}", c=cell) == "14240 ops/s"
-    missing = view_model.Cell(Markup("–"), numeric=True)
+    missing = view_model.TableCell(Markup("–"), numeric=True)
     assert printed("{{ 'none' if c.value is none }}", c=missing) == "none"
 
 
 @pytest.mark.parametrize(
     ("given", "said", "hint"),
     [
-        ([view_model.Note(1, "a")], "house/legal.html.j2:2: a list is no text", "go through it"),
-        (view_model.Row(view_model.Head("a"), ()), "house/legal.html.j2:2: Row is no text", "head, cells, group"),
+        ([view_model.Footnote(1, "a")], "house/legal.html.j2:2: a list is no text", "go through it"),
+        (
+            view_model.TableRow(view_model.TableHead("a"), ()),
+            "house/legal.html.j2:2: Row is no text",
+            "head, cells, group",
+        ),
         ({}, "a list is no text", "go through it"),
     ],
 )

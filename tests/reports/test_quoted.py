@@ -11,7 +11,7 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.model import plan as p
-from benchbrief.reports.data.report_data import PublishedValue, quoted_values
+from benchbrief.reports.data.report_data import PublishedNumber, quoted_values
 from benchbrief.reports.data.view_model import (
     CalloutView,
     DisclosureView,
@@ -160,8 +160,8 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> tuple[p.Cell, ...]:
     return compile_text(SPEC, tmp_path_factory.mktemp("spec")).cells
 
 
-def value(bound: str, number: float, unit: str = "%", **at: str | float) -> PublishedValue:
-    return PublishedValue("gain", bound, at, number, unit)
+def value(bound: str, number: float, unit: str = "%", **at: str | float) -> PublishedNumber:
+    return PublishedNumber("gain", bound, at, number, unit)
 
 
 OVER_ALL = p.Quote(metric="gain", bound="low", over=("threads", "workload"))

@@ -13,7 +13,7 @@ import pytest
 import benchbrief.reports
 from benchbrief.model.precision import formatted, magnitude, printed_as, share_text, to_decimals, to_digits
 from benchbrief.reports.charts.chart_layout import bar_text
-from benchbrief.reports.data.numbers_file import Printed
+from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.text.number_format import bytes_text, fixed, percent, quantity
 
 ROOM = Path(next(iter(benchbrief.reports.__path__)))
@@ -59,7 +59,7 @@ def test_significant_digits_are_rounded_the_same_way() -> None:
     [("prose", "5"), ("format", "5"), ("scale", "5"), ("amount", "4.50\u00a0nodes")],
 )
 def test_texts_tables_and_worked_formulas_round_by_one_rule(by: str, printed: str) -> None:
-    number = Printed.model_validate({"by": by, "format": ".0f"})
+    number = PrintedBy.model_validate({"by": by, "format": ".0f"})
     assert number.text(4.5, None, "nodes") == printed
 
 
@@ -72,7 +72,7 @@ def test_figures_and_automatic_sentences_round_by_the_same_rule() -> None:
 
 
 def test_a_brief_of_an_earlier_version_is_printed_again_by_its_own_rule() -> None:
-    number = Printed(by="prose", format=".0f")
+    number = PrintedBy(by="prose", format=".0f")
     with printed_as(1):
         assert number.text(4.5, None, "nodes") == "4"
     assert number.text(4.5, None, "nodes") == "5"

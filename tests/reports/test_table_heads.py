@@ -10,7 +10,7 @@ import pytest
 from markupsafe import Markup
 
 from benchbrief.model import plan as p
-from benchbrief.reports.data.view_model import Cell, Head, Row
+from benchbrief.reports.data.view_model import TableCell, TableHead, TableRow
 from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import keep_units_whole
@@ -131,9 +131,9 @@ def test_japanese_heads_are_not_broken_character_by_character(columns: int) -> N
     """Between any two characters they may be, which made columns of one character each where others have long words."""
     room = room_of(False, boxed=False)
     names = ["高速ストレージ構成", "読み取りと更新が半分ずつのワークロード", "StandardnodeskonfigurationMitNamen"]
-    heads = [Head(names[at % 3], "ops/s") for at in range(columns)]
-    cells = tuple(Cell(Markup("1,234"), numeric=True) for _ in heads)
-    parts = parts_of("スレッド数", heads, [Row(Head("読み取り"), cells)], room)
+    heads = [TableHead(names[at % 3], "ops/s") for at in range(columns)]
+    cells = tuple(TableCell(Markup("1,234"), numeric=True) for _ in heads)
+    parts = parts_of("スレッド数", heads, [TableRow(TableHead("読み取り"), cells)], room)
     for part in parts:
         if part.widths:
             size = (part.points or room.points) * 4 / 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.reports.data.numbers_file import Number, NumbersFile, Printed, QueryEntry
+from benchbrief.reports.data.numbers_file import NumberEntry, NumbersFile, PrintedBy, QueryEntry
 from benchbrief.reports.render.render_report import warn_of_vanished
 
 
@@ -16,9 +16,9 @@ def file(*numbers: tuple[float | None, float | None, str]) -> NumbersFile:
     ]
     entries = []
     for at, (value, high, form) in enumerate(numbers):
-        printed = Printed(by="prose", format=form, to=" to ", follows="")
+        printed = PrintedBy(by="prose", format=form, to=" to ", follows="")
         shown = printed.text(value, high, "ms")
-        number = Number(
+        number = NumberEntry(
             id=f"n{at}", place="text", shown=shown, value=value, high=high, query=f"q{at}", cells=(), printed=printed
         )
         entries.append(number)

@@ -13,10 +13,10 @@ from pypdf import PdfReader, PdfWriter
 from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import NumbersFile
-from benchbrief.reports.data.report_data import Store
+from benchbrief.reports.data.report_data import AskedStore
 from benchbrief.reports.render.page_html import to_html
 from benchbrief.reports.render.render_report import Rendered, render
-from benchbrief.reports.verify_brief import Brief, edited_in, marked_in, read_brief, verify
+from benchbrief.reports.verify_brief import FinishedBrief, edited_in, marked_in, read_brief, verify
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
@@ -31,12 +31,12 @@ class Detailed(NamedTuple):
 
     detail: str
     plan: p.Plan
-    store: Store
+    store: AskedStore
     made: Rendered
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Brief]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FinishedBrief]:
     world, report = briefs.quickstart()
     out = tmp_path_factory.mktemp("brief")
     page = render(world.plan(report), world.store(), report.name, out, html_only=True).html
@@ -65,7 +65,7 @@ FASTER = changed(s.ThroughputRow, CELL, ops_per_s=99_999.0)
     ],
 )
 def test_a_number_that_holds_no_more_says_why(
-    made: tuple[Path, Brief], fault: Callable[[Rows], Rows], why: str
+    made: tuple[Path, FinishedBrief], fault: Callable[[Rows], Rows], why: str
 ) -> None:
     world, report = briefs.quickstart()
     found = verify(made[1], world.plan(report), w.make_store(fault(world.rows())))
@@ -78,7 +78,7 @@ def test_a_number_that_holds_no_more_says_why(
     assert len(found.differing) < found.numbers
 
 
-def test_a_point_that_holds_no_more_names_its_own_cell(made: tuple[Path, Brief]) -> None:
+def test_a_point_that_holds_no_more_names_its_own_cell(made: tuple[Path, FinishedBrief]) -> None:
     other = "ramp/disk/rww/threads=2/1"
     slower = changed(s.ThroughputRow, other, ops_per_s=1.0)
     world, report = briefs.quickstart()
@@ -91,7 +91,7 @@ def test_a_point_that_holds_no_more_names_its_own_cell(made: tuple[Path, Brief])
     assert own["disk", 2.0].startswith(f"{other} was measured again")
 
 
-def test_the_same_results_hold(made: tuple[Path, Brief]) -> None:
+def test_the_same_results_hold(made: tuple[Path, FinishedBrief]) -> None:
     world, report = briefs.quickstart()
     found = verify(made[1], world.plan(report), world.store())
     assert found.holds
@@ -138,16 +138,16 @@ def without_a_point(file: NumbersFile) -> dict[str, Any]:
     ],
 )
 def test_a_file_that_says_something_else_or_less_than_the_run_does_not_hold(
-    made: tuple[Path, Brief], fault: Callable[[NumbersFile], dict[str, Any]], message: str
+    made: tuple[Path, FinishedBrief], fault: Callable[[NumbersFile], dict[str, Any]], message: str
 ) -> None:
     world, report = briefs.quickstart()
     file = made[1].numbers.model_copy(update=fault(made[1].numbers))
-    found = verify(Brief(file, None), world.plan(report), world.store())
+    found = verify(FinishedBrief(file, None), world.plan(report), world.store())
     assert re.search(message, "; ".join(found.foreign))
     assert not found.holds
 
 
-def test_every_number_leads_to_a_row_of_the_appendix_that_leads_back(made: tuple[Path, Brief]) -> None:
+def test_every_number_leads_to_a_row_of_the_appendix_that_leads_back(made: tuple[Path, FinishedBrief]) -> None:
     page, brief = made
     html = page.read_text()
     rows = {query.id: query.source for query in brief.numbers.queries}
@@ -159,7 +159,7 @@ def test_every_number_leads_to_a_row_of_the_appendix_that_leads_back(made: tuple
         assert re.search('href="#(n|figure-)[0-9]+"', line)
 
 
-def test_the_side_file_has_the_cells_and_coordinates_of_a_number(made: tuple[Path, Brief]) -> None:
+def test_the_side_file_has_the_cells_and_coordinates_of_a_number(made: tuple[Path, FinishedBrief]) -> None:
     numbers = made[1].numbers
     inside = [number for number in numbers.numbers if number.at]
     assert inside

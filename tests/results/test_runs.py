@@ -18,7 +18,7 @@ from benchbrief.model import events as j
 from benchbrief.model import plan as p
 from benchbrief.model.measurement import Operation
 from benchbrief.progress.follow_run import Follower
-from benchbrief.progress.run_view import RunView
+from benchbrief.progress.run_view import LiveRun
 from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.find_runs import (
@@ -482,7 +482,7 @@ def test_cells_without_room_in_the_budget_are_counted_apart_from_those_not_neede
     assert (shown.done, shown.failed, shown.no_room, shown.skipped, shown.unrepeated) == (1, 0, 1, 4, 3)
     assert [cell.status for cell in shown.cells] == ["ok", "skipped", "skipped", "no_room", "skipped", "skipped"]
     evidence = read_evidence(run.run_dir)
-    view = RunView(evidence.plan)
+    view = LiveRun(evidence.plan)
     for record in evidence.records:
         view.apply(record)
     assert view.finished == 6

@@ -12,7 +12,7 @@ from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.cli.verdict_files import require_writable
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.lanes import follow_and_report
-from benchbrief.running.run_output import Ending, ending_options, run_and_report
+from benchbrief.running.run_output import EndingOptions, ending_options, run_and_report
 
 
 @click.command(
@@ -31,7 +31,7 @@ Examples:
 def command(
     run: str | None,
     out: Path,
-    **asked: Unpack[Ending],
+    **asked: Unpack[EndingOptions],
 ) -> None:
     """Go on with RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
 

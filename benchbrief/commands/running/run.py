@@ -17,7 +17,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.earlier_results import Retake, look_for_earlier, refuse_small_budgets
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.lanes import submit_and_report
-from benchbrief.running.run_output import Ending, ending_options, run_and_report
+from benchbrief.running.run_output import EndingOptions, ending_options, run_and_report
 
 if TYPE_CHECKING:
     from benchbrief.model.events import Simulated
@@ -66,7 +66,7 @@ def command(
     fresh: bool,
     scheduler: str | None,
     job_options: tuple[str, ...],
-    **asked: Unpack[Ending],
+    **asked: Unpack[EndingOptions],
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
     from benchbrief.runners.errors import HostBusy, NoHost, NoTool, OneMachine

@@ -266,14 +266,14 @@ def _show_hosts(run: RunStatus) -> None:
 
 def _openmetrics(run_dir: Path) -> str:
     from benchbrief.progress.openmetrics import text
-    from benchbrief.progress.run_view import RunView
+    from benchbrief.progress.run_view import LiveRun
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.results.runs.find_runs import run_state
     from benchbrief.runners.execution.live_numbers import present_readings
 
     state = run_state(run_dir)
     evidence = read_evidence(run_dir)
-    view = RunView(evidence.plan)
+    view = LiveRun(evidence.plan)
     view.run_id = evidence.run_id
     for record in evidence.records:
         view.apply(record)

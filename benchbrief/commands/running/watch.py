@@ -89,11 +89,11 @@ def _shown(run_dir: Path) -> Followed:
 
 def _as_json(run_dir: Path, every: float) -> Followed:
     from benchbrief.progress.follow_run import Followed, event, follower_of, present
-    from benchbrief.progress.run_view import RunView, known_by_estimate
+    from benchbrief.progress.run_view import LiveRun, known_by_estimate
     from benchbrief.runners.journal.run_folder import load_plan
 
     plan = load_plan(run_dir)
-    view = RunView(plan, known_by_estimate(plan, run_dir))
+    view = LiveRun(plan, known_by_estimate(plan, run_dir))
     shown_at, first = float("-inf"), True
     last = Followed(())
     for last in follower_of(run_dir).looks():

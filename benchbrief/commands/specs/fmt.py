@@ -31,7 +31,7 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FormattedFile:
     """What became of one file: the bytes before and after, or why there are none.
 
     `refused` says in words why a file was not touched whose text is not to blame, `hint` what to do then.
@@ -90,19 +90,19 @@ def _run_of(path: Path) -> Path | None:
     return next((folder for folder in above if all((folder / name).is_file() for name in _RUN)), None)
 
 
-def lay_out(name: str, data: bytes) -> Outcome:
+def lay_out(name: str, data: bytes) -> FormattedFile:
     """What `bench fmt` makes of a text."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.formatter import format_source
     from benchbrief.dsl.read_files import decode
 
     try:
-        return Outcome(name, data, format_source(decode(data, name)).encode())
+        return FormattedFile(name, data, format_source(decode(data, name)).encode())
     except SpecError as error:
-        return Outcome(name, diagnostics=error.diagnostics)
+        return FormattedFile(name, diagnostics=error.diagnostics)
 
 
-def lay_out_file(path: Path, *, write: bool) -> Outcome:
+def lay_out_file(path: Path, *, write: bool) -> FormattedFile:
     """The same of a file, which is written where `write` says so and something changes."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.read_files import read_bytes
@@ -110,20 +110,20 @@ def lay_out_file(path: Path, *, write: bool) -> Outcome:
     name = str(path)
     if path.suffix != SUFFIX:
         hint = f"a spec's name ends in {SUFFIX}; another text goes through `bench fmt -`"
-        return Outcome(name, refused=f"{name} is not a {SUFFIX} file", hint=hint)
+        return FormattedFile(name, refused=f"{name} is not a {SUFFIX} file", hint=hint)
     if (run := _run_of(path)) is not None:
         hint = "format the spec that it was run from; the kept one is what the run's reports disclose"
-        return Outcome(name, refused=f"{name} belongs to the run {run.name}, and stays as it was run", hint=hint)
+        return FormattedFile(name, refused=f"{name} belongs to the run {run.name}, and stays as it was run", hint=hint)
     try:
         data = read_bytes(path, name)
     except SpecError as error:
-        return Outcome(name, diagnostics=error.diagnostics)
+        return FormattedFile(name, diagnostics=error.diagnostics)
     outcome = lay_out(name, data)
     if write and outcome.changed:
         try:
             _replace(path.resolve(), outcome.after)
         except OSError as error:
-            return Outcome(name, refused=f"{name} can't be written: {error.strerror}")
+            return FormattedFile(name, refused=f"{name} can't be written: {error.strerror}")
     return outcome
 
 
@@ -188,7 +188,7 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> 
         raise Stop(ExitCode.SPEC_WRONG)
 
 
-def _of_files(paths: Sequence[Path], *, write: bool) -> list[Outcome]:
+def _of_files(paths: Sequence[Path], *, write: bool) -> list[FormattedFile]:
     if not paths:
         raise click.UsageError("name a file or a folder, or `-` for standard input: `bench fmt .`")
     if Path("-") in paths:
@@ -199,7 +199,7 @@ def _of_files(paths: Sequence[Path], *, write: bool) -> list[Outcome]:
     return outcomes
 
 
-def _of_stdin() -> Outcome:
+def _of_stdin() -> FormattedFile:
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.read_files import read_stream
 
@@ -207,10 +207,10 @@ def _of_stdin() -> Outcome:
     try:
         return lay_out(name, read_stream(sys.stdin.buffer, name))
     except SpecError as error:
-        return Outcome(name, diagnostics=error.diagnostics)
+        return FormattedFile(name, diagnostics=error.diagnostics)
 
 
-def _complain(outcome: Outcome) -> None:
+def _complain(outcome: FormattedFile) -> None:
     show_diagnostics(outcome.diagnostics)
     if outcome.refused:
         fail(outcome.refused, outcome.hint)
@@ -224,7 +224,7 @@ def _show_diff(text: str) -> None:
         show_lines(text)
 
 
-def _show_result(outcomes: Sequence[Outcome], verb: str) -> None:
+def _show_result(outcomes: Sequence[FormattedFile], verb: str) -> None:
     for outcome in outcomes:
         if outcome.changed:
             show(f"{verb}: {one_line(outcome.name)}")
@@ -237,7 +237,7 @@ def _show_result(outcomes: Sequence[Outcome], verb: str) -> None:
     show(", ".join(f"{count} {what}" for what, count in counts.items() if count), err=True)
 
 
-def _as_dict(outcome: Outcome, diff: bool, piped: bool) -> dict[str, Any]:
+def _as_dict(outcome: FormattedFile, diff: bool, piped: bool) -> dict[str, Any]:
     from benchbrief.dsl.diagnostics.render import as_json
 
     found: dict[str, Any] = {

@@ -306,7 +306,7 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
     return Older(checked.plan, f"{revision} ({', '.join(said)})" if said else revision, document)
 
 
-class Again(NamedTuple):
+class MeasuredAnew(NamedTuple):
     """Cells that have not changed and are left to measure, and why; of what chooses its points while it measures, those
     that it may still ask for."""
 
@@ -334,7 +334,7 @@ class NextRun:
     seconds: float
     usual: str
     sources: tuple[tuple[str, str, int], ...]
-    again: tuple[Again, ...] = ()
+    again: tuple[MeasuredAnew, ...] = ()
 
     @classmethod
     def of(cls, found: PlanDiff, out: Path) -> NextRun:
@@ -384,7 +384,7 @@ _TOGETHER = {
 }
 
 
-def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[Again]:
+def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[MeasuredAnew]:
     """Yield the cells that have not changed and are left to measure, by reason."""
     from benchbrief.model.planned_cells import most_of
     from benchbrief.results.runs.reusable_results import blocks
@@ -408,7 +408,7 @@ def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[Again]:
     taken = [each.cell for each in reuse.carried]
     for (why, chosen), cells in reasons.items():
         if count := most_of(found.after, [*taken, *cells]) - most_of(found.after, taken):
-            yield Again(why, count, chosen)
+            yield MeasuredAnew(why, count, chosen)
 
 
 # --- the jobs of a plan, and what its scheduler has ---
