@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,12 +32,26 @@ class _Unbuilt:
 
         cls.__init__ = first  # type: ignore[misc]
         cls.__dataclass_fields__ = self  # type: ignore[attr-defined]
+        self._first = first
 
     def __get__(self, _: object, __: type) -> object:
         self._build()
         return self._cls.__dataclass_fields__  # type: ignore[attr-defined]
 
     def _build(self) -> None:
-        if vars(self._cls)["__dataclass_fields__"] is self:
-            del self._cls.__dataclass_fields__, self._cls.__init__
-            dataclasses.dataclass(**self._options)(self._cls)
+        """Replace what stands here, as a whole: another thread may make an object of the class meanwhile."""
+        cls = self._cls
+        with _BUILDING:
+            if vars(cls)["__init__"] is not self._first:
+                return
+            dataclasses.dataclass(**self._options, init=False)(cls)
+            fields = [(name, each.type, each) for name, each in vars(cls)["__dataclass_fields__"].items()]
+            space = {"__module__": cls.__module__}  # where the names in its types are known
+            if hasattr(cls, "__post_init__"):
+                space["__post_init__"] = cls.__post_init__
+            like = dataclasses.make_dataclass(cls.__name__, fields, repr=False, eq=False, namespace=space)
+            cls.__init__ = vars(like)["__init__"]  # type: ignore[misc]
+
+
+_BUILDING = RLock()
+"""Held while a class is built; building it builds those that it inherits from."""

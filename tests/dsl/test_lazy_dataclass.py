@@ -1,0 +1,79 @@
+"""Data classes that are built at their first object are those of Python, whoever makes the first."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import KW_ONLY, InitVar, field, fields, replace
+from threading import Barrier, Thread
+from typing import ClassVar
+
+import pytest
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Base:
+    number: int
+    kind: ClassVar[str] = "none"
+    names: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Heir(Base):
+    seed: InitVar[int] = 7
+    _: KW_ONLY
+    last: int = 5
+
+    def __post_init__(self, seed: int) -> None:
+        vars(self)["doubled"] = 2 * seed
+
+
+def test_fields_are_inherited_given_by_name_and_replaced() -> None:
+    heir = Heir(1, ("a",), 3, last=6)
+    assert repr(heir) == "Heir(number=1, last=6)"
+    assert vars(heir)["doubled"] == 6
+    assert replace(heir, number=2, seed=1) == Heir(2, ("a",), last=6)
+    assert hash(heir) == hash(Heir(1, ("a",), last=6))
+    assert [each.name for each in fields(Heir)] == ["number", "names", "last"]
+    with pytest.raises(TypeError, match="positional"):
+        Heir(1, (), 3, 6)  # type: ignore[call-arg]
+    match heir:
+        case Heir(number, names):
+            assert (number, names) == (1, ("a",))
+
+
+@pytest.fixture
+def threads_take_turns_often() -> object:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("threads_take_turns_often")
+def test_first_objects_may_be_made_by_many_threads_at_once() -> None:
+    wrong: list[Exception] = []
+    for _ in range(50):
+
+        @dataclass(frozen=True)
+        class Pair:
+            left: int
+            right: int = 2
+
+        together = Barrier(8)
+
+        def make(made: type[Pair] = Pair, together: Barrier = together) -> None:
+            together.wait()
+            try:
+                assert made(1) == made(left=1, right=2)
+                assert len(fields(made)) == 2
+            except Exception as error:  # whatever it is, it is wrong
+                wrong.append(error)
+
+        threads = [Thread(target=make) for _ in range(8)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    assert wrong == []
