@@ -45,11 +45,9 @@ class _Unbuilt:
             if vars(cls)["__init__"] is not self._first:
                 return
             dataclasses.dataclass(**self._options, init=False)(cls)
-            fields = [(name, each.type, each) for name, each in vars(cls)["__dataclass_fields__"].items()]
-            space = {"__module__": cls.__module__}  # where the names in its types are known
-            if hasattr(cls, "__post_init__"):
-                space["__post_init__"] = cls.__post_init__
-            like = dataclasses.make_dataclass(cls.__name__, fields, repr=False, eq=False, namespace=space)
+            fields = [(each.name, object, each) for each in dataclasses.fields(cls)]
+            after = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
+            like = dataclasses.make_dataclass(cls.__name__, fields, repr=False, eq=False, namespace=after)
             cls.__init__ = vars(like)["__init__"]  # type: ignore[misc]
 
 

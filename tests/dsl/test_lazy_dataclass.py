@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import KW_ONLY, InitVar, field, fields, replace
+from dataclasses import KW_ONLY, field, fields, replace
 from threading import Barrier, Thread
 from typing import ClassVar
 
@@ -21,21 +21,21 @@ class Base:
 
 @dataclass(frozen=True)
 class Heir(Base):
-    seed: InitVar[int] = 7
+    seed: int = 7
     _: KW_ONLY
     last: int = 5
 
-    def __post_init__(self, seed: int) -> None:
-        vars(self)["doubled"] = 2 * seed
+    def __post_init__(self) -> None:
+        vars(self)["doubled"] = 2 * self.seed
 
 
 def test_fields_are_inherited_given_by_name_and_replaced() -> None:
     heir = Heir(1, ("a",), 3, last=6)
-    assert repr(heir) == "Heir(number=1, last=6)"
+    assert repr(heir) == "Heir(number=1, seed=3, last=6)"
     assert vars(heir)["doubled"] == 6
-    assert replace(heir, number=2, seed=1) == Heir(2, ("a",), last=6)
-    assert hash(heir) == hash(Heir(1, ("a",), last=6))
-    assert [each.name for each in fields(Heir)] == ["number", "names", "last"]
+    assert replace(heir, number=2) == Heir(2, ("a",), 3, last=6)
+    assert hash(heir) == hash(Heir(1, ("a",), 3, last=6))
+    assert [each.name for each in fields(Heir)] == ["number", "names", "seed", "last"]
     with pytest.raises(TypeError, match="positional"):
         Heir(1, (), 3, 6)  # type: ignore[call-arg]
     match heir:
