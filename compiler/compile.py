@@ -329,8 +329,8 @@ def _examined(
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Pause the garbage collector: a compilation makes many objects, which all stay, and looking at them again and
-    again takes a sixth of its time."""
+    """Pause the garbage collector. A compilation makes many objects, which all stay; looking at them again and again
+    takes a sixth of its time."""
     was_on = gc.isenabled()
     gc.disable()
     try:

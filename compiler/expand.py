@@ -93,8 +93,8 @@ _NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
 
 
 def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: float | None = None) -> tuple[Cell, ...]:
-    """Return every cell of every experiment, in running order. With a budget of all together, all points are measured
-    once before any is repeated; what chooses its points has all its repeats before."""
+    """Return every cell of every experiment, in running order. With a budget of all together, all points are
+    measured once before any is repeated; experiments that choose their points come before, with all their repeats."""
     up: dict[str, DatabaseKey] = {}
     """The server that each lane used last."""
     states = DataStates()
@@ -160,15 +160,15 @@ class DatasetUse(NamedTuple):
 
 
 def uses_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[DatasetUse]:
-    """Yield how each cell gets its data set, in running order: `expand` makes all the rest, too, which takes longer."""
+    """Yield how each cell gets its data set, in running order. Faster than `expand`, which makes all the rest, too."""
     states = DataStates()
     for _, block, (_, _, point, repeat) in _places(matrices, hosts):
         yield DatasetUse(block, point, repeat, block.reset(states))
 
 
 def resets_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[tuple[Experiment, ResetStep]]:
-    """Yield how each cell gets its data set, with its experiment, in running order. Of what chooses its points while it
-    runs, it is as many cells as usual."""
+    """Yield how each cell gets its data set, with its experiment, in running order. Experiments that choose their
+    points count with their usual number of cells."""
     states = DataStates()
     counts: Counter[Curve] = Counter()
     for matrix, block, (hardware, workload, _, _) in _places(matrices, hosts):
@@ -205,7 +205,7 @@ class _Searches:
 
 _Place = tuple[str, str, float | None, int]
 _Before = tuple[dict[str, DatabaseKey], DataStates]
-"""What the cells before have left: servers that are up, and data sets."""
+"""What earlier cells have left: running servers, and data sets."""
 
 
 def ordered(matrix: Matrix) -> list[_Place]:
@@ -240,13 +240,13 @@ class _Block:
     load_s: float
     load_timeout_s: float
     warm_up_s: float
-    """0 for a load, which has nothing to warm up with."""
+    """0 for a load, which has no warm-up."""
     probes: tuple[Probe, ...]
     load_hosts: tuple[str, ...]
     locks: tuple[str, ...]
     shares: tuple[str, ...]
     turn: str
-    """The cells with the same one are measured by turns, while others load; "" for none."""
+    """Cells with the same turn are measured one at a time, while others load; "" for none."""
     steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
     """The steps, by whether the cell starts its server, and how it gets its data."""
 
@@ -313,7 +313,7 @@ class _Block:
 
     @cached_property
     def _first(self) -> Cell:
-        """What all cells of the block are copied from, so that what they share is validated once."""
+        """The cell that all cells of the block are copied from, so that shared parts are validated once."""
         e, client = self.matrix.experiment, self.matrix.clients.get(self.unit.hardware.key)
         return Cell(
             id="",
@@ -387,7 +387,7 @@ class _Block:
 
     @cached_property
     def _insert_s(self) -> float:
-        """For how many seconds a cell inserts."""
+        """Return for how many seconds a cell inserts."""
         properties = self.load.workload.properties
         inserts = sum(float(properties.get(name, 0.0)) for name in self.load.family.inserting)
         return inserts * (self.warm_up_s + self.matrix.experiment.measure_s)

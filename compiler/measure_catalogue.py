@@ -1,4 +1,4 @@
-"""The base measures of expressions, and their dimensions."""
+"""The dimensions and base measures of expressions: ours, and those of probes and tools."""
 
 from __future__ import annotations
 

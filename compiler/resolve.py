@@ -218,7 +218,7 @@ def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, .
 
 
 def _bared(entry: Entry, override: Entry) -> Entry:
-    """Remove the overridden keys from the variants: an override has the last word."""
+    """Remove the overridden keys from the variants: an override takes precedence."""
     keys = override.attributes.keys()
 
     def bare(block: Entry) -> Entry:

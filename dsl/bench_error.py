@@ -24,7 +24,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def how_to_mend(error: OSError) -> str:
-    """Return the next step where a file can't be used; "" for a reason that names it."""
+    """Return the next step where a file can't be used; "" where the reason says it already."""
     if error.errno == errno.EROFS:
         return "its file system is read-only: mount it for writing, or copy the folder to one that can be written"
     if error.errno in FULL:
@@ -53,7 +53,8 @@ class BenchError(Exception):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return what a command ends with: when the cause is a full disk, that no brief was made."""
+        """Return the exit code of a command that fails with this error. With a full disk, it says that no
+        brief was made."""
         full = isinstance(self.__cause__, OSError) and self.__cause__.errno in FULL
         return ExitCode.BRIEF_NOT_MADE if full and self.ends_with is ExitCode.USAGE else self.ends_with
 

@@ -39,7 +39,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`fresh`: begins a line, or what the grammar takes for one; `blank`: behind a blank line."""
+    """A token. A `fresh` one begins a line, or what the grammar takes for one; a `blank` one follows a blank line."""
 
     kind: Kind
     text: str
@@ -118,7 +118,7 @@ def tokens(source: Source, found: Roles) -> list[Token]:
 
 
 def partners(listed: list[Token]) -> dict[int, int]:
-    """The index of each opening bracket -> the index of the one that closes it."""
+    """Map the index of each opening bracket to that of the one that closes it."""
     found: dict[int, int] = {}
     stack: list[int] = []
     for index, token in enumerate(listed):
@@ -144,14 +144,14 @@ class Line:
 
 @dataclass(frozen=True)
 class IfBroken:
-    """Text that is there only when the group around it is broken over lines: a last comma."""
+    """Text for a group that is broken over lines only, such as a last comma."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Nest:
-    """Lines that begin in here are one level further in."""
+    """A part whose lines are indented one level further."""
 
     inner: Doc
 
@@ -197,7 +197,7 @@ def flat(doc: Doc) -> str | None:
 
 
 def render(doc: Doc, indent: int) -> str:
-    """The document, its first line beginning at column `indent`: the blanks before that are not written."""
+    """Lay a document out. Its first line begins at column `indent`; the blanks before it are not written."""
     out: list[str] = []
     column = indent
     pending = 0  # blanks before the next text
@@ -224,7 +224,7 @@ def render(doc: Doc, indent: int) -> str:
 
 
 def _behind(stack: Sequence[tuple[int, Doc]]) -> int:
-    """Columns of what stands behind a group before the next place where the line may end."""
+    """Return the columns of what follows a group, up to the next place where the line may end."""
     columns = 0
     left = [part for _, part in stack[-8:]]  # closing brackets and a comma: never many
     while left:
@@ -268,7 +268,7 @@ class Row:
 
 @dataclass(frozen=True)
 class _Text:
-    """What a row has become."""
+    """A row, laid out."""
 
     text: str
     blank: bool
@@ -290,7 +290,8 @@ def _aligned(rows: Sequence[Row], indent: int) -> Iterator[_Text]:
     """The rows as text. Neighbours of a kind are aligned, if they still fit then."""
 
     def kind(row: Row) -> str:
-        """Of attributes only the key is aligned: one too long for a line is among its neighbours all the same."""
+        """Return the kind of rows that a row is aligned with, "" for none. Attributes are aligned by their keys
+        alone, also those too long for a line."""
         if row.line is None or (row.kind != ATTRIBUTE and indent + display_width(row.line) > WIDTH):
             return ""
         return row.kind
@@ -392,8 +393,10 @@ class _Formatter:
             yield from self.comments(behind[1:] if beside else behind)
 
     def ranges(self, items: Sequence[Item], j: int) -> Iterator[tuple[Item, int, int, str, list[int]]]:
-        """Each item with the range of its tokens, the comma that it needs, and the comments behind it. A comma between
-        attributes means nothing, but for one behind a word that would else take what follows to it."""
+        """Yield each item with the range of its tokens, the comma that it needs, and the comments behind it.
+
+        A comma between attributes means nothing, except after a word that would otherwise take what follows.
+        """
         starts = [self.first(item) for item in items]
         for item, start, until in zip(items, starts, [*starts[1:], j], strict=False):
             end = until
@@ -404,7 +407,7 @@ class _Formatter:
             yield item, start, end, "," if comma else "", comments
 
     def is_link(self, k: int) -> bool:
-        """Whether a token, here a value or the unit of one, would be read as a connective if a word came behind it."""
+        """Whether a value, or the unit of one, would be read as a connective if a word followed it."""
         token = self.tokens[k]
         return self.roles.units.get(token.start, token.text) in _LINKS
 
@@ -522,7 +525,7 @@ class _Formatter:
     # Values.
 
     def bare_whens(self) -> Iterator[int]:
-        """Each `when` without the comma that it may have before it."""
+        """Yield the index of each `when` that lacks the comma before it."""
         for start in self.roles.conditions:
             k = self.at[start] - 1
             while self.tokens[k].is_comment or self.tokens[k].text == "(":
@@ -586,7 +589,7 @@ class _Formatter:
         return [*found, (start, j)]
 
     def expression(self, i: int, j: int) -> Doc:
-        """Broken before its loosest operators where it does not fit."""
+        """Lay out an expression: broken before its loosest operators where it does not fit."""
         operators: list[tuple[int, int]] = []
         k = i
         while k < j:
@@ -605,7 +608,7 @@ class _Formatter:
         return Group((self.expression(i, places[0]), Nest(tuple(rest))))
 
     def run(self, i: int, j: int) -> Doc:
-        """Tokens one behind the other, and what is in brackets."""
+        """Lay out tokens one behind the other, with what is in brackets."""
         found: list[Doc] = []
         k = i
         while k < j:
@@ -662,18 +665,19 @@ class _Formatter:
         return self.tokens[k].start
 
     def only_numbers(self, i: int, j: int) -> bool:
-        """Whether numbers stand in a list, and nothing else: as many as fit are put on a line."""
+        """Whether a list has only numbers: then as many as fit are put on a line."""
         numbers, commas = self.tokens[i:j:2], self.tokens[i + 1 : j : 2]
         return all(each.kind is Kind.NUMBER for each in numbers) and all(each.text == "," for each in commas)
 
     def between(self, k: int, normal: Doc) -> Doc:
-        """What stands before token `k`, which is not the first: a comment ends its line."""
+        """Return the space before token `k`, which is not the first: a line end after a comment."""
         if self.tokens[k - 1].is_comment or self.is_parted(k):
             return HARD
         return self.beside(k) if self.tokens[k].is_comment else normal
 
     def is_parted(self, k: int) -> bool:
-        """Whether a line must end before token `k`, as `x` would else be a unit where it multiplies, or the reverse."""
+        """Whether a line must end before token `k`, so that an `x` is not read as a unit where it
+        multiplies, or the reverse."""
         before, token = self.tokens[k - 1], self.tokens[k]
         if before.kind is not Kind.NUMBER:
             return False
@@ -686,7 +690,7 @@ class _Formatter:
         return self.tokens[k].kind in (Kind.WORD, Kind.NUMBER) or self.tokens[k].text == "("
 
     def space(self, k: int) -> Doc:
-        """What stands before token `k` where neither it nor the one before is a comment."""
+        """Return the space before token `k` where neither it nor the one before is a comment."""
         before, token = self.tokens[k - 1], self.tokens[k]
         if token.text in _TIGHT_BEFORE or before.text == ".":
             return ""

@@ -1,4 +1,4 @@
-"""Data classes that are built at their first object: most of those that are declared have none in a run of `bench`."""
+"""Data classes that are built at their first object: a run of `bench` makes objects of few of them."""
 
 from __future__ import annotations
 

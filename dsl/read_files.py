@@ -1,4 +1,4 @@
-"""Files -> sources: what can't be read as a spec is one clear diagnostic."""
+"""Files read as sources. One that can't be read as a spec gives one clear diagnostic."""
 
 from __future__ import annotations
 

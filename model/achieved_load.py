@@ -56,8 +56,8 @@ def load_of(  # the numbers of one measurement
 
 
 def to_serve(promise: Promise) -> float:
-    """Return the share of its offered load that a run has to serve for a promise: a rate that was served to less can't
-    be told from the next candidates."""
+    """Return the share of its offered load that a run must serve to say anything of a promise: a rate that was
+    served less can't be told from the next candidates."""
     return max(KEEPS_UP, 1 - promise.within)
 
 

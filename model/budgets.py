@@ -18,22 +18,23 @@ from benchbrief.model.points import Point
 LEVEL = 0.95
 """The level of every confidence interval and test, unless a budget looks at it several times."""
 _FEWEST = 2
-"""The repeats that an interval takes."""
+"""The fewest repeats that have an interval."""
 _FIRST_LOOK = 3
 """The repeats before a budget looks at an interval, unless the spec says. That of two is hardly ever narrow."""
 
 _OF_FIRST, _OF_BETWEEN = 0.2, 0.3
-"""The shares of the chance to be wrong that the first look at an expectation has, and those between it and the last
-have together. Chosen by simulation: `benchmarks/README.md` has figures of other shares."""
+"""Shares of the chance to be wrong: of the first look at an expectation, and of all looks between it and the last.
+Chosen by simulation: `benchmarks/README.md` has figures of other shares."""
 
 
 _TOGETHER, _DEPENDENT = 1.28, 3
-"""What the looks at an expectation have in sum, as a multiple of the chance to be wrong that all have together; and the
-repeats and the number of looks from which on. They look at the same repeats, so they often err in the same cases, which
-C. E. Bonferroni's inequality does not count. Group sequential tests set their limits by the joint distribution of their
-looks: S. J. Pocock, "Group Sequential Methods in the Design and Analysis of Clinical Trials", Biometrika 64 (1977).
-That of t by few repeats comes from simulation: of a million rows of normal noise each, the least sum was 1.298 (looks
-after 3, 4 and 5 repeats). It is smaller, and left at 1, with fewer repeats, two looks, or a chance below 5 %."""
+"""The sum of the shares of all looks at an expectation, as a multiple of their joint chance to be wrong, and the
+repeats and the number of looks from which it holds. They look at the same repeats, so they often err in the same
+cases, which C. E. Bonferroni's inequality does not count. Group sequential tests set their limits by the joint
+distribution of their looks: S. J. Pocock, "Group Sequential Methods in the Design and Analysis of Clinical Trials",
+Biometrika 64 (1977). The multiple for t of few repeats comes from simulation: of a million rows of normal noise
+each, the least sum was 1.298 (looks after 3, 4 and 5 repeats). It is smaller, and left at 1, with fewer repeats, two
+looks, or a chance below 5 %."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ RESTORED: tuple[Reset, ...] = ("snapshot", "links", *BY_FILE_SYSTEM, "command")
 """The resets that bring the data back, whatever the cells before did."""
 
 AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
-"""Those of them that do so only after a cell that writes. The others empty caches, too, or only a user knows what."""
+"""The resets that bring the data back only after a cell that writes. The others also empty caches, or do what only
+the user knows."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "snapshot", "reuse", "command")
 """What every engine understands."""
@@ -114,7 +115,7 @@ class EngineSpec(ExtensionSpec):
     schemes: tuple[str, ...] = ()
     program: ServerProgram | None = None
     probes: tuple[str, ...] = ()
-    """Probes that ask the database which can ask it, beside those whose own specs name it (`ProbeSpec.engines`)."""
+    """Probes that can ask this database, beside those whose own specs name it (`ProbeSpec.engines`)."""
 
     @property
     def texts(self) -> Mapping[str, Mapping[str, str]]:

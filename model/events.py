@@ -51,7 +51,7 @@ NoRoom = Literal["", "repeat", "point"]
 
 
 Refused = Literal["", "generator", "system"]
-"""Who is the cause that numbers are refused: a generator that was late, or a system that did not serve its load."""
+"""Why numbers are refused: the generator was late, or the system did not serve its load."""
 
 
 class CellStarted(Record):
@@ -227,9 +227,9 @@ class MeasuringEnded(Record):
     """How a measurement ended that was to go on until it is steady, within a share of the mean (`within`), for `from_s`
     at least and `most_s` at most: `steady`, after `lasted_s`, or after its longest time.
 
-    `cut_s` is the transient at its beginning, which no number is of; null where that goes into the second half, so that
-    all of it counts. Of the rest, half the width of the 95 % interval of each mean is a share of the mean, and the
-    correlation that of batches that follow each other; null where there is no mean.
+    `cut_s` is the warm-up part at its beginning that is cut off; null where that goes into the second half, so that all
+    of it counts. For the rest, half the width of the 95 % interval of each mean is given as a share of the mean, with
+    the correlation of successive batches; null where there is no mean.
     """
 
     type: Literal["measuring_ended"] = "measuring_ended"

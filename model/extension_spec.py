@@ -1,4 +1,4 @@
-"""The spec of a transport."""
+"""The specs of importers, meters, probes, schedulers, templates and transports, and what all extensions share."""
 
 from __future__ import annotations
 

@@ -93,10 +93,10 @@ class PhaseThroughput:
 class SteadyEnd:
     """How a measurement ended that ends by itself: `steady`, or after its longest time. Times are in seconds.
 
-    It went on for `lasted_s`, and the `cut_s` at its beginning are the transient, which no number is of; None where the
-    transient goes into the second half, so that all of it counts. Of the rest, half the width of the 95 % interval of
-    each mean is known, as a share of the mean, and the correlation of batches that follow each other; None where
-    there is no mean, and of latency in a closed loop.
+    It went on for `lasted_s`. Its first `cut_s`, the warm-up part, are cut off; None where that goes into the
+    second half, so that all of it counts. For the rest, half the width of the 95 % interval of each mean is known,
+    as a share of the mean, and the correlation of successive batches; None where there is no mean, and for latency
+    in a closed loop.
     """
 
     steady: bool

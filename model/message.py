@@ -136,7 +136,7 @@ def word(code: str) -> Message:
 
 
 def mapped(text: str, change: Callable[[str], str]) -> str:
-    """Return a changed text. Of a sentence, the texts among its arguments change, at every depth."""
+    """Apply a change to a text; in a message, to the texts among its arguments, at every depth."""
     if not isinstance(text, Message):
         return change(text)
     args = {name: mapped(each, change) if isinstance(each, str) else each for name, each in text.args.items()}
@@ -237,7 +237,7 @@ def said_from_data(data: object) -> str:
 
 
 Said: TypeAlias = Annotated[str, PlainValidator(said_from_data), PlainSerializer(to_data)]
-"""A field of a record: a `Text`, kept as its code and arguments, or a plain string."""
+"""A field of a record: a `Message`, kept as its code and arguments, or a plain string."""
 
 
 def joined(texts: Iterable[str], both: Callable[..., Message]) -> str:

@@ -186,7 +186,7 @@ class Metric(Node):
 
 
 Range = tuple[float | None, float | None]
-"""The lowest and the highest value that can be; None where there is none."""
+"""The lowest and the highest possible value; None where there is no bound."""
 
 
 class Unjudged(Node):
@@ -304,7 +304,7 @@ class Promise(Node):
         return " and ".join(limit.text for limit in self.limits)
 
     def is_same(self, other: Promise) -> bool:
-        """Whether both have the same limits, in whatever order and units."""
+        """Whether both have the same limits, in any order and any units."""
         ours, theirs = ({limit.model_copy(update={"text": ""}) for limit in each.limits} for each in (self, other))
         return ours == theirs
 
@@ -340,9 +340,6 @@ class Host(Node):
     def is_open(self) -> bool:
         """Return whether it stands for a node that no scheduler has given yet."""
         return self.asked is not None and self.name == self.id
-
-
-"""What the watts of a meter are the power of: an outlet of the wall, a node by its BMC, its CPU packages only."""
 
 
 class PowerMeter(Node):
@@ -1025,8 +1022,8 @@ class Plan(Node):
     budget_s: float | None = None
     """The time that all cells together may take on each group of hosts: `bench run --budget`."""
     estimate_s: float
-    """Estimated wall time: cells one after another on each host, independent groups side by side, searches in full,
-    of adaptive ramps as many points as they measure, and of searches for a promise as many cells as usual."""
+    """Estimated wall time: cells one after another on each host, independent groups side by side. Searches count in
+    full, adaptive ramps with the points that they measure, searches for a promise with their usual number of cells."""
 
     @property
     def extensions(self) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""How many cells a plan has in every total: of what a run chooses while it measures, as many as it measures at most."""
+"""The number of cells that a plan has in every total. Where a run chooses cells while it measures, the most
+that it measures."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ def usual_cells_of_curve(experiment: Experiment) -> int:
 
 
 class UncountedCandidates:
-    """The cells of candidates that no total counts: those beyond the most that a ramp or a search measures. Once it has
-    ended, each candidate that it left out."""
+    """Candidates' cells that no total counts: those beyond the most that a ramp or a search measures, and, once it
+    has ended, all that it left out."""
 
     def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
         """`left_out` are the cells that ramps and searches left out so far."""

@@ -1,4 +1,4 @@
-"""How many operations are beyond a percentile. When these are few, chance decides its value."""
+"""How numbers are rounded and printed, and below how many operations chance decides the value of a percentile."""
 
 from __future__ import annotations
 

@@ -43,10 +43,10 @@ CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
 """The chance that a rate is decided rightly, where this share of its runs keeps the promise, or breaks it: that of a
 gambler at these odds who ends a game `LEAD` ahead or behind."""
 FAILURES = 2
-"""So many failed runs at a rate, without a good one, end a search: nothing can be said of the rate."""
+"""The number of failed runs at a rate, without a good one, that end a search: nothing can be said of the rate."""
 
 LOWER = 6
-"""So many candidates below the rate that was found may be tried, where held-out repeats break the promise."""
+"""The most candidates below the found rate that are tried where held-out repeats break the promise."""
 
 Kind = Literal["found", "at_least", "none", "undecided"]
 Why = Literal["first", "double", "halve", "again", "held_out"]
@@ -63,12 +63,12 @@ class Tally:
 
     @property
     def confirms(self) -> bool:
-        """Whether all votes, as those of held-out runs, kept the promise."""
+        """Whether all votes, of held-out runs say, kept the promise."""
         return 0 < self.met == self.votes
 
     @property
     def refutes(self) -> bool:
-        """Whether one of the votes, as those of held-out runs, did not keep the promise."""
+        """Whether one of the votes, of held-out runs say, did not keep the promise."""
         return self.met < self.votes
 
     def is_open(self, held_out: int) -> bool:
@@ -86,12 +86,12 @@ class Tally:
 
     @property
     def lead(self) -> int:
-        """By how many runs the promise is kept; below 0 where more break it."""
+        """The runs that keep the promise minus those that break it."""
         return self.met - self.broken - self.beyond
 
     @property
     def by_generator(self) -> bool:
-        """Whether the generator is what most of the runs against the rate found."""
+        """Whether most of the runs against the rate were beyond the generator."""
         return self.lead <= 0 and self.beyond > self.broken
 
     def is_decided(self, judged: int) -> bool:

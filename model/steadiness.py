@@ -41,19 +41,19 @@ MOST_WITHIN = 0.5
 
 
 def usual_length(soonest_s: float, most_s: float) -> float:
-    """Return the seconds that an estimate takes a cell to be measured, which ends by itself between two times: as many
-    times the shortest as the longest is of it."""
+    """Return the estimated seconds of a measurement that ends by itself: the geometric mean of its shortest
+    and longest time."""
     return math.sqrt(soonest_s * most_s)
 
 
 BATCH = 5
-"""With fewer batches, the rule mostly finds beginnings by chance."""
+"""The values of a batch, by K. P. White's MSER-5."""
 _FEWEST_LEFT = 5
-"""With fewer batches, the error of a mean is small by chance."""
+"""With fewer batches behind a cut, the error of their mean is small by chance."""
 NOTED_SHARE = 0.10
-"""As a share of the window."""
+"""The share of the window from which a transient is noted, if its bias is large, too."""
 NOTED_BIAS = 0.02
-"""As a share of the mean throughput."""
+"""The bias from which a transient is noted, as a share of the mean throughput."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
 
 
 def before_first(events: Sequence[Event], intervals: Sequence[Interval]) -> Sequence[Interval]:
-    """Return the intervals that end before the first event of a measurement: what it does is no unsteadiness."""
+    """Return the intervals that end before the first event of a measurement: its effect is no unsteadiness."""
     until_s = min((event.at_s for event in events), default=math.inf)
     return [each for each in intervals if each.start_s + each.seconds <= until_s]
 
@@ -211,7 +211,7 @@ def cut_of(values: Sequence[int]) -> int:
 
 
 def estimate(values: Sequence[int]) -> SteadyMean | None:
-    """Return None where there is no mean to compare with."""
+    """Return the mean of batches and its interval; None where there is no mean to compare with."""
     count, total = len(values), sum(values)
     if total <= 0:
         return None

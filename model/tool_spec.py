@@ -66,7 +66,7 @@ class Attribute:
 
 
 MOST_LOAD_SPEED_UP = 4.0
-"""So many times as fast as by default a load is estimated to be at most, however many threads load."""
+"""Upper bound of a load's estimated speed-up over its usual number of threads."""
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ class ToolSpec(ExtensionSpec):
         return self.load_start_s + records * self.record_bytes(settings) / (self.load_bytes_per_s * times)
 
     def _load_speed_up(self, settings: Settings, hosts: int) -> float:
-        """Return how many times as fast as by default a load is estimated to be."""
+        """Estimate the speed-up of a load over its usual number of threads."""
         if self.load_threads is None or self.load_threads[0] not in settings:
             return 1.0
         attribute, on_each = self.load_threads

@@ -63,7 +63,7 @@ _TIME = parse_unit("s").dimension
 _SIZE = parse_unit("B").dimension
 _ONE = "one of them, in quotes"
 _PASSED = (_TIME, _SIZE)
-"""What a flag might count in a unit of its own: its tool gets the number of seconds, or of bytes."""
+"""Dimensions that a flag may count in a unit of its own: its tool gets the number of seconds, or of bytes."""
 
 
 def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: str) -> BadFlagValue | None:
@@ -144,7 +144,7 @@ def _out_of_range(number: float, kind: FlagType) -> tuple[str, str]:
 
 
 def _held(number: float, kind: FlagType) -> float:
-    """Return the number of the flag's range that is the nearest."""
+    """Return the nearest number in the flag's range."""
     low = number if kind.minimum is None else max(number, kind.minimum)
     return low if kind.maximum is None else min(low, kind.maximum)
 
@@ -408,7 +408,7 @@ def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, objec
 
 _COUNT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 TOGETHER = (("certificate", "ca"), ("user", "password", "key"))
-"""Of which all are said, or none."""
+"""Attributes that are given together or not at all."""
 _WORDS = ("standalone", "sharded", "replica_set")
 
 

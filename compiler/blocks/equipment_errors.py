@@ -297,7 +297,7 @@ class OnlyStarted(CompileProblem):
 
 
 class HalfALogin(CompileProblem):
-    """Attributes that are said together or not at all."""
+    """Attributes that are given together or not at all."""
 
     code = "E0573"
     says = "`{key}` alone has no effect: {missing:ticked} {are} missing"

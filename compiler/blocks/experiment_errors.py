@@ -322,7 +322,7 @@ class LoadingNotTimed(CompileProblem):
 
 
 _NAMED = 4
-"""A message names so many at most, and counts the rest."""
+"""The most names in a message, which counts the rest."""
 
 
 class TooFewRepeats(CompileProblem):
@@ -413,7 +413,7 @@ class TooFewAdaptivePoints(CompileProblem):
     count: int
     fewest: int
     usual: int
-    """As many points as the ramp may well have."""
+    """The usual number of points of the ramp."""
     ends: tuple[str, str]
 
     @property

@@ -30,7 +30,7 @@ from benchbrief.model.rate_search import LEAD, candidates, lengths
 from benchbrief.model.value_shapes import Number
 
 JUDGED, HELD_OUT = 5, 3
-"""The repeats of a spec that says none: those that decide on a rate at most, and those that confirm the last."""
+"""The default repeats: the most that decide on a rate, and those that confirm the last one."""
 MOST_CANDIDATES = 2000
 HIGHEST_ARGUMENTS = ("where", "within", "held_out")
 USAGE = "`highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`"
@@ -288,7 +288,7 @@ def read_adaptive(
 
 
 def lowest(shape: Number) -> Number:
-    """Return the shape of a ramp's first number, whose example no last number is below."""
+    """Return the shape of a ramp's first number. No last number is below its example."""
     return replace(shape, example=f"1 {shape.unit}" if not shape.plain else "1")
 
 
@@ -308,7 +308,7 @@ def _mended(call: ast.Call) -> str | None:
 
 
 def _usual(candidates: int) -> int:
-    """Return as many points as one may well measure of so many candidates."""
+    """Return the default number of measured points for this many candidates."""
     return min(candidates, max(FEWEST_POINTS, min(_USUAL_POINTS, candidates // 2)))
 
 

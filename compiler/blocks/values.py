@@ -1,4 +1,4 @@
-"""The named arguments of a call in a value, as in `knee(from: 1, to: 64, factor: 2)`."""
+"""The values of attributes: read by their shapes, in base units. Wrong ones are reported."""
 
 from __future__ import annotations
 

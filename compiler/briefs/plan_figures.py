@@ -185,7 +185,7 @@ def _across(typed: Typed, drawn: list[DrawnSeries]) -> Dimension | None:
 
 
 def _place(term: Term) -> Dimension | None:
-    """Return the dimension that a number is a point of, as a knee is."""
+    """Return the dimension on which a number is a point, as a knee is."""
     match term:
         case Reduction(function="knee"):
             return term.over[0]

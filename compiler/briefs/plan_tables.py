@@ -49,7 +49,7 @@ from benchbrief.model.points import DimKey
 from benchbrief.model.units import Unit
 
 CONTENDERS: Dimension = "hardware"
-"""What is compared. Of workloads and points of a ramp, a difference would be that of the load."""
+"""The dimensions to compare along. Between workloads or points of a ramp, a difference would be due to the load."""
 _BETTER: dict[str, Literal["higher", "lower"]] = {"throughput": "higher", "latency": "lower", "errors": "lower"}
 
 
@@ -188,7 +188,7 @@ def comparison(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableEl
 
 
 def _has_block(block: ast.Block) -> bool:
-    """Return whether it holds a block, which is a mistake that is reported, and may be what it was to show."""
+    """Return whether it holds a block: a mistake that is reported already, and may hold the lines that are missing."""
     return any(isinstance(item, ast.Block) for item in block.body)
 
 

@@ -349,7 +349,7 @@ def _why_no_logo(content: bytes) -> str:
 
 
 def _asset(path: Path) -> plan.Asset | str:
-    """Return the asset, or why it is none."""
+    """Return the asset, or why there is none."""
     try:
         content = path.read_bytes()
     except OSError as error:

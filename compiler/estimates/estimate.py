@@ -21,12 +21,12 @@ from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import NONE, SearchRule, SearchStep, Tally, Vote, next_step, walk
 
 MOST_CHECKED_CELLS = 2000
-"""With more cells, a check leaves their times to `bench plan`: an editor checks with each keystroke, and to make them
-takes longer than to check the spec."""
+"""With more cells, a check leaves their times to `bench plan`: an editor checks with each keystroke, and making the
+cells takes longer than checking the spec."""
 
 
 class _Cell(Protocol):
-    """What counts of a cell here."""
+    """The part of a cell that counts here."""
 
     @property
     def id(self) -> str: ...
@@ -45,7 +45,7 @@ class _Cell(Protocol):
 
 
 def spread(points: Sequence[float], count: int) -> tuple[float, ...]:
-    """Return so many of the points, at equal distances, with both ends if there are two or more."""
+    """Return this many of the points, evenly spaced, with both ends if there are two or more."""
     if count >= len(points):
         return tuple(points)
     return tuple(points[round(i * (len(points) - 1) / max(1, count - 1))] for i in range(max(0, count)))
@@ -62,12 +62,12 @@ def counted_cells(
     begun: Collection[str] = (),
     votes: Mapping[str, Vote] | None = None,
 ) -> set[str]:
-    """Return the ids of the cells that an estimate counts: all, but of each adaptive curve as many points as it has,
-    and of each search for a promise as many cells as usual.
+    """Return the ids of the cells that an estimate counts: of each adaptive curve as many points as it measures, of
+    each search for a promise its usual number of cells, and all others.
 
-    `begun` are the ids of cells that have been measured or begun. Their points are among those that count. By the
-    `votes` of its cells, a search that goes on counts the runs that lead it to the rate in the middle of those that it
-    has not excluded.
+    `begun` are the ids of cells that have been measured or begun. Their points are among those that count. By
+    the `votes` of its cells, a search under way counts the candidates on the path to the middle of the rates
+    that are still possible.
     """
     cells = list(cells)
     searches = {name for name, each in experiments.items() if each.promise}
@@ -82,8 +82,8 @@ def counted_cells(
 def _searched(
     cells: Sequence[_Cell], experiment: Experiment, begun: Collection[str], votes: Mapping[str, Vote]
 ) -> set[str]:
-    """Return the ids of the cells of one search: those that have begun, and others that it will ask for. Before its
-    first vote, these are up to the usual number."""
+    """Return the ids of the cells of one search: those that have begun, and those that it will probably ask for.
+    Before its first vote, these are up to the usual number."""
     rule = experiment.promise
     found = {cell.id for cell in cells if cell.id in begun}
     if rule is None:

@@ -79,7 +79,7 @@ class SharedPlace:
 
 
 class _Use(Protocol):
-    """What counts of a cell here: how it gets its data set, and what it does to it."""
+    """The part of a cell that counts here: how it gets its data set, and what it does to it."""
 
     @property
     def id(self) -> str: ...
@@ -213,9 +213,10 @@ A snapshot by the file system is none: `links` restores the same files in less t
 on any file system. It needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those,
 which no plan knows."""
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
-"""Ways of which only the user knows what they restore. None is better."""
+"""Ways of which only the user knows what they restore. No other way replaces them."""
 ALIKE = 0.05
-"""Of two ways, the one that restores more is better when it saves less by no more than this share of the saving."""
+"""Of two ways, the one that restores more is better unless the other saves more than this share of the
+saving on top."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:

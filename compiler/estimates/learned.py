@@ -16,7 +16,7 @@ from benchbrief.model.fingerprint import database_parts, digest, machines, workl
 from benchbrief.model.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
-"""How many times larger than what was seen a load, a copy or an undo may be, for its time to follow from that."""
+"""How many times larger than the seen one a load, a copy or an undo may be, for its time to be derived from it."""
 _SHOWN_SHARE = 0.02
 """The parts of a load that take this share of its time or more are shown."""
 _ROUNDED_S = 10.0
@@ -87,8 +87,8 @@ class Keys:
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount that one way to reset is in proportion to; 0 where it takes as long for any. `planned_s`:
-        as planned without earlier runs, which is as long as cells inserted, for an undo."""
+        """Return the amount that one way to reset takes time in proportion to; 0 where its time does not depend on
+        any. `planned_s` is, for an undo, how long cells inserted, as planned without earlier runs."""
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 
 

@@ -160,7 +160,7 @@ class SingleRun(CompileProblem):
 
 
 class PassesOver(CompileProblem):
-    """An `expect` over cells of which some do not tell what it judges."""
+    """An `expect` over cells, some of which lack the measure that it judges."""
 
     code = "W0402"
     says = "this `expect` does not judge {dim} {missing_keys:ticked}"
@@ -243,7 +243,7 @@ class FewBeyond(CompileProblem):
 
     @property
     def ways(self) -> str:
-        """What makes them enough. The last is the highest percentile that has enough operations beyond it."""
+        """Ways to get enough of them. The last is the highest percentile that has enough operations beyond it."""
         more = self.times_more * (1 - 1e-9)
         times = f"{ceil(10 * more) / 10:g} times as"
         ways = [f"measure for {enough_time(self.seconds * more)}", f"offer {ceil(self.rate * more):,} ops/s"]
@@ -378,7 +378,7 @@ class UnknownQuantity(Misspelt):
 
 
 class UnknownPercentile(UnknownQuantity):
-    """A percentile that is not computed. It is no slip: another percentile would be another number."""
+    """A percentile that is not computed. No other one is suggested: it would be another number."""
 
     otherwise = "there are {all_known}"
 
@@ -640,7 +640,7 @@ class NeedsEvent(CompileProblem):
 
 
 class NeedsPromise(CompileProblem):
-    """What a search for a promise finds, where no experiment has one."""
+    """The result of a search for a promise, where no experiment has one."""
 
     code = "E0566"
     says = "`{measure}` needs a search for a promise"
@@ -654,7 +654,7 @@ class NeedsPromise(CompileProblem):
 
 
 class DeclaredNotSampled(CompileProblem):
-    """The name of a measure that no experiment samples, and of a quantity that hardware declares."""
+    """The name of a measure that no experiment samples, which is also a quantity that hardware declares."""
 
     code = "W0711"
     says = "`{name}` is the declared number of hardware {hardware:ticked} here: no experiment samples `{name}`"

@@ -98,22 +98,23 @@ class Runs(tuple[PlannedRun, ...]):
         return self._probed[probe]
 
     def driven_by(self, tool: str) -> Runs:
-        """Those whose load generator is `tool`."""
+        """Return the runs whose load generator is `tool`."""
         return Runs(run for run in self if run.tool == tool)
 
     @cached_property
     def with_events(self) -> Runs:
-        """The runs in whose measurement something happens."""
+        """Return the runs with an event during their measurement."""
         return Runs(run for run in self if run.events)
 
     @cached_property
     def with_promise(self) -> Runs:
-        """The runs that search for the highest rate of a promise, without their rates: one value stands for all."""
+        """Return the runs that search for the highest rate of a promise, without their rates: one value
+        stands for all."""
         return Runs(replace(run, axis=None, points=()) for run in self if run.promise)
 
     @cached_property
     def in_phases(self) -> Runs:
-        """The runs with measurements in phases."""
+        """Return the runs with measurements in phases."""
         return Runs(run for run in self if run.phases > 1)
 
     @cached_property

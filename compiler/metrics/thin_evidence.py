@@ -41,10 +41,11 @@ _TEMPERATURE = parse_unit("degC").dimension
 
 
 def value_range(term: Term) -> Range:
-    """Return the lowest and the highest value in base units; infinite where there is none.
+    """Return the lowest and the highest possible value in base units; infinite where there is none.
 
-    Of our own measures, only temperatures may be below 0. One of another package may be, too: who uses the range looks
-    at the values."""
+    Among our own measures, only temperatures may be below 0. One of another package may be, too, which the caller sees
+    by its values.
+    """
     match term:
         case NumberTerm():
             return term.value, term.value
@@ -103,7 +104,7 @@ _WHERE: tuple[Dimension, ...] = ("workload", "experiment")
 
 
 def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> tuple[Unjudged, ...]:
-    """Warn of single runs, and return what the expectation passes over, which is warned of, too. `warned` are the
+    """Warn of single runs and of cells that the expectation passes over, and return the latter. `warned` are the
     experiments without repeats that have a warning already."""
     measures = [leaf for leaf in leaves(term) if isinstance(leaf, Measure)]
     runs = (run for measure in measures for run in measure.runs)

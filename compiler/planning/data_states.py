@@ -28,14 +28,14 @@ def worse(one: Change, other: Change) -> Change:
 
 
 class _Event(Protocol):
-    """What counts of an event here: whether it may change the data set."""
+    """The part of an event that counts here: whether it may change the data set."""
 
     @property
     def data(self) -> Literal["changed", "kept"]: ...
 
 
 class _Workload(Protocol):
-    """What counts of a workload here."""
+    """The part of a workload that counts here."""
 
     @property
     def changes(self) -> Change: ...
@@ -84,17 +84,17 @@ _SHARED: Mapping[Reset, ResetStep] = {
     "zfs": ResetStep("zfs", 2.0),
     "lvm_thin": ResetStep("lvm_thin", 3.0),
 }
-"""How files are brought back that are not copied, in as many seconds however large they are."""
+"""How files are brought back without a copy, in a time that does not depend on their size."""
 
 
 @dataclass
 class DataStates:
-    """What each place holds after the cells so far."""
+    """The data set at each place after the cells so far."""
 
     _held: dict[str, _State] = field(default_factory=dict)
 
     def without(self, place: str) -> None:
-        """A cell makes its own data there."""
+        """Note that a cell makes its own data there."""
         self._held.pop(place, None)
 
     def reset(self, place: str, dataset: str, reset: Reset, engine: str, *, bytes_: float, load_s: float) -> ResetStep:
@@ -118,7 +118,7 @@ class DataStates:
         return ResetStep("load", load_s)
 
     def changed(self, place: str, changes: Change, insert_s: float) -> None:
-        """A cell changes the data there."""
+        """Note that a cell changes the data there."""
         if (found := self._held.get(place)) and (insert_s or found.changes != changes):
             changes = worse(found.changes, changes)
             self._held[place] = _State(found.dataset, changes, found.insert_s + insert_s)

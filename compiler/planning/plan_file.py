@@ -14,7 +14,7 @@ from benchbrief.model.plan import Cell, Plan, Probe, Tool, Workload
 _BEGIN, _END = b'\n "cells": [\n', b"\n ],\n"
 _NONE = b'\n "cells": [],\n'
 _BETWEEN = b"\n  },\n  {\n"
-"""No string has a line end within, so this is between two cells, as `Plan.model_dump_json(indent=1)` writes them."""
+"""Stands between two cells, as `Plan.model_dump_json(indent=1)` writes them: no string contains a line end."""
 _AT_ONCE = 1 << 18
 _CELLS_AT_ONCE = 100
 _CELLS: TypeAdapter[list[Cell]] = TypeAdapter(list[Cell])

@@ -15,7 +15,7 @@ from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, Database, Plan
 
 ONE_BY_ONE = "experiment "
-"""What a cell holds whose experiment lets nothing run beside its measurements, before the experiment's name."""
+"""What cells hold, before their experiment's name, if nothing may run beside its measurements."""
 
 
 def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:

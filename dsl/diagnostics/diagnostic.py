@@ -51,7 +51,7 @@ class Diagnostic:
     suggestion: Suggestion | None = None
 
     def moved(self, source: Source, by: int) -> Diagnostic:
-        """The same of another text, in which each place is `by` characters on."""
+        """Return it for another source, with each place `by` characters further on."""
 
         def there(span: Span) -> Span:
             return Span(source, span.start + by, span.end + by)
@@ -86,10 +86,11 @@ _LONGEST = 600  # characters of a message
 _LONGEST_WORD = 120  # those of a word, name, number or path in it
 
 Prose = str | tuple[str, ...]
-"""A text with `{field}` for the fields and properties of a problem (`{{` for a brace), or several: the first is taken
-whose fields all have a value, or else the last. Besides Python's formats there are `{seconds:duration}`,
-`{words:joined}`, `{words:ticked}` (`:ticked 20` for at most 20 of them), `{names:named host}` ("hosts `a`, `b`"), and
-`{count:plural host}` ("2 hosts", also of a tuple)."""
+"""A text whose `{field}` holes are filled with fields and properties of a problem (`{{` is a brace). Of several texts,
+the first whose fields all have a value is taken, or else the last.
+
+Besides Python's formats there are `{seconds:duration}`, `{words:joined}`, `{words:ticked}` (`:ticked 20` for at most 20
+of them), `{names:named host}` ("hosts `a`, `b`"), and `{count:plural host}` ("2 hosts", also of a tuple)."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -103,13 +104,13 @@ class Problem:
 
     code: ClassVar[str]
     severity: ClassVar[Severity] = "error"
-    """Follows from the code: one that begins with W is of a warning."""
+    """A warning where the code begins with W, else an error."""
     says: ClassVar[Prose] = ""
     mark: ClassVar[Prose] = ""
     hint: ClassVar[Prose] = ""
     remark: ClassVar[Prose] = ""
     mend: ClassVar[str | None] = None
-    """None where nothing mends it. Nor does a field that is None."""
+    """None where nothing mends it. With a field that is None, nothing does either."""
     span: Span | None
 
     def __init_subclass__(cls) -> None:
@@ -139,7 +140,7 @@ class Problem:
 
     @property
     def replacement(self) -> str | None:
-        """What would mend it when put in place of `span`."""
+        """The text to put in place of `span`; None where nothing mends it."""
         fields = {name: getattr(self, name) for name in _field_names(self.mend or "")}
         return None if self.mend is None or None in fields.values() else self.mend.format_map(fields)
 
@@ -161,7 +162,7 @@ class Problem:
         )
 
     def error(self) -> SpecError:
-        """This problem alone, to be raised."""
+        """Return an error with this problem alone."""
         return SpecError((self.diagnostic(),))
 
     def _filled(self, prose: Prose) -> str:
@@ -189,7 +190,7 @@ class Again(Problem):
 
 
 def _shorten(text: str, longest: int = _LONGEST) -> str:
-    """The text, cut in its middle when a word of the spec makes it endless."""
+    """Cut the middle out of a text that a long word of the spec has made too long."""
     return text if len(text) <= longest else f"{text[: longest // 2]}...{text[-longest // 2 :]}"
 
 

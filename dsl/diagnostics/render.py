@@ -21,8 +21,8 @@ def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> st
 
 
 def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
-    """One diagnostic as text, in ANSI colours when asked, without a line end after the last line. What a spec or a file
-    name holds is escaped: it can't send anything to the terminal."""
+    """Return a diagnostic as text, in ANSI colours on request, without a line end after the last line. Names and
+    texts of the spec are escaped, so that they can't send anything to the terminal."""
     return "\n".join(_Text(_ansi if colour else _plain, diagnostic).lines())
 
 
@@ -66,7 +66,7 @@ def _last_line(span: Span) -> int:
 
 
 def _on_one_line(above: Span, span: Span) -> bool:
-    """Whether both stand in the same line, and that is not cut differently around each."""
+    """Whether both are on one line, of which the same part is shown around each."""
     lines = {above.line, _last_line(above), span.line, _last_line(span)}
     if above.source is not span.source or len(lines) > 1:
         return False
@@ -130,13 +130,13 @@ class _Text:
         return f"{self._bar()} {text}".rstrip()
 
     def _underline(self, span: Span, label: str, sign: str, colour: str) -> str:
-        """Below the line that holds the whole span."""
+        """Add the underline below the line that holds the whole span."""
         shown = show(span.source, span.line, span.start, span.end)
         label = f" {printable(label)}" if label else ""
         return self._mark(" " * shown.start + self._paint(sign * (shown.end - shown.start) + label, colour))
 
     def _excerpt(self, span: Span, label: str, sign: str, colour: str) -> Iterator[str]:
-        """The line or lines of a span, the span underlined, with its label."""
+        """Return the lines of a span with the span underlined and its label."""
         source, first, last = span.source, span.line, _last_line(span)
         if first == last:
             yield self._line(first, show(source, first, span.start, span.end).text)

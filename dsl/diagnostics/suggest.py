@@ -102,7 +102,7 @@ def one_slip(word: str, other: str) -> bool:
 
 
 def _alike(word: str, candidate: str) -> int:
-    """With how many same letters two words begin."""
+    """Return the number of letters at the beginning that two words share."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, candidate, strict=False)))
 
 
@@ -135,19 +135,19 @@ def _cost(word: str, candidate: str) -> float | None:
 
 @lru_cache(1 << 14)
 def _forms(word: str) -> tuple[str, str, str]:
-    """A word without what counts for nothing, the same without a plural s, and with no letter twice in a row."""
+    """Return a word without case and separators, the same without a plural s, and the same without doubled letters."""
     plain = _plain(word)
     return plain, plain.rstrip("s"), _DOUBLED.sub(r"\1", plain)
 
 
 @lru_cache(64)
 def _outlines(words: tuple[str, ...]) -> tuple[tuple[str, str, int, int], ...]:
-    """Words with what tells quickly that another one is not like them."""
+    """Outlines of words, which quickly rule out most words that are unlike another."""
     return tuple((word, *_outline(word)) for word in words)
 
 
 def _outline(word: str) -> tuple[str, int, int]:
-    """The first letter of a word without what counts for nothing, its length, and its letters as bits."""
+    """Return the first letter of a word, its length, and its letters as bits, without case and separators."""
     plain = _plain(word[: _LONGEST + 1])
     letters = 0
     for char in plain:

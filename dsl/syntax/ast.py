@@ -256,7 +256,7 @@ _LEAVES = (str, int, float, Span)
 
 
 def children(node: Any) -> Iterator[Any]:
-    """The nodes right below a node, in no order that means anything."""
+    """Yield the child nodes, in no particular order."""
     for name in node.__dataclass_fields__:
         inner = getattr(node, name)
         if isinstance(inner, tuple):
@@ -266,7 +266,7 @@ def children(node: Any) -> Iterator[Any]:
 
 
 def same(first: object, second: object) -> bool:
-    """Whether two trees say the same, wherever in their texts they stand."""
+    """Whether two trees are equal, whatever their places in a text."""
     left: list[tuple[Any, Any]] = [(first, second)]
     while left:
         one, two = left.pop()

@@ -17,13 +17,13 @@ TABLES = GRAMMAR.with_suffix(".json")
 
 
 def library(builder: object = None) -> Lark:
-    """Return lark's own parser of the grammar. `builder` has the methods that its rules are named by."""
+    """Return lark's own parser of the grammar. `builder` has a method for each rule."""
     text = GRAMMAR.read_text(encoding="utf-8")
     return Lark(text, parser="lalr", start=["file", "expr"], maybe_placeholders=True, transformer=builder)
 
 
 def tables() -> str:
-    """Return the tables as JSON: those of `parser_loop.Tables`."""
+    """Return the tables as JSON: those of `parse.Tables`."""
     lark = library()
     parser: Any = lark.parser
     table, lexers = parser.parser.parser.parse_table, parser.lexer.lexers
@@ -51,7 +51,8 @@ def tables() -> str:
 
 
 def _in_order(table: Any) -> list[int]:
-    """Return the states, each behind those through which it is reached, so that the same grammar numbers them alike."""
+    """Return the states in the order in which they are reached, so that the same grammar always gives
+    the same numbers."""
     found = dict.fromkeys(state for _, state in sorted(table.start_states.items()))
     left = list(found)
     for state in left:
@@ -71,7 +72,7 @@ def _accepted(lexer: Any) -> tuple[str, ...]:
 
 
 def _rule(rule: Any) -> dict[str, object]:
-    """Return a rule: its name, that of what makes a node of it, and which of its values the node gets."""
+    """Return a rule: its name, the name of the builder's method, and which of its values the node gets."""
     kept: list[tuple[int, bool, int]] = []
     gaps = "".join(str(int(empty)) for empty in rule.options.empty_indices or [False] * len(rule.expansion)).split("0")
     absent = 0

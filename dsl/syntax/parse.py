@@ -1,4 +1,4 @@
-"""Text -> syntax tree, by the grammar in `bench.lark`, of which `bench.json` has the tables."""
+"""Parses a text into its syntax tree, by the tables of the grammar: `bench.json`, made of `bench.lark`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from benchbrief.dsl.syntax.parser_stop import DECLARATIONS
 from benchbrief.dsl.syntax.strings import read_string
 
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
-"""How many values become one, what makes it of them, the name of the rule, and the state that follows each state
-below, as far as that is known."""
+"""A step that makes one value of several: how many, the function that makes it, the name of the rule, and the next
+state by the state below, as far as known."""
 Matcher = Callable[[str, int], "re.Match[str] | None"]
 
 
 class GrammarRule(TypedDict):
-    """`kept` are the values that the node gets, each by its index, whether it is a list whose values it gets, and how
-    many that are absent stand before it; `absent` is how many stand behind. One that `stays` is its only value."""
+    """A rule. `kept` has the values that the node gets: the index of each, whether it is a list whose items the node
+    gets, and how many absent values come before it; `absent` is how many come last. A rule that `stays` passes on
+    its only value."""
 
     name: str
     makes: str
@@ -40,7 +41,7 @@ class GrammarRule(TypedDict):
 
 
 class Tables(TypedDict):
-    """States are numbers. For each: what is next at a terminal or rule, the rule by which values become one at a
+    """The tables by state, which is a number: the next state at a terminal or rule, the rule to reduce by at a
     terminal, and the set of terminals that may be next, in the order in which they are tried."""
 
     grammar: int
@@ -58,7 +59,7 @@ class Tables(TypedDict):
 
 
 def read_tables() -> Tables:
-    """Return the tables of the grammar. Where the kept ones are of another grammar, lark makes them anew."""
+    """Return the tables of the grammar. If the kept ones are of another grammar, lark makes them anew."""
     grammar = Path(__file__).with_name("bench.lark")
     tables: Tables = json.loads(grammar.with_suffix(".json").read_bytes())
     if tables["grammar"] != zlib.crc32(grammar.read_bytes()):
@@ -69,7 +70,7 @@ def read_tables() -> Tables:
 
 
 class LexedToken(str):
-    """A piece of the text with the name of its terminal, and its place: what the tree builder asks of a token."""
+    """A piece of the text with the name of its terminal and its place, as the tree builder needs them."""
 
     __slots__ = ("end_pos", "start_pos", "type")
     type: str | None
@@ -78,7 +79,7 @@ class LexedToken(str):
 
 
 class ParserStopped(Exception):
-    """The text has a mistake: at `at`, where only the terminals `expected` could have gone on."""
+    """A mistake in the text at `at`, where only the terminals `expected` could follow."""
 
     def __init__(self, at: int, expected: frozenset[str]) -> None:
         super().__init__()
@@ -87,11 +88,11 @@ class ParserStopped(Exception):
 
 
 class HiddenValues(list[Any]):
-    """Values that vanish into what holds them: those of a rule whose name begins with `_`."""
+    """The values of a rule whose name begins with `_`: what holds them gets them one by one."""
 
 
 class _Scanners(dict[int, Matcher]):
-    """What finds the next token in each state, compiled where it is needed: a short spec passes few states."""
+    """Patterns of the next token by state, compiled at their first use: a short spec passes few states."""
 
     def __init__(self, tables: Tables) -> None:
         super().__init__()
@@ -111,11 +112,11 @@ class _Scanners(dict[int, Matcher]):
 
 
 def _nothing(_: list[Any]) -> None:
-    """What is made where only the way through the text counts."""
+    """Make nothing, for a parse that only checks."""
 
 
 def _maker(rule: GrammarRule, builder: object) -> Callable[[list[Any]], Any]:
-    """Return what makes a value of a rule's values."""
+    """Return the function that makes one value of a rule's values."""
     make: Callable[[list[Any]], Any] = getattr(builder, rule["makes"], HiddenValues)
     kept, absent = rule["kept"], rule["absent"]
     if absent or any(before or vanishes for _, vanishes, before in kept):
@@ -161,7 +162,7 @@ class ParserDriver:
             {name: rules[rule]["name"] for name, rule in each.items() if rules[rule]["stays"]}
             for each in tables["reductions"]
         ]
-        """For each state and terminal: the rule of which the last value is one as it stands."""
+        """For each state and terminal: a rule that returns its last child unchanged."""
         self._tables = tables
         self._scanners = _Scanners(tables)
         self._skip = re.compile("|".join(tables["ignored"])).match
@@ -213,14 +214,14 @@ class ParserDriver:
                     return value
 
     def _climbed(self, below: int, rule: str, name: str | None) -> int:
-        """The state above `below` once a value of a rule is of every looser kind that it is of as it stands."""
+        """Return the state above `below` after all the rules that return a value of `rule` unchanged."""
         state = self._shifts[below][rule]
         while (looser := self._climbs[state].get(name)) and state not in self._ends.values():
             state = self._shifts[below][looser]
         return state
 
     def _readable(self, text: str, at: int, states: list[int]) -> frozenset[str]:
-        """The terminals that could stand where none of them does."""
+        """Return the terminals that could follow, where none of them does."""
         tables = self._tables
         allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
         if self._scanners.matcher(tables["everywhere"])(text, at):  # what stands there does have a place elsewhere
@@ -228,7 +229,7 @@ class ParserDriver:
         return allowed or frozenset({"<END-OF-FILE>"})
 
     def _accepted(self, states: list[int]) -> frozenset[str]:
-        """The terminals that the text could go on with, not only be read up to."""
+        """Return the terminals after which the text could go on, not only be reduced."""
         names = {name for name in (*self._shifts[states[-1]], *self._reductions[states[-1]]) if name and name.isupper()}
         return frozenset(name for name in names if self._goes_on(list(states), name)) or frozenset(names)
 
@@ -259,7 +260,8 @@ def parse(source: Source) -> ast.File:
 
 
 def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaration] | None = None) -> ast.File:
-    """The tree of a text that stands in place of a source's at `start`, and is as long; its places are the source's.
+    """Return the tree of a text that replaces one of the same length at `start` of a source; its places
+    are the source's.
 
     Raises SpecError with the first syntax error, and with all of the string that it is in; their places are in the
     text. `whole` then gets the declarations that were read before it.
@@ -278,7 +280,7 @@ def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaratio
 
 
 def readable_until(text: str) -> int:
-    """Where the grammar stops in a text; behind its end when it is whole."""
+    """Return where the grammar stops in a text; a place behind its end for a whole one."""
     return _stops("file", "", text)
 
 
@@ -313,7 +315,7 @@ def _mistake(rule: str, source: Source, start: int, end: int, stopped: ParserSto
 
 
 def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Problem | None:
-    """The keyword with a slip in it because of which the parser stopped: with the right one it gets further."""
+    """Return the misspelt keyword at which the parser stopped: with the right one it gets further."""
     slipped = list(slips.misspelt_keywords(source, start, end, at))
     if not slipped:
         return None
@@ -337,7 +339,7 @@ def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Probl
 
 
 def _stops(rule: str, opened: str, text: str) -> int:
-    """Where the grammar stops in a text that stands behind `opened`; behind its end when it is whole."""
+    """Return where the grammar stops in a text that follows `opened`; a place behind its end for a whole one."""
     try:
         _grammar().parse(opened + text, rule)
     except ParserStopped as stopped:
@@ -398,7 +400,7 @@ class _Builder:
         return self._name(token) if token is not None else None
 
     def _deeper(self, node: _Node, *inner: ast.Expr) -> _Node:
-        """The node. Raises SpecError when it is so deep that a walk of the tree would run out of stack."""
+        """Return the node. Raises SpecError when it is so deep that a walk of the tree would run out of stack."""
         depths = self.depths
         depth = 1 + max([depths.get(id(expr), 0) for expr in inner], default=0)
         if depth > parser_stop.MAX_LEVELS:

@@ -42,10 +42,11 @@ def comments(source: Source) -> tuple[Span, ...]:
 
 
 def declaration_starts(text: str) -> list[int]:
-    """Where the text can be cut so that each part most likely holds one declaration; the first is 0.
+    """Return the places at which the text can be cut so that each part most likely holds one declaration; the
+    first is 0.
 
-    These are the words at the margin that begin a declaration in the grammar, outside of texts and comments. One that
-    stands in a bracket counts too: it is where the bracket was to be closed, more likely than not.
+    These are the words at the margin that begin a declaration in the grammar, outside of texts and comments. One inside
+    a bracket counts too: most likely the bracket was to be closed before it.
     """
     starts = [0, *(piece.start() for piece in _DECLARATION.finditer(text) if piece.lastgroup == "declaration")]
     first = starts[1:2]
@@ -59,7 +60,7 @@ def check_size(source: Source) -> None:
 
 
 def words(text: str) -> int:
-    """The words and signs of a text, as far as they are not beyond what a spec may have."""
+    """Yield the words and signs of a text, up to the most that a spec may have."""
     count = 0
     for piece in _WORD.finditer(text):
         count += 1

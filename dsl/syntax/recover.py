@@ -1,10 +1,8 @@
-"""Reading on behind a syntax error, so that the next ones are reported too, and what the rest of a text means.
+"""Reads on after a syntax error, so that the next errors are reported too, and the rest of a text has a meaning.
 
-The text is cut where declarations begin at the margin. In a part with a mistake, the smallest thing around it that can
-be mended or left out is: the sign that is wrong, the value of the attribute, the attribute, the declaration. What is
-put in its place is as long as it was, so that every place stays where it is. A mistake counts as got over when the
-grammar reads on behind it.
-"""
+The text is cut where declarations begin at the margin. In a part with a mistake, the smallest thing around it that
+helps is mended or left out: the wrong sign, the value of the attribute, the attribute, or the declaration. What
+replaces it is as long, so that every place stays where it is. The parser is past a mistake once it reads on."""
 
 from __future__ import annotations
 
@@ -78,7 +76,8 @@ class PartlyRead(SpecError):
 
 
 def parse_with_gaps(source: Source) -> ast.File:
-    """The file's syntax tree. Raises PartlyRead with the syntax errors, SpecError when there is no reading on."""
+    """Return the file's syntax tree. Raises PartlyRead with the syntax errors, and SpecError when nothing more
+    can be read."""
     parser_stop.check_depth(source, 0, len(source.text))
     parser_stop.check_size(source)
     whole: list[ast.Declaration] = []
@@ -91,7 +90,7 @@ def parse_with_gaps(source: Source) -> ast.File:
 
 
 def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """The mistakes of parts, with what all of the text says of the first: what follows it may say more of it."""
+    """Return the mistakes of the parts, the first of them as the whole text explains it: what follows may say more."""
     one, other = found[0].span, first.span
     if one and other and one.source is other.source and one.line == other.line:
         return [first, *found[1:]]
@@ -101,7 +100,7 @@ def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[D
 
 
 def wholly_unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> PartlyRead:
-    """All of a text is lost."""
+    """Return a text that is lost as a whole."""
     whole = (0, len(source.text))
     lost = UnreadParts(source, [whole], words=set(_WORD.findall(source.text)), whole=False)
     return PartlyRead(diagnostics, ast.File(Span(source, *whole), ()), (lost,))
@@ -115,7 +114,7 @@ class _Attempt:
     start: int
     end: int
     statement: bool = False
-    """Not only a value was lost."""
+    """Whether more than a value was lost."""
 
 
 class _Recovery:
@@ -150,7 +149,7 @@ class _Recovery:
         return PartlyRead(tuple(self.found), tree, (self.lost,))
 
     def _part(self, start: int, end: int, known: tuple[Diagnostic, ...] = ()) -> tuple[ast.Declaration, ...]:
-        """The declarations in [start, end) of the text, of which the first mistakes may be known."""
+        """Return the declarations in [start, end) of the text. Its first mistakes may be `known`."""
         text = self.source.text[start:end]
         first = True
         while not self.full:
@@ -228,7 +227,7 @@ class _Recovery:
         self.lost.whole = False
 
     def _over(self, text: str, mistake: Diagnostic) -> _Attempt | None:
-        """The least loss with which the grammar gets over a mistake in a part's text."""
+        """Return the smallest change of a part's text after which the parser is past a mistake."""
         if self.spent + 2 * len(text) > _BUDGET:
             return None
         stopped = readable_until(text)
@@ -248,12 +247,12 @@ class _Recovery:
 
 
 def _misspelt_declaration(mistake: Diagnostic) -> int | None:
-    """Where something begins by a word that no declaration begins with."""
+    """Return the place of a word that begins no declaration, if that is the mistake."""
     return mistake.span.start if mistake.code == syntax_errors.UnknownDeclaration.code and mistake.span else None
 
 
 def _without_string(text: str, at: int) -> _Attempt | None:
-    """The text with an empty string in place of the one around `at`, all of whose mistakes are known."""
+    """Return the text with an empty string in place of the one around `at`, all of whose mistakes are known."""
     pieces = takewhile(lambda piece: piece.start() < at, PIECE.finditer(text))
     around = next((piece for piece in pieces if at < piece.end()), None)
     return _put(text, *around.span(), '""') if around and around.lastgroup == "string" else None
@@ -317,7 +316,7 @@ def _in_block(text: str, at: int, cause: int) -> Iterator[_Attempt]:
 
 
 def _statement(text: str, at: int, cause: int) -> tuple[int, int]:
-    """The attribute, or the head of a block, that holds the cause of a mistake: to the next one behind `at`."""
+    """Return the attribute or the head of a block that holds the cause of a mistake, up to the next one behind `at`."""
     starts, ends = _outline(text)
     begin = max((place for place in starts if place <= cause), default=0)
     following = starts[bisect_right(starts, max(at, begin)) :] if at not in starts or at == begin else [at]
@@ -326,7 +325,7 @@ def _statement(text: str, at: int, cause: int) -> tuple[int, int]:
 
 
 def _outline(text: str) -> tuple[list[int], list[int]]:
-    """Where attributes and inner blocks begin, and the `}` that close blocks."""
+    """Return where attributes and inner blocks begin, and where blocks are closed."""
     starts: list[int] = []
     ends: list[int] = []
     stack: list[str] = []
@@ -369,7 +368,7 @@ def _equals(text: str, begin: int, end: int) -> int | None:
 
 
 def _closed(text: str, begin: int, end: int) -> int:
-    """`end`, or where the blocks that are opened in [begin, end) are closed behind it, if they are."""
+    """Return where the blocks that are opened in [begin, end) are closed; `end` if there are none."""
     depth = 0
     for piece in PIECE.finditer(text, begin):
         if piece.start() >= end and depth <= 0:
@@ -381,7 +380,7 @@ def _closed(text: str, begin: int, end: int) -> int:
 
 
 def _names(text: str) -> Iterator[str]:
-    """The words that may be names: those in comments and strings are not, nor are units."""
+    """Yield the words that may be names: no units, and none of comments and strings."""
     before = ""
     for piece in PIECE.finditer(text):
         if piece.lastgroup == "word" and before != "number":
@@ -391,7 +390,8 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _with_one_brace(text: str) -> str | None:
-    """A block's text without a `}` too many, or with the last one, where only one place can be meant."""
+    """Return a block's text without the `}` that it has too many, or with the missing last one, if only one place
+    can be meant."""
     braces = [(piece.group(), piece.start()) for piece in PIECE.finditer(text) if piece.group() in ("{", "}")]
     depth = 0
     for sign, at in braces:

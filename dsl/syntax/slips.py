@@ -2,7 +2,7 @@
 
 The parser says only where it stopped and which terminals could have gone on. What was meant is guessed from the text
 around: each function in `_SLIPS` knows one kind of slip, and the first that recognises its own explains the error.
-Where none does, `words.py` puts the terminals into words."""
+Where none does, `expected_words` puts the terminals into words."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def what_to_write(stop: Stop, piece: Piece) -> str:
 
 
 def goes_on(stop: Stop) -> bool:
-    """Whether what is read as the head of a block is rather the rest of the value before it: `a = fast disk`."""
+    """Whether what is read as the head of a block is the rest of the value before it: `a = fast disk`."""
     word = stop.head[0]
     earlier = [piece for piece in stop.before if piece.span.end <= word.span.start]
     if not earlier or earlier[-1].span.line != word.span.line:
@@ -547,8 +547,8 @@ def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator
 
 
 def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int]]:
-    """Where a part of the text may be read from, the nearest first, and what is to be put before it. That is the line
-    of the nearest block's head, read as in a block, and that of the nearest declaration."""
+    """Yield the places from which a part of the text may be read, the nearest first, with what to put before it: the
+    line of the nearest block's head, read as in a block, and that of the nearest declaration."""
     for pattern, opened in ((_HEAD, "block {\n"), (_DECLARED, "")):
         for match in deque(pattern.finditer(source.text, start, at), 1):
             yield opened, match.start()
@@ -781,7 +781,7 @@ def _point(stop: Stop) -> Problem | None:
 
 
 _LIST = 500
-"""A list of probes has no more characters."""
+"""The most characters of a list of probes."""
 
 
 def _every(stop: Stop) -> Problem | None:

@@ -29,10 +29,10 @@ _PLAIN = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\", "{{": "{", "}}": "
 
 
 def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> String:
-    """The string whose token, with its quotes, is [start, end) of the source. Raises SpecError with all that is wrong.
+    """Return the string at [start, end) of the source, quotes included. Raises SpecError with all its mistakes.
 
-    In a text of many lines the first and the last line are dropped when blank, and so is the indentation that all
-    lines after the first share.
+    In a text of many lines the first and the last line are dropped when blank, and so is the indentation that all lines
+    after the first share.
     """
     text = source.text
     newline: re.Pattern[str] | None = None
@@ -87,7 +87,7 @@ def _has_odd_quotes(text: str, at: int) -> bool:
 
 
 def _hole(source: Source, start: int, stop: int) -> tuple[int, int]:
-    """Where the expression of the hole whose `{` is at `start` ends, and where its `}` is; -1 for none."""
+    """Return the end of the expression in the hole that opens at `start`, and the place of its `}`; -1 for none."""
     depth = 0
     colon = -1
     at = start + 1
