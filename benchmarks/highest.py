@@ -19,7 +19,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchbrief.model.rate_search import NONE, Answer, SearchRule, Tally, agreed, candidates, lengths, next_step, ramp
+from benchbrief.model.rate_search import (
+    NONE,
+    SearchAnswer,
+    SearchRule,
+    Tally,
+    agreed,
+    candidates,
+    lengths,
+    next_step,
+    ramp,
+)
 
 SEARCHES = 300
 WITHIN = 0.03
@@ -44,7 +54,7 @@ class Search:
     """The answer of a search, its number of runs, whether all its held-out runs kept the promise, and the rates
     between which its runs disagree."""
 
-    answer: Answer
+    answer: SearchAnswer
     runs: int
     confirmed: bool
     between: tuple[float, float]
@@ -57,7 +67,7 @@ def searched(mu: float, limit: float, seed: int) -> Search:
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
     runs = 0
-    while not isinstance(step := next_step(rates, tallies, held, rule), Answer):
+    while not isinstance(step := next_step(rates, tallies, held, rule), SearchAnswer):
         # A queue that is overloaded grows all the time: its percentile is far beyond any limit here.
         kept = step.rate < mu and percentile_of(step.rate, mu, chance) < limit
         of = held if step.why == "held_out" else tallies

@@ -38,7 +38,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class LaidToken:
     """A token. A `fresh` one begins a line, or what the grammar takes for one; a `blank` one follows a blank line."""
 
     kind: Kind
@@ -96,9 +96,9 @@ def roles(file: ast.File) -> Roles:
     return found
 
 
-def tokens(source: Source, found: Roles) -> list[Token]:
+def tokens(source: Source, found: Roles) -> list[LaidToken]:
     text = source.text
-    listed: list[Token] = []
+    listed: list[LaidToken] = []
     at = 0
     while True:
         gap = _GAP.match(text, at)
@@ -113,11 +113,11 @@ def tokens(source: Source, found: Roles) -> list[Token]:
             kind, end = Kind[(piece.lastgroup or "").upper()], piece.end()
         fresh = not listed or bool(between.strip(" \t"))
         blank = bool(listed) and len(_LINE_END.findall(between)) > 1
-        listed.append(Token(kind, text[start:end], start, fresh, blank))
+        listed.append(LaidToken(kind, text[start:end], start, fresh, blank))
         at = end
 
 
-def partners(listed: list[Token]) -> dict[int, int]:
+def partners(listed: list[LaidToken]) -> dict[int, int]:
     """Map the index of each opening bracket to that of the one that closes it."""
     found: dict[int, int] = {}
     stack: list[int] = []
@@ -136,7 +136,7 @@ INDENT = 2  # columns of a level
 
 
 @dataclass(frozen=True)
-class Line:
+class LineEnd:
     """A place where a line may end. `flat` stands there when it does not; None: the line always ends."""
 
     flat: str | None
@@ -157,7 +157,7 @@ class Nest:
 
 
 @dataclass(frozen=True)
-class Group:
+class LaidGroup:
     """Either all on one line, or broken at every one of its places."""
 
     inner: Doc
@@ -167,11 +167,11 @@ class Group:
         return flat(self.inner)
 
 
-Doc: TypeAlias = str | Line | IfBroken | Nest | Group | tuple["Doc", ...]
+Doc: TypeAlias = str | LineEnd | IfBroken | Nest | LaidGroup | tuple["Doc", ...]
 
-HARD = Line(None)
-SPACE = Line(" ")
-SOFT = Line("")
+HARD = LineEnd(None)
+SPACE = LineEnd(" ")
+SOFT = LineEnd("")
 
 
 def flat(doc: Doc) -> str | None:
@@ -179,13 +179,13 @@ def flat(doc: Doc) -> str | None:
     match doc:
         case str():
             return doc if "\n" not in doc else None
-        case Line():
+        case LineEnd():
             return doc.flat
         case IfBroken():
             return ""
         case Nest():
             return flat(doc.inner)
-        case Group():
+        case LaidGroup():
             return doc.flat
     texts = []
     for part in doc:
@@ -205,15 +205,15 @@ def render(doc: Doc, indent: int) -> str:
     while stack:
         level, part = stack.pop()
         match part:
-            case Group() if part.flat is None or column + display_width(part.flat) + _behind(stack) > WIDTH:
+            case LaidGroup() if part.flat is None or column + display_width(part.flat) + _behind(stack) > WIDTH:
                 stack.append((level, part.inner))
-            case str() | IfBroken() | Group():
+            case str() | IfBroken() | LaidGroup():
                 text = part if isinstance(part, str) else part.text if isinstance(part, IfBroken) else part.flat
                 if text:
                     out.append(" " * pending + text)
                     pending = 0
                     column = display_width(text[text.rfind("\n") + 1 :]) + (0 if "\n" in text else column)
-            case Line():
+            case LineEnd():
                 out.append("\n")
                 column = pending = level
             case Nest():
@@ -233,9 +233,9 @@ def _behind(stack: Sequence[tuple[int, Doc]]) -> int:
                 columns += display_width(text)
             case IfBroken(text):
                 columns += display_width(text)
-            case Line():
+            case LineEnd():
                 break
-            case Nest(inner) | Group(inner):
+            case Nest(inner) | LaidGroup(inner):
                 left.append(inner)
             case parts:
                 left.extend(reversed(parts))
@@ -243,11 +243,11 @@ def _behind(stack: Sequence[tuple[int, Doc]]) -> int:
 
 
 ATTRIBUTE = "="
-_R = TypeVar("_R", "Row", "_Text")
+_R = TypeVar("_R", "LaidRow", "_Text")
 
 
 @dataclass(frozen=True)
-class Row:
+class LaidRow:
     """An item of a file or a block, or a comment on a line of its own (`kind` is "").
 
     `cells` are its parts when it can stand on one line, "" for one that it lacks; `broken` gives its text over more
@@ -275,7 +275,7 @@ class _Text:
     beside: str
 
 
-def lay_out(rows: Sequence[Row], indent: int) -> list[str]:
+def lay_out(rows: Sequence[LaidRow], indent: int) -> list[str]:
     """The lines of the rows, each row beginning at column `indent`."""
     lines: list[str] = []
     for row in _beside(_aligned(rows, indent), indent):
@@ -286,10 +286,10 @@ def lay_out(rows: Sequence[Row], indent: int) -> list[str]:
     return lines
 
 
-def _aligned(rows: Sequence[Row], indent: int) -> Iterator[_Text]:
+def _aligned(rows: Sequence[LaidRow], indent: int) -> Iterator[_Text]:
     """The rows as text. Neighbours of a kind are aligned, if they still fit then."""
 
-    def kind(row: Row) -> str:
+    def kind(row: LaidRow) -> str:
         """Return the kind of rows that a row is aligned with, "" for none. Attributes are aligned by their keys
         alone, also those too long for a line."""
         if row.line is None or (row.kind != ATTRIBUTE and indent + display_width(row.line) > WIDTH):
@@ -384,7 +384,7 @@ class _Formatter:
         """The lines of the items in [i, j), and of the comments between them."""
         return lay_out(list(self.rows(items, i, j, indent)), indent)
 
-    def rows(self, items: Sequence[Item], i: int, j: int, indent: int) -> Iterator[Row]:
+    def rows(self, items: Sequence[Item], i: int, j: int, indent: int) -> Iterator[LaidRow]:
         first = self.first(items[0]) if items else j
         yield from self.comments(range(i, first))
         for item, start, end, comma, behind in self.ranges(items, j):
@@ -414,14 +414,14 @@ class _Formatter:
     def first(self, item: Item) -> int:
         return self.at[item.span.start]
 
-    def comments(self, indexes: Iterable[int]) -> Iterator[Row]:
+    def comments(self, indexes: Iterable[int]) -> Iterator[LaidRow]:
         for index in indexes:
-            yield Row("", None, partial(self._comment, index), self.tokens[index].blank)
+            yield LaidRow("", None, partial(self._comment, index), self.tokens[index].blank)
 
     def _comment(self, index: int, _columns: int) -> str:
         return self.word(index)
 
-    def row(self, item: Item, i: int, j: int, comma: str, indent: int, beside: str) -> Row:
+    def row(self, item: Item, i: int, j: int, comma: str, indent: int, beside: str) -> LaidRow:
         kind = ATTRIBUTE if isinstance(item, ast.Attribute) and not is_done(item) else self.tokens[i].text
 
         def broken(columns: int) -> str:
@@ -429,7 +429,7 @@ class _Formatter:
                 return self.block(item, i, j, indent)
             return render((self.item(item, i, j, columns), comma), indent)
 
-        return Row(kind, self.cells(item, i, j, comma), broken, self.tokens[i].blank, beside)
+        return LaidRow(kind, self.cells(item, i, j, comma), broken, self.tokens[i].blank, beside)
 
     def has_body(self, item: Item, j: int) -> bool:
         return isinstance(item, ast.Block) and self.tokens[j - 1].text == "}"
@@ -537,8 +537,8 @@ class _Formatter:
         """Values with commas between them: the first stands behind the `=`, the others further in if the line ends."""
         (first, *others), _ = self.listed(i, j, "", movable=True)
         if len(others) == 1:
-            return (first, Nest(Group(others[0])))  # `), higher is better` stands behind what is broken
-        return Group((first, Nest(tuple(others))))
+            return (first, Nest(LaidGroup(others[0])))  # `), higher is better` stands behind what is broken
+        return LaidGroup((first, Nest(tuple(others))))
 
     def listed(self, i: int, j: int, last: Doc, *, movable: bool) -> tuple[list[Doc], bool]:
         """What commas separate, with the places where a line may end, and whether it ends in a comment.
@@ -605,7 +605,7 @@ class _Formatter:
             around = ("", "") if loosest == _LEVELS[".."] else (SPACE, " ")
             rest += [self.between(k, around[0]), self.word(k), self.between(k + 1, around[1])]
             rest.append(self.expression(k + 1, end))
-        return Group((self.expression(i, places[0]), Nest(tuple(rest))))
+        return LaidGroup((self.expression(i, places[0]), Nest(tuple(rest))))
 
     def run(self, i: int, j: int) -> Doc:
         """Lay out tokens one behind the other, with what is in brackets."""
@@ -646,8 +646,8 @@ class _Formatter:
             return opener + closer
         if self.tokens[k].start in self.roles.lists and self.only_numbers(i, j):
             first, *others = (self.word(n) for n in range(i, j, 2))
-            numbers = tuple((",", Group((SPACE, number))) for number in others)
-            return Group((opener, Nest((SOFT, first, *numbers, IfBroken(","))), SOFT, closer))
+            numbers = tuple((",", LaidGroup((SPACE, number))) for number in others)
+            return LaidGroup((opener, Nest((SOFT, first, *numbers, IfBroken(","))), SOFT, closer))
         if self.tokens[i].text.startswith('"""') and [token.text for token in self.tokens[i + 1 : j]] in ([], [","]):
             return (opener, self.token(i), closer)
         function = self.function(k) if opener == "(" else None
@@ -655,7 +655,7 @@ class _Formatter:
         last = "" if reduces or (opener == "(" and function not in self.roles.calls) else IfBroken(",")
         inner, ends = self.listed(i, j, last, movable=not reduces)
         begin = "" if self.tokens[i].is_comment else SOFT
-        return Group((opener, Nest((begin, *inner)), HARD if ends else SOFT, closer))
+        return LaidGroup((opener, Nest((begin, *inner)), HARD if ends else SOFT, closer))
 
     def function(self, k: int) -> int:
         """The place of what stands before a bracket, which may be the name of a function."""

@@ -37,9 +37,9 @@ def read_bytes(path: Path, name: str) -> bytes:
     except IsADirectoryError:
         raise syntax_errors.NotAFile(None, name, _specs(path)).error() from None
     except OSError as error:
-        raise syntax_errors.UnreadableFile(None, name, (error.strerror or str(error)).lower()).error() from None
+        raise syntax_errors.UnreadableSpec(None, name, (error.strerror or str(error)).lower()).error() from None
     except ValueError as error:  # a NUL in the path
-        raise syntax_errors.UnreadableFile(None, name, str(error)).error() from None
+        raise syntax_errors.UnreadableSpec(None, name, str(error)).error() from None
 
 
 def read_stream(file: BinaryIO, name: str) -> bytes:

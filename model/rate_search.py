@@ -134,7 +134,7 @@ class SearchStep:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SearchAnswer:
     """What was found. `rate` keeps the promise, and `above` is the next candidate, which does not.
 
     found: both are known; `above` may be a rate whose held-out runs broke the promise, or just the next one where a
@@ -149,27 +149,27 @@ class Answer:
 
 def next_step(
     rates: Sequence[float], tallies: Mapping[float, Tally], held: Mapping[float, Tally], rule: SearchRule
-) -> SearchStep | Answer:
+) -> SearchStep | SearchAnswer:
     """Return the next run, or the answer. `rates` are in rising order; `held` are the held-out runs at each."""
     tried = {rate: tallies[rate] for rate in sorted(tallies) if tallies[rate].runs}
     step = _next(rates, tried, rule)
     if isinstance(step, SearchStep):
         spent = sum(tally.runs for tally in tried.values())
-        return Answer("undecided") if spent >= rule.most_judged else step
+        return SearchAnswer("undecided") if spent >= rule.most_judged else step
     if step.kind not in ("found", "at_least") or step.rate is None:
         return step
     found = step.rate
     broke = next((rate for rate, tally in tried.items() if tally.broken), None)
     if broke is not None and broke < found:
-        step = Answer("found", broke, rates[bisect_left(rates, broke) + 1])
+        step = SearchAnswer("found", broke, rates[bisect_left(rates, broke) + 1])
         found = broke
     place = bisect_left(rates, found)
     for below in range(min(LOWER, place) + 1):
         rate = rates[place - below]
         tally = held.get(rate, NONE)
-        step = step if below == 0 else Answer("found", rate, rates[place - below + 1])
+        step = step if below == 0 else SearchAnswer("found", rate, rates[place - below + 1])
         if tally.is_open(rule.held_out):
-            return Answer("undecided", rate)
+            return SearchAnswer("undecided", rate)
         if tally.refutes:
             continue
         if tally.runs < rule.held_out:
@@ -178,12 +178,12 @@ def next_step(
     return step
 
 
-def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule) -> SearchStep | Answer:
+def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule) -> SearchStep | SearchAnswer:
     if not tried:
         return SearchStep(rates[0], "first")
     for rate, tally in tried.items():
         if not tally.votes and tally.runs >= min(FAILURES, rule.judged):
-            return Answer("undecided", rate)
+            return SearchAnswer("undecided", rate)
         if tally.lead == 0 and not tally.is_decided(rule.judged):
             return SearchStep(rate, "again")
     # Where runs are even to the last, the promise does not count as kept.
@@ -201,8 +201,8 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule
     if edge:
         return SearchStep(min(edge, key=lambda rate: tried[rate].runs), "again")
     if under is None:
-        return Answer("none", None, over)
-    return Answer("found", under, over) if over is not None else Answer("at_least", under)
+        return SearchAnswer("none", None, over)
+    return SearchAnswer("found", under, over) if over is not None else SearchAnswer("at_least", under)
 
 
 def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | None, float | None]:

@@ -29,7 +29,7 @@ class HostPatternError(ValueError):
 
 
 @dataclass(frozen=True)
-class Destination:
+class HostLogin:
     """The login of one host."""
 
     name: str
@@ -108,7 +108,7 @@ def _host_hint(name: str) -> str:
     return "host names hold letters, digits, `.`, `-` and `_`"
 
 
-def parse_destination(host: str) -> Destination:
+def parse_destination(host: str) -> HostLogin:
     """`user@name:port`; an IPv6 address in brackets when a port follows. Raises HostPatternError."""
     user, at, rest = host.rpartition("@")
     offset = len(user) + len(at)
@@ -133,4 +133,4 @@ def parse_destination(host: str) -> Destination:
         )
     if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         raise HostPatternError(f"`{port}` is not a port", len(host) - len(port), len(host), "ports are 1 to 65535")
-    return Destination(name, user or None, int(port) if port else None)
+    return HostLogin(name, user or None, int(port) if port else None)

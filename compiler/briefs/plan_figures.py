@@ -59,7 +59,7 @@ FigureAxis = Literal["left", "right", "x"]
 
 
 @dataclass(frozen=True)
-class DrawnSeries:
+class PlannedSeries:
     """A series before lowering. `along` is the place of its axis, `x` the other expression of a curve."""
 
     mark: Literal["line", "bar", "curve", "rule"]
@@ -100,7 +100,7 @@ class FigureAxes:
 
 
 def lowered_series(
-    typer: Typer, drawn: list[DrawnSeries], panel: ast.Name | None
+    typer: Typer, drawn: list[PlannedSeries], panel: ast.Name | None
 ) -> tuple[tuple[plan.Series, ...], dict[Dimension, tuple[DimKey, ...]]] | None:
     keys: dict[Dimension, tuple[DimKey, ...]] = {}
     for one in drawn:
@@ -122,10 +122,10 @@ def lowered_series(
 
 def _plan_series(
     typer: Typer,
-    one: DrawnSeries,
+    one: PlannedSeries,
     axes: FigureAxes,
     keys: Mapping[Dimension, tuple[DimKey, ...]],
-    drawn: list[DrawnSeries],
+    drawn: list[PlannedSeries],
 ) -> plan.Series | None:
     typed, x_dim = one.typed, one.x_dim
     if one.mark == "rule":
@@ -168,7 +168,7 @@ def _plan_series(
     )
 
 
-def _across(typed: Typed, drawn: list[DrawnSeries]) -> Dimension | None:
+def _across(typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
     """Return the x dimension of a mark: the one in its unit, unless the values are in that unit."""
     place = _place(typed.term)
     if place is not None and any(other.x_dim == place for other in drawn):
@@ -228,7 +228,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
     if panel is None and body.said("multiples"):
         return None  # its free dimensions would cause further mistakes
     failed = heading is None or (note is not None and words is None) or (said is not None and claim is None)
-    made_of: dict[ast.Attribute, list[DrawnSeries]] = {}
+    made_of: dict[ast.Attribute, list[PlannedSeries]] = {}
     for attribute in sorted(attributes, key=lambda each: each.key.text == "mark"):  # marks follow the drawn series
         beside = [one for series in made_of.values() for one in series]
         found = _series(typer, attribute, place, logs, beside, panel)
@@ -270,7 +270,7 @@ def _panel(typer: Typer, body: Body) -> ast.Name | None:
     return typer.refuse(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
 
 
-def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[DrawnSeries]) -> bool:
+def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[PlannedSeries]) -> bool:
     """Return whether the values have the panels' dimension."""
     if panel is None:
         return True
@@ -306,9 +306,9 @@ def _series(
     attribute: ast.Attribute,
     place: FixedKeys,
     logs: dict[str, Span],
-    beside: Sequence[DrawnSeries],
+    beside: Sequence[PlannedSeries],
     panel: ast.Name | None,
-) -> list[DrawnSeries] | None:
+) -> list[PlannedSeries] | None:
     """Return the series of one attribute, `beside` the drawn ones; None after a mistake."""
     word = attribute.key.text
     exprs, options, known = split_options(typer, attribute.values, _OPTIONS)
@@ -357,7 +357,7 @@ def _series(
     names = [label_of(typer, item, shown=label is None) for item in items]
     alike = Counter(names)
     return [
-        DrawnSeries(
+        PlannedSeries(
             mark=_MARKS[word],
             expr=item,
             typed=one,
@@ -399,7 +399,7 @@ def _shown(
     return typed
 
 
-def _keys_shown(drawn: Sequence[DrawnSeries]) -> Fixed:
+def _keys_shown(drawn: Sequence[PlannedSeries]) -> Fixed:
     """Return the keys of all series of a figure, which its marks share."""
     measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
     found: list[tuple[Dimension, DimKey]] = []
@@ -410,7 +410,7 @@ def _keys_shown(drawn: Sequence[DrawnSeries]) -> Fixed:
 
 
 def _color_of_marks(
-    typer: Typer, items: Sequence[ast.Expr], place: FixedKeys, drawn: Sequence[DrawnSeries]
+    typer: Typer, items: Sequence[ast.Expr], place: FixedKeys, drawn: Sequence[PlannedSeries]
 ) -> ast.Name | None:
     """Return the dimension that colours both series and marks: one mark for each hardware."""
     typed = [typed_at(typer, item, place) for item in items]
@@ -445,7 +445,7 @@ def _repeated(
     return typed
 
 
-def _check_logs(typer: Typer, drawn: Sequence[DrawnSeries], logs: Mapping[str, Span]) -> None:
+def _check_logs(typer: Typer, drawn: Sequence[PlannedSeries], logs: Mapping[str, Span]) -> None:
     """Report each logarithmic scale of an axis without positive numbers, and below bars."""
     marks = {one.mark for one in drawn}
     along = next((one.along.text for one in drawn if one.along), "")
@@ -490,7 +490,7 @@ def _is_dimension(typer: Typer, name: ast.Name) -> bool:
     return False
 
 
-def _one_axis(typer: Typer, drawn: list[DrawnSeries]) -> bool:
+def _one_axis(typer: Typer, drawn: list[PlannedSeries]) -> bool:
     """Return whether all series share one axis, with each channel's dimension in at least one of them."""
     first = next((d for d in drawn if d.along), None)
     for one in drawn:

@@ -162,7 +162,7 @@ def _environment() -> Environment:
     from jinja2 import pass_context
     from jinja2.sandbox import SandboxedEnvironment
 
-    class Reader(SandboxedEnvironment):
+    class PartReader(SandboxedEnvironment):
         intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table)
         intercepted_unops = frozenset(SandboxedEnvironment.default_unop_table)
 
@@ -170,7 +170,7 @@ def _environment() -> Environment:
     def unasked(*_: object) -> str:
         return ""
 
-    made = Reader(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    made = PartReader(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     made.filters = dict.fromkeys((*made.filters, *FILTERS), unasked)
     made.tests = dict.fromkeys(made.tests, unasked)
     return made

@@ -24,7 +24,7 @@ class NotAFile(Problem):
     specs: tuple[str, ...]
 
 
-class UnreadableFile(Problem):
+class UnreadableSpec(Problem):
     code = "E0003"
     says = "can't read `{name}`: {why}"
     name: str

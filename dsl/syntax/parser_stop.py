@@ -181,7 +181,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Stop:
+class ParserStop:
     """The parser stopped at `at` within [start, end), where only the terminals `expected` could have gone on."""
 
     source: Source

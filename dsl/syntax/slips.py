@@ -17,7 +17,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean, likely
 from benchbrief.dsl.diagnostics.syntax_errors import SERIES_OPTIONS, Unexpected
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import parser_stop
-from benchbrief.dsl.syntax.parser_stop import DECLARATIONS, INNER_BLOCKS, Piece, Stop
+from benchbrief.dsl.syntax.parser_stop import DECLARATIONS, INNER_BLOCKS, ParserStop, Piece
 
 _LONGEST_WORD = 40  # characters of a word that are repeated in a message
 
@@ -49,7 +49,7 @@ _NAMES_AFTER = {  # what a name is called after these words
 }
 
 
-def found_words(stop: Stop) -> str:
+def found_words(stop: ParserStop) -> str:
     piece = stop.found
     if piece is None:
         return "the end of the expression" if stop.in_hole else "nothing more"
@@ -59,7 +59,7 @@ def found_words(stop: Stop) -> str:
     return f"`{text}`"
 
 
-def expected_words(stop: Stop) -> str:
+def expected_words(stop: ParserStop) -> str:
     """ "a value", "`=` or `in` with a unit", "`,` or `]`"."""
     expected = stop.expected
     if stop.wants_value:
@@ -80,7 +80,7 @@ def expected_words(stop: Stop) -> str:
     return _either(words)
 
 
-def _after_value(stop: Stop) -> str:
+def _after_value(stop: ParserStop) -> str:
     if stop.bracket in ("(", "["):
         return f"`,` or {_CLOSERS[stop.bracket]}"
     if stop.bracket == "{":
@@ -112,7 +112,7 @@ _SPANNING = ("to", "until", "through")
 _RAMP_WORDS = "every whole number between is `1..16`, with steps `range(8, 96, step: 8)`"
 
 
-def what_to_write(stop: Stop, piece: Piece) -> str:
+def what_to_write(stop: ParserStop, piece: Piece) -> str:
     """The advice for a value that ends before `piece`, which goes on with it."""
     if any(each.text in SERIES_OPTIONS for each in (*stop.before[-3:], piece)):
         return _OPTION_COMMA
@@ -134,7 +134,7 @@ def what_to_write(stop: Stop, piece: Piece) -> str:
     return _QUOTE_WORDS
 
 
-def goes_on(stop: Stop) -> bool:
+def goes_on(stop: ParserStop) -> bool:
     """Whether what is read as the head of a block is the rest of the value before it: `a = fast disk`."""
     word = stop.head[0]
     earlier = [piece for piece in stop.before if piece.span.end <= word.span.start]
@@ -145,7 +145,7 @@ def goes_on(stop: Stop) -> bool:
     return stop.sign == "}" or stop.found is None or named
 
 
-def condition(stop: Stop) -> str:
+def condition(stop: ParserStop) -> str:
     """The advice for a condition or a metric that goes on with a word: `latency.p99[read] < 5 ms for threads = 16`."""
     word = stop.head[0]
     earlier = [piece for piece in stop.before if piece.span.end <= word.span.start]
@@ -156,7 +156,7 @@ def condition(stop: Stop) -> str:
     return "a point is fixed in square brackets, as in `throughput[threads: 16]`" if word.text in _POINTS else ""
 
 
-def unfinished(stop: Stop) -> Unexpected | None:
+def unfinished(stop: ParserStop) -> Unexpected | None:
     """`threads = 1..` at the end of a line: the next attribute is read as what is missing, up to its `=`."""
     if stop.sign != "=" or stop.bracket != "{" or len(stop.before) < 2:
         return None
@@ -166,7 +166,7 @@ def unfinished(stop: Stop) -> Unexpected | None:
     return Unexpected(sign.span, "the end of the line", f"a value after `{sign.text}`")
 
 
-def dots(stop: Stop) -> Unexpected | None:
+def dots(stop: ParserStop) -> Unexpected | None:
     """`[16, 32, ..., 256]`."""
     sign = stop.matches(r"\.{2,3}(?![.\d])")
     if sign is None or not stop.wants_value:
@@ -174,7 +174,7 @@ def dots(stop: Stop) -> Unexpected | None:
     return Unexpected(stop.span(*sign.span()), f"`{sign[0]}`", "a value", _ramp(stop))
 
 
-def _ramp(stop: Stop) -> str:
+def _ramp(stop: ParserStop) -> str:
     """The list whose middle is left out, as a range."""
     steps = _STEPS.match(stop.source.text, stop.opener.start, stop.end) if stop.opener else None
     if steps is None:
@@ -189,7 +189,7 @@ def _ramp(stop: Stop) -> str:
     return f"write {' or '.join(ways)}" if ways else _RAMP_WORDS
 
 
-def _whole_value(stop: Stop, piece: Piece) -> str:
+def _whole_value(stop: ParserStop, piece: Piece) -> str:
     """The value that goes on at `piece`, up to the next attribute or the end of the line; "" when it can't be told."""
     text, at = stop.source.text, piece.span.start
     begin = text.rfind("=", max(text.rfind("\n", 0, at) + 1, stop.start), at) + 1
@@ -219,7 +219,7 @@ _EXAMPLES = {
 }
 
 
-def colons(stop: Stop) -> Problem | None:
+def colons(stop: ParserStop) -> Problem | None:
     """`16:256:16` for a ramp."""
     last = stop.last
     if stop.sign != ":" or last is None or last.kind != "number" or last.span.end != stop.at:
@@ -235,7 +235,7 @@ def colons(stop: Stop) -> Problem | None:
     return syntax_errors.WrongSign(stop.span(*ramp.span()), ramp[0], wanted, "`1..16` is every whole number between")
 
 
-def quoted_key(stop: Stop) -> Problem | None:
+def quoted_key(stop: ParserStop) -> Problem | None:
     """`"threads": 8` of JSON."""
     key = stop.matches(r'"([A-Za-z_]\w*)"\s*[:=]')
     if key is None or "KEY" not in stop.expected or stop.after_value:
@@ -243,7 +243,7 @@ def quoted_key(stop: Stop) -> Problem | None:
     return syntax_errors.QuotedKey(stop.here(), key[1])
 
 
-def unit_of_metric(stop: Stop) -> Problem | None:
+def unit_of_metric(stop: ParserStop) -> Problem | None:
     """`metric m [ops/s] =`, `metric m in "ops/s" =` and `metric m in ops/s: ...`."""
     quoted = stop.matches(r'"([\w/%*$€£¥µ°]+)"')
     if "UNIT" in stop.expected and stop.last and stop.last.text == "in" and quoted:
@@ -264,7 +264,7 @@ def unit_of_metric(stop: Stop) -> Problem | None:
     return None
 
 
-def direction(stop: Stop) -> Problem | None:
+def direction(stop: ParserStop) -> Problem | None:
     """`throughput higher is better`, without the comma."""
     for piece in (*stop.head[:1], stop.found):
         if piece and piece.text in ("higher", "lower") and not stop.bracket and _declares(stop, "metric"):
@@ -272,7 +272,7 @@ def direction(stop: Stop) -> Problem | None:
     return None
 
 
-def along(stop: Stop) -> Problem | None:
+def along(stop: ParserStop) -> Problem | None:
     """`max(throughput by threads)`."""
     found = stop.found
     if stop.bracket != "(" or not stop.after_value or found is None or found.text not in _ALONG:
@@ -280,7 +280,7 @@ def along(stop: Stop) -> Problem | None:
     return syntax_errors.MisspeltWord(found.span, found.text, "over")
 
 
-def base(stop: Stop) -> Problem | None:
+def base(stop: ParserStop) -> Problem | None:
     """`from ycsb-c`."""
     if stop.sign != "-" or len(stop.before) < 2 or stop.before[-2].text != "from":
         return None
@@ -293,7 +293,7 @@ def base(stop: Stop) -> Problem | None:
     return syntax_errors.BadName(span, span.text, f"{family.text}{joint}{tail[0][1:]}")
 
 
-def rate(stop: Stop) -> Problem | None:
+def rate(stop: ParserStop) -> Problem | None:
     """`1.2 USD per hour`."""
     if not stop.head or stop.head[0].text != "per":
         return None
@@ -302,7 +302,7 @@ def rate(stop: Stop) -> Problem | None:
     )
 
 
-def equals(stop: Stop) -> Problem | None:
+def equals(stop: ParserStop) -> Problem | None:
     """`expect a = b`, `expect = a > b` and `param = 5`."""
     found = stop.found
     if stop.bracket or found is None:
@@ -318,7 +318,7 @@ def equals(stop: Stop) -> Problem | None:
     return None
 
 
-def used_file(stop: Stop) -> Problem | None:
+def used_file(stop: ParserStop) -> Problem | None:
     """`use lab.bench`, without quotes."""
     if stop.last is None or stop.last.text != "use" or stop.bracket:
         return None
@@ -329,7 +329,7 @@ def used_file(stop: Stop) -> Problem | None:
     return syntax_errors.Unquoted(stop.span(*path.span()), name)
 
 
-def thousands(stop: Stop) -> Problem | None:
+def thousands(stop: ParserStop) -> Problem | None:
     """`10,000,000`."""
     last = stop.last
     if stop.sign != "," or last is None or last.kind != "number" or last.span.end != stop.at:
@@ -340,13 +340,13 @@ def thousands(stop: Stop) -> Problem | None:
     return syntax_errors.DigitsWithCommas(stop.span(*whole.span()), whole[0].replace(",", "_"))
 
 
-def _declares(stop: Stop, keyword: str) -> bool:
+def _declares(stop: ParserStop, keyword: str) -> bool:
     """Whether the declaration that the place is in, by the words at the margin, is of this kind."""
     nearest = deque(_DECLARED.finditer(stop.source.text, stop.start, stop.at), 1)
     return any(match[0] == keyword for match in nearest)
 
 
-def heads(stop: Stop) -> Problem | None:
+def heads(stop: ParserStop) -> Problem | None:
     """`hardware: ...`, `hardware "nvme" "NVMe" {` and `hardware nvme NVMe {`."""
     found, keyword = stop.found, stop.head[0].text if stop.head else ""
     if found is None or keyword not in DECLARATIONS:
@@ -360,7 +360,7 @@ def heads(stop: Stop) -> Problem | None:
     return None
 
 
-def no_spec(stop: Stop) -> Problem | None:
+def no_spec(stop: ParserStop) -> Problem | None:
     """`{` or `[hardware]` at the beginning of a file."""
     if stop.last is not None or "PARAM" not in stop.expected or stop.sign not in ("{", "["):
         return None
@@ -400,7 +400,7 @@ _LINE = "write `line = throughput by threads`"
 _TIME = "a time is written `90 s`, `10 min` or `1.5 h`"
 
 
-def call_of_a_block(stop: Stop) -> Problem | None:
+def call_of_a_block(stop: ParserStop) -> Problem | None:
     """`hardware("box", ...)`."""
     if stop.sign != "(" or len(stop.head) != 1 or stop.head[0].text not in DECLARATIONS:
         return None
@@ -408,7 +408,7 @@ def call_of_a_block(stop: Stop) -> Problem | None:
     return syntax_errors.Unexpected(stop.here(), "`(`", "a name", advice)
 
 
-def clock(stop: Stop) -> Problem | None:
+def clock(stop: ParserStop) -> Problem | None:
     """`00:10:00` for ten minutes; `16:256:16` is a ramp."""
     last = stop.last
     if stop.sign != ":" or last is None or last.kind != "number" or last.span.end != stop.at:
@@ -424,7 +424,7 @@ def clock(stop: Stop) -> Problem | None:
     return syntax_errors.WrongSign(stop.span(*time.span()), time[0], f"{seconds // size} {unit}", _TIME)
 
 
-def address(stop: Stop) -> Problem | None:
+def address(stop: ParserStop) -> Problem | None:
     """`10.0.0.1`, without quotes."""
     last = stop.last
     if stop.sign != "." or last is None or last.kind != "number":
@@ -433,7 +433,7 @@ def address(stop: Stop) -> Problem | None:
     return syntax_errors.Unquoted(stop.span(*whole.span()), whole[0]) if whole else None
 
 
-def comprehension(stop: Stop) -> Problem | None:
+def comprehension(stop: ParserStop) -> Problem | None:
     """`[2 * i for i in 1..4]`."""
     if stop.bracket not in ("[", "(") or not stop.after_value or stop.found is None or stop.found.text != "for":
         return None
@@ -442,7 +442,7 @@ def comprehension(stop: Stop) -> Problem | None:
     )
 
 
-def branch(stop: Stop) -> Problem | None:
+def branch(stop: ParserStop) -> Problem | None:
     """`a if b else c` and `if (b) a else c`."""
     for piece in (*stop.head[:1], stop.found):
         if piece and piece.text in _BRANCHES:
@@ -452,7 +452,7 @@ def branch(stop: Stop) -> Problem | None:
     return None
 
 
-def function(stop: Stop) -> Problem | None:
+def function(stop: ParserStop) -> Problem | None:
     """`lambda x: x + 1` and `x => x + 1`."""
     if stop.sign == ":" and (word := next((piece for piece in stop.before if piece.text == "lambda"), None)):
         return syntax_errors.Unexpected(word.span, "`lambda`", "a value", _FORMULAS)
@@ -464,7 +464,7 @@ def function(stop: Stop) -> Problem | None:
     return None
 
 
-def method(stop: Stop) -> Problem | None:
+def method(stop: ParserStop) -> Problem | None:
     """`throughput.mean()`."""
     names = stop.before[-3:]
     if stop.sign != "(" or len(names) < 3 or names[1].text != "." or not stop.after_value:
@@ -477,7 +477,7 @@ def method(stop: Stop) -> Problem | None:
     return syntax_errors.Unexpected(stop.here(), "`(`", "an operator", f"write the function before its value: {whole}")
 
 
-def against(stop: Stop) -> Problem | None:
+def against(stop: ParserStop) -> Problem | None:
     """`line = throughput vs threads` and `throughput vs threads`, of a figure."""
     found = stop.found
     if stop.bracket != "{":
@@ -492,7 +492,7 @@ def against(stop: Stop) -> Problem | None:
 BORROWED = (call_of_a_block, clock, address, comprehension, branch, function, method, against)
 
 
-Slip = Callable[[Stop], Problem | None]
+Slip = Callable[[ParserStop], Problem | None]
 
 _QUOTES = {"'": "'", "`": "`", "‘": "’", "’": "’", "“": "”", "”": "”", "„": "“", "«": "»", "「": "」", "＂": "＂"}
 _LOGIC = {"&&": "and", "&": "and", "||": "or", "|": "or", "!": "not"}
@@ -528,7 +528,7 @@ def explain(source: Source, start: int, end: int, at: int, expected: frozenset[s
     unbalanced = parser_stop.problem(source, start, end)
     if unbalanced is not None and unbalanced.span is not None and unbalanced.span.start <= at:
         return unbalanced
-    stop = Stop(source, start, end, at, expected)
+    stop = ParserStop(source, start, end, at, expected)
     for slip in _SLIPS:
         problem = slip(stop)
         if problem is not None:
@@ -538,7 +538,7 @@ def explain(source: Source, start: int, end: int, at: int, expected: frozenset[s
 
 def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator[tuple[Span, str]]:
     """The words at and before the place, each with the keywords that it may be a slip for."""
-    stop = Stop(source, start, end, at, frozenset())
+    stop = ParserStop(source, start, end, at, frozenset())
     words = [piece for piece in (stop.found, *reversed(stop.before[-4:])) if piece and piece.kind == "word"]
     for piece in words:
         if piece.text not in _GRAMMAR and piece.text not in syntax_errors.SERIES_OPTIONS:
@@ -554,7 +554,7 @@ def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int
             yield opened, match.start()
 
 
-def _advice(stop: Stop) -> str:
+def _advice(stop: ParserStop) -> str:
     text = stop.source.text
     if stop.in_hole and stop.after_value and stop.sign == "$":
         return _BRACES  # `{print $1}` is a program of awk
@@ -584,11 +584,11 @@ def _advice(stop: Stop) -> str:
 # Signs of other languages.
 
 
-def _semicolon(stop: Stop) -> Problem | None:
+def _semicolon(stop: ParserStop) -> Problem | None:
     return syntax_errors.Semicolon(stop.here()) if stop.sign == ";" else None
 
 
-def _comment(stop: Stop) -> Problem | None:
+def _comment(stop: ParserStop) -> Problem | None:
     mark = stop.matches(r"//|/\*|--(?=\s)")
     if mark:
         return syntax_errors.WrongComment(stop.span(*mark.span()), mark[0])
@@ -599,7 +599,7 @@ def _comment(stop: Stop) -> Problem | None:
     return None
 
 
-def _quotes(stop: Stop) -> Problem | None:
+def _quotes(stop: ParserStop) -> Problem | None:
     closer = _QUOTES.get(stop.sign)
     if closer is None:
         return None
@@ -608,12 +608,12 @@ def _quotes(stop: Stop) -> Problem | None:
     return syntax_errors.WrongQuotes(stop.span(*whole.span()) if whole else stop.here(), stop.sign, mended)
 
 
-def _logic(stop: Stop) -> Problem | None:
+def _logic(stop: ParserStop) -> Problem | None:
     sign = stop.matches(r"&&?|\|\|?|!(?!=)")
     return syntax_errors.LogicSign(stop.span(*sign.span()), sign[0], _LOGIC[sign[0]]) if sign else None
 
 
-def _comparison(stop: Stop) -> Problem | None:
+def _comparison(stop: ParserStop) -> Problem | None:
     """`=<` for `<=`, `=` for `==`, and a second comparison behind a first."""
     sign = stop.matches(r"=[<>]|<>|[≤≥≠]")
     if sign:
@@ -632,7 +632,7 @@ def _comparison(stop: Stop) -> Problem | None:
 # Attributes and arguments.
 
 
-def _argument_sign(stop: Stop) -> Problem | None:
+def _argument_sign(stop: ParserStop) -> Problem | None:
     """`f(a = 1)` for `f(a: 1)`; the comma before it is where the parser stops when there is one."""
     if stop.bracket not in ("(", "["):
         return None
@@ -643,7 +643,7 @@ def _argument_sign(stop: Stop) -> Problem | None:
     return syntax_errors.WrongSign(span, "=", ":", "an argument is written `name: value`, an attribute `name = value`")
 
 
-def _attribute_sign(stop: Stop) -> Problem | None:
+def _attribute_sign(stop: ParserStop) -> Problem | None:
     """`hosts: local` and `hosts == local` for `hosts = local`."""
     if not stop.head or stop.bracket != "{" or stop.sign not in (":", "=="):
         return None
@@ -653,7 +653,7 @@ def _attribute_sign(stop: Stop) -> Problem | None:
     return syntax_errors.WrongSign(stop.span(*sign.span()), sign[0], "=", "an attribute is written `name = value`")
 
 
-def _name(stop: Stop) -> Problem | None:
+def _name(stop: ParserStop) -> Problem | None:
     """`micron-7450`, `warm up = 1 s` and `7450` for names."""
     if stop.sign == "-" and len(stop.before) > 1 and stop.before[-2].text in ("param", "metric"):
         tail = stop.matches(r"(?:-+\w+)+")
@@ -683,7 +683,7 @@ def _joined(span: Span) -> Problem:
     return syntax_errors.BadName(span, span.text, span.text.replace("-", "_"))
 
 
-def _multiplier(stop: Stop) -> Problem | None:
+def _multiplier(stop: ParserStop) -> Problem | None:
     """`5 k ops/s`, which ends as the number 5 with the unit k, and then a block named ops."""
     first = stop.head[0] if stop.head else None
     before = [piece for piece in stop.before if first and piece.span.end <= first.span.start]
@@ -693,7 +693,7 @@ def _multiplier(stop: Stop) -> Problem | None:
     return syntax_errors.DetachedMultiplier(span, before[-1].text, before[-2].text + before[-1].text)
 
 
-def _thousands(stop: Stop) -> Problem | None:
+def _thousands(stop: ParserStop) -> Problem | None:
     """`100K records`, which ends as the number 100 with the unit K."""
     word = stop.head[0] if stop.head else stop.found
     before = [piece for piece in stop.before if word and piece.span.end <= word.span.start]
@@ -705,7 +705,7 @@ def _thousands(stop: Stop) -> Problem | None:
     return syntax_errors.WrongSign(number.span, number.text, f"{number.text[:-1]}k", "thousands are a small `k`")
 
 
-def _missing_equals(stop: Stop) -> Problem | None:
+def _missing_equals(stop: ParserStop) -> Problem | None:
     """`hosts local`: read as the beginning of a block, as `variant hdd` is one."""
     if not stop.head or stop.bracket == "" or stop.head[0].text in _KEYWORDS:
         return None
@@ -718,7 +718,7 @@ def _missing_equals(stop: Stop) -> Problem | None:
     return syntax_errors.MissingEquals(word.span, word.text)
 
 
-def _outside(stop: Stop) -> Problem | None:
+def _outside(stop: ParserStop) -> Problem | None:
     """An attribute, or a misspelt keyword, where declarations are."""
     if not stop.head or stop.bracket != "":
         return None
@@ -736,7 +736,7 @@ def _outside(stop: Stop) -> Problem | None:
     return syntax_errors.UnknownDeclaration(first.span, first.text, guess, DECLARATIONS)
 
 
-def _no_declaration(stop: Stop) -> Problem | None:
+def _no_declaration(stop: ParserStop) -> Problem | None:
     """A word that is read as a second name: `metrc a b`."""
     if "PARAM" not in stop.expected or stop.after_value or stop.found is None or stop.found.kind != "word":
         return None
@@ -748,7 +748,7 @@ def _no_declaration(stop: Stop) -> Problem | None:
 # Values.
 
 
-def _unquoted(stop: Stop) -> Problem | None:
+def _unquoted(stop: ParserStop) -> Problem | None:
     """`/data`, `~/x`, `./y`, `user@host`, `mongodb://host`, `db-1.lab`."""
     text = stop.source.text
     start = stop.at
@@ -766,7 +766,7 @@ def _unquoted(stop: Stop) -> Problem | None:
     return None
 
 
-def _point(stop: Stop) -> Problem | None:
+def _point(stop: ParserStop) -> Problem | None:
     """`.5` and `5.`."""
     half = stop.matches(r"\.\d+")
     if half and stop.wants_value:
@@ -784,7 +784,7 @@ _LIST = 500
 """The most characters of a list of probes."""
 
 
-def _every(stop: Stop) -> Problem | None:
+def _every(stop: ParserStop) -> Problem | None:
     """`probes = [cpu 1 s]`."""
     interval = stop.matches(r"\d[\d.]*\s*(?:ms|s|sec|min|h)\b")
     of_probes = re.search(r"\bprobes\s*=\s*\[?[^\]=]*$", stop.source.text[max(stop.start, stop.at - _LIST) : stop.at])
@@ -793,7 +793,7 @@ def _every(stop: Stop) -> Problem | None:
     return None
 
 
-def _comma(stop: Stop) -> Problem | None:
+def _comma(stop: ParserStop) -> Problem | None:
     """A comma too many, or too few."""
     if stop.sign == "{" and stop.after_value:
         for piece in reversed(stop.before):
@@ -809,7 +809,7 @@ def _comma(stop: Stop) -> Problem | None:
     return None
 
 
-def _character(stop: Stop) -> Problem | None:
+def _character(stop: ParserStop) -> Problem | None:
     sign = stop.source.text[stop.at : min(stop.at + 1, stop.end)]
     if not sign or (sign.isascii() and sign.isprintable()):
         return None

@@ -21,7 +21,7 @@ from benchbrief.model.plan import Cell, Experiment, Knee, Plan, Promise
 from benchbrief.model.rate_search import (
     LEAD,
     NONE,
-    Answer,
+    SearchAnswer,
     SearchRule,
     SearchStep,
     Tally,
@@ -106,11 +106,11 @@ class Search:
         judged = {rate: _tally(self.judging(rate), votes) for rate in self.cells}
         return judged, {rate: _tally(self.held_out(rate), votes) for rate in self.cells}
 
-    def next(self, votes: Mapping[str, Vote]) -> tuple[SearchStep | Answer, Cell | None]:
+    def next(self, votes: Mapping[str, Vote]) -> tuple[SearchStep | SearchAnswer, Cell | None]:
         """Return the next run with its cell, or the answer."""
         judged, held = self.tallies(votes)
         step = next_step(self.experiment.points, judged, held, self.rule)
-        if isinstance(step, Answer):
+        if isinstance(step, SearchAnswer):
             return step, None
         of = self.held_out(step.rate) if step.why == "held_out" else self.judging(step.rate)
         return step, next(cell for cell in of if cell.id not in votes)
@@ -205,7 +205,7 @@ class PromiseSearches:
         while not ending.is_set():
             votes = self._votes(search)
             step, cell = search.next(votes)
-            if isinstance(step, Answer) or cell is None:
+            if isinstance(step, SearchAnswer) or cell is None:
                 break
             number = max(number + 1, len(votes) + 1)
             self._note(search, step, number, votes)
@@ -213,7 +213,7 @@ class PromiseSearches:
             yield cell
         else:
             return
-        answered = isinstance(step, Answer) and self._end(search, step, votes)
+        answered = isinstance(step, SearchAnswer) and self._end(search, step, votes)
         finished = (cell for of in search.cells.values() for cell in of)
         others = [cell for cell in finished if not self._is_over(cell) and cell.id not in self._tried]
         why = (say.rate_not_needed if answered else say.rate_unanswered)(n=len(votes))
@@ -254,7 +254,7 @@ class PromiseSearches:
         if (chosen.ramp, step.rate, why.code) not in self._record.chosen:
             self._tell(chosen)
 
-    def _end(self, search: Search, answer: Answer, votes: Mapping[str, Vote]) -> bool:
+    def _end(self, search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) -> bool:
         """Write what the search found to the journal, unless it says so already, with a warning where it is no rate.
         Return whether that is an answer: a rate, or that each breaks the promise."""
         ended = ended_of(search, answer, votes)
@@ -269,7 +269,7 @@ class PromiseSearches:
         return answered
 
 
-def ended_of(search: Search, answer: Answer, votes: Mapping[str, Vote]) -> j.PromiseEnded:
+def ended_of(search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) -> j.PromiseEnded:
     """Return the record of a search's answer."""
     judged, held = search.tallies(votes)
     seen = [rate for rate in search.experiment.points if judged[rate].runs or held[rate].runs]

@@ -14,7 +14,7 @@ import pytest
 
 from benchbrief.model import events as j
 from benchbrief.model.planned_cells import planned_cells
-from benchbrief.model.rate_search import Answer, Vote
+from benchbrief.model.rate_search import SearchAnswer, Vote
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import load_plan
@@ -54,8 +54,8 @@ def by_the_rule(run_dir: Path) -> tuple[j.PromiseEnded, set[str]]:
     votes: dict[str, Vote] = {}
     while True:
         step, cell = search.next(votes)
-        if isinstance(step, Answer) or cell is None:
-            assert isinstance(step, Answer)
+        if isinstance(step, SearchAnswer) or cell is None:
+            assert isinstance(step, SearchAnswer)
             return ended_of(search, step, votes), set(votes)
         vote = vote_of(record.cells.get(cell.id), cell, search.promise)
         assert vote is not None, f"{cell.id} has no verdict"

@@ -9,7 +9,7 @@ import pytest
 from benchbrief.compiler import registry
 from benchbrief.compiler.blocks.host_patterns import (
     MAX_HOSTS,
-    Destination,
+    HostLogin,
     HostPatternError,
     expand_hosts,
     parse_destination,
@@ -84,14 +84,14 @@ def test_a_pattern_names_its_hosts_in_order(pattern: str, hosts: list[str]) -> N
 @pytest.mark.parametrize(
     ("host", "there"),
     [
-        ("db.lab", Destination("db.lab")),
-        ("root@db.lab", Destination("db.lab", "root")),
-        ("root@127.0.0.1:2222", Destination("127.0.0.1", "root", 2222)),
-        ("[::1]:22", Destination("::1", None, 22)),
-        ("::1", Destination("::1")),
+        ("db.lab", HostLogin("db.lab")),
+        ("root@db.lab", HostLogin("db.lab", "root")),
+        ("root@127.0.0.1:2222", HostLogin("127.0.0.1", "root", 2222)),
+        ("[::1]:22", HostLogin("::1", None, 22)),
+        ("::1", HostLogin("::1")),
     ],
 )
-def test_a_host_is_taken_apart(host: str, there: Destination) -> None:
+def test_a_host_is_taken_apart(host: str, there: HostLogin) -> None:
     assert parse_destination(host) == there
 
 

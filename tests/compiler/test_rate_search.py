@@ -14,7 +14,7 @@ from benchbrief.model.rate_search import (
     LEAD,
     LOWER,
     NONE,
-    Answer,
+    SearchAnswer,
     SearchRule,
     SearchStep,
     Tally,
@@ -32,7 +32,9 @@ RULE = SearchRule(judged=5, held_out=3, most=10_000)
 Votes = Callable[[float], Vote]
 
 
-def searched(vote: Votes, rule: SearchRule = RULE, rates: tuple[float, ...] = RATES) -> tuple[Answer, list[SearchStep]]:
+def searched(
+    vote: Votes, rule: SearchRule = RULE, rates: tuple[float, ...] = RATES
+) -> tuple[SearchAnswer, list[SearchStep]]:
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
     steps: list[SearchStep] = []
@@ -64,7 +66,7 @@ def test_whole_rates_are_one_operation_a_second_apart_where_nothing_less_is_poss
 @pytest.mark.parametrize("place", range(len(RATES) - 1))
 def test_without_noise_every_edge_is_found(place: int) -> None:
     found, steps = searched(up_to(RATES[place]))
-    assert found == Answer("found", RATES[place], RATES[place + 1])
+    assert found == SearchAnswer("found", RATES[place], RATES[place + 1])
     assert len(steps) < len(RATES) / 5
     assert len(steps) <= lengths(RATES, 5, 3)[1]
 
@@ -81,13 +83,13 @@ def test_it_doubles_then_halves_then_repeats_at_the_edge_then_holds_out() -> Non
 
 def test_the_lowest_rate_that_breaks_the_promise_ends_the_search_without_an_answer() -> None:
     found, steps = searched(up_to(0))
-    assert found == Answer("none", None, 1_000)
+    assert found == SearchAnswer("none", None, 1_000)
     assert len(steps) == LEAD, "and nothing is held out"
 
 
 def test_the_highest_rate_that_keeps_it_is_a_lower_bound() -> None:
     found, steps = searched(up_to(math.inf))
-    assert found == Answer("at_least", 200_000)
+    assert found == SearchAnswer("at_least", 200_000)
     assert [step.why for step in steps[-3:]] == ["held_out"] * 3
 
 
@@ -100,7 +102,7 @@ def test_one_run_on_the_wrong_side_does_not_move_the_edge() -> None:
         return "met" if kept != (rate in (RATES[60], RATES[61]) and seen[rate] == 1) else "broken"
 
     found, _ = searched(vote, SearchRule(judged=7, held_out=3, most=10_000))
-    assert found == Answer("found", RATES[60], RATES[61])
+    assert found == SearchAnswer("found", RATES[60], RATES[61])
 
 
 def test_no_answer_is_above_a_rate_at_which_a_run_broke_the_promise() -> None:
@@ -116,7 +118,7 @@ def test_no_answer_is_above_a_rate_at_which_a_run_broke_the_promise() -> None:
     broken = [step.rate for step in steps if step.rate == steps_to[2]]
     assert len(broken) > 1, "it is measured again, and most of its runs keep the promise"
     assert any(step.rate > steps_to[2] and step.why != "held_out" for step in steps), "the search went on"
-    assert found == Answer("found", steps_to[2], RATES[RATES.index(steps_to[2]) + 1])
+    assert found == SearchAnswer("found", steps_to[2], RATES[RATES.index(steps_to[2]) + 1])
     assert [step.rate for step in steps[-3:]] == [steps_to[2]] * 3, "that rate is held out"
 
 
@@ -146,12 +148,12 @@ def test_a_rate_whose_runs_are_even_to_the_last_does_not_keep_the_promise() -> N
         return "met" if seen[rate] % 2 else "broken"
 
     found, _ = searched(vote, SearchRule(judged=6, held_out=1, most=10_000))
-    assert found == Answer("found", RATES[59], RATES[60])
+    assert found == SearchAnswer("found", RATES[59], RATES[60])
 
 
 def test_a_generator_at_its_end_counts_against_a_rate_and_is_told_apart() -> None:
     found, _ = searched(lambda rate: "met" if rate <= RATES[60] else "beyond")
-    assert found == Answer("found", RATES[60], RATES[61])
+    assert found == SearchAnswer("found", RATES[60], RATES[61])
     assert Tally(met=1, beyond=2).by_generator
     assert not Tally(broken=2, beyond=1).by_generator
     assert not Tally(met=3, beyond=1).by_generator
@@ -180,24 +182,24 @@ def test_held_out_runs_that_break_the_promise_lower_the_rate_up_to_a_bound(below
         refuted = RATES[61 - below] if below else None
         assert next_step(RATES, tallies, held, RULE) == SearchStep(RATES[60 - below], "held_out", high=refuted)
         held[RATES[60 - below]] = Tally(met=3)
-        assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - below], RATES[61 - below])
+        assert next_step(RATES, tallies, held, RULE) == SearchAnswer("found", RATES[60 - below], RATES[61 - below])
     else:
-        assert next_step(RATES, tallies, held, RULE) == Answer("found", RATES[60 - LOWER], RATES[61 - LOWER])
+        assert next_step(RATES, tallies, held, RULE) == SearchAnswer("found", RATES[60 - LOWER], RATES[61 - LOWER])
 
 
 @pytest.mark.parametrize(
     ("held", "expected"),
     [
-        (Tally(met=2, failed=1), Answer("found", RATES[60], RATES[61])),
+        (Tally(met=2, failed=1), SearchAnswer("found", RATES[60], RATES[61])),
         (Tally(broken=1, failed=1), SearchStep(RATES[59], "held_out", high=RATES[60])),
         (Tally(beyond=1, failed=1), SearchStep(RATES[59], "held_out", high=RATES[60])),
         (Tally(met=1, failed=1), SearchStep(RATES[60], "held_out")),
         (Tally(met=1, broken=1, failed=1), SearchStep(RATES[59], "held_out", high=RATES[60])),
-        (Tally(failed=2), Answer("undecided", RATES[60])),
-        (Tally(met=1, failed=2), Answer("undecided", RATES[60])),
+        (Tally(failed=2), SearchAnswer("undecided", RATES[60])),
+        (Tally(met=1, failed=2), SearchAnswer("undecided", RATES[60])),
     ],
 )
-def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: SearchStep | Answer) -> None:
+def test_failed_held_out_runs_count_for_nothing(held: Tally, expected: SearchStep | SearchAnswer) -> None:
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
     assert next_step(RATES, tallies, {RATES[60]: held}, RULE) == expected
 
@@ -248,7 +250,7 @@ def test_a_search_ends_undecided_when_its_cells_are_used_up() -> None:
         _, steps = searched(lambda _: chance.choice(("met", "broken")), SearchRule(5, 3, most))
         assert len(steps) <= most
     found, steps = searched(up_to(5_500), SearchRule(5, 3, 28))
-    assert found == Answer("undecided")
+    assert found == SearchAnswer("undecided")
     assert len(steps) == 7
 
 

@@ -66,7 +66,7 @@ def command(
 
 
 def _text(checked: list[tuple[Path, Examined]]) -> None:
-    from benchbrief.compiler.estimates.checked_time import checked_time
+    from benchbrief.compiler.compile import checked_time
 
     for spec, each in checked:
         show_diagnostics(each.in_context())
@@ -99,7 +99,7 @@ def _unjudged(examined: Examined, spec: Path) -> str:
 
 
 def _json(checked: list[tuple[Path, Examined]]) -> None:
-    from benchbrief.compiler.estimates.checked_time import checked_time
+    from benchbrief.compiler.compile import checked_time
     from benchbrief.dsl.diagnostics.render import as_json
 
     found: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ import pytest
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Cell, Knee, Plan
-from benchbrief.model.rate_search import Answer, Vote
+from benchbrief.model.rate_search import SearchAnswer, Vote
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.runs.reusable_results import find_reusable
@@ -316,7 +316,7 @@ def test_an_edge_that_held_out_runs_moved_is_not_sure(tmp_path: Path) -> None:
     votes |= {cell.id: "broken" for cell in (*search.judging(high)[:3], *search.held_out(middle))}
     votes |= {cell.id: "met" for cell in search.held_out(low)}
     answer, _ = search.next(votes)
-    assert answer == Answer("found", low, middle)
+    assert answer == SearchAnswer("found", low, middle)
     assert not ended_of(search, answer, votes).sure
 
 
