@@ -44,10 +44,13 @@ class _Unbuilt:
         with _BUILDING:
             if vars(cls)["__init__"] is not self._first:
                 return
+            cls.__doc__ = cls.__doc__ or cls.__name__  # or it would be given a signature, which takes long
             dataclasses.dataclass(**self._options, init=False)(cls)
             fields = [(each.name, object, each) for each in dataclasses.fields(cls)]
-            after = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
-            like = dataclasses.make_dataclass(cls.__name__, fields, repr=False, eq=False, namespace=after)
+            space: dict[str, Any] = {"__doc__": cls.__doc__}
+            if hasattr(cls, "__post_init__"):
+                space["__post_init__"] = cls.__post_init__
+            like = dataclasses.make_dataclass(cls.__name__, fields, repr=False, eq=False, namespace=space)
             cls.__init__ = vars(like)["__init__"]  # type: ignore[misc]
 
 
