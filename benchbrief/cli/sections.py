@@ -1,4 +1,4 @@
-"""The help of a command with many options, which stand under heads."""
+"""Help that groups the options of a command under heads."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ RUN_FILES = ("--openmetrics", "--junit", "--markdown", "--push")
 CHOSEN_RUNS = ("--from", "--where", "--tag", "--spec", "--origin", "--across")
 VERDICTS = ("--verdicts", "--accept", "--bug", "--noise", "--note")
 
-
 _WIDEST = 29
 """The help of a longer option begins on a line of its own."""
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its options in `sections`, by head; those of none come first, as "Options"."""
+    """A command whose help lists its options by `sections`, each a head with its options. All others are "Options"."""
 
     def __init__(self, *words: Any, sections: Mapping[str, Sequence[str]], **more: Any) -> None:
         super().__init__(*words, **more)

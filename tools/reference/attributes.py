@@ -10,7 +10,7 @@ from tools.reference.markdown import code, table
 
 
 def attributes(keys: Mapping[str, Key]) -> str:
-    """A row for each; "" when there are none."""
+    """Return a table with a row for each attribute; "" if there are none."""
     head = ("attribute", "what it says", "value", "when left out", "for example")
     rows = [(code(name), _doc(key), value(key), left_out(key), code(key.usage(name))) for name, key in keys.items()]
     return table(head, rows) if rows else ""
@@ -25,7 +25,7 @@ def left_out(key: Key) -> str:
 
 
 def value(key: Key) -> str:
-    """What the value must be."""
+    """Say what the value must be."""
     match key.shape:
         case Number() as number:
             return ", ".join(filter(None, [_kind(number), _least(number), _most(number)]))
@@ -65,5 +65,5 @@ def heading(name: str, block: BlockSchema, level: int) -> str:
 
 
 def exclusive(block: BlockSchema) -> str:
-    """Which attributes a block can't say together."""
+    """Say which attributes exclude each other."""
     return "\n\n".join(f"Of {code(*keys)}, a block says at most one." for keys in block.exclusive)

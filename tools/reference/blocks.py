@@ -56,7 +56,7 @@ def _blocks() -> Iterator[str]:
 
 
 def _rules(name: str, block: BlockSchema) -> str:
-    """What may be in a block, and what may be made of it."""
+    """Say what a block may hold, and what may be made of it."""
     said = []
     if block.blocks:
         said.append(f"Blocks in it: {code(*block.blocks)}.")
@@ -70,7 +70,7 @@ def _rules(name: str, block: BlockSchema) -> str:
 
 
 def _calls() -> Iterator[str]:
-    """The arguments of the calls that stand in an experiment."""
+    """Describe the arguments of calls in an experiment, such as `knee(...)`."""
     calls = {"range": "a ramp", "knee": "a search", "confident": "`repeats`", "random": "an order of `repeats`"}
     for call, where in calls.items():
         yield f"The arguments of `{call}(...)`, {where}:"

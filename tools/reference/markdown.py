@@ -1,4 +1,4 @@
-"""Markdown, and the texts that stand beside what is made from tables."""
+"""Markdown, and the texts written by hand that stand beside the tables."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ TEXTS = Path(__file__).parent / "texts"
 
 
 def text(name: str) -> str:
-    """The text of that name, written by hand; "" when there is none."""
+    """Return the text of that name; "" if there is none."""
     path = TEXTS / f"{name}.md"
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
 
 def joined(parts: Iterable[str]) -> str:
-    """A page of its parts, those left out that are empty."""
+    """Join the parts of a page, without empty ones."""
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
@@ -25,7 +25,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(*words: str) -> str:
-    """Each word as code, with commas between."""
+    """Return each word as code, with commas between."""
     return ", ".join(f"`{word}`" for word in words)
 
 

@@ -32,7 +32,7 @@ def page() -> str:
 
 
 def _views() -> Iterator[tuple[str, str]]:
-    """As the schema's first lines tell of them."""
+    """Yield each view with its description, from the docstring of the module of views."""
     for name, told in _VIEW.findall(measure_views.__doc__ or ""):
         yield code(name), " ".join(told.split())
 
@@ -56,7 +56,7 @@ _TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR", bool: "BOOLEAN", datet
 
 
 def _type(annotation: object) -> str:
-    """In SQL's words."""
+    """Return the type in SQL's words."""
     parts = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
     words = [_TYPES.get(part, "list of `lo_s`, `hi_s`, `count`") for part in parts if part is not NoneType]
     return ", ".join([*words, *(["may be NULL"] if NoneType in parts else [])])

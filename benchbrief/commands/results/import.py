@@ -352,11 +352,11 @@ def command(
     samples: tuple[tuple[str, str], ...],
     options: Mapping[str, str | float | bool],
 ) -> None:
-    """Bring in results that were measured elsewhere, with their source, as a run of their own.
+    """Import results that were measured elsewhere, with their source, as a run of their own.
 
-    KIND is what FILES are, by the importer that reads them. They go to the cells of a spec, so that its metrics and
-    briefs work on them as they are. The run is marked as imported wherever it is shown, and `bench run` takes nothing
-    from it. What the files do not tell stays missing.
+    KIND is the importer that reads FILES. The results go into the cells of a spec, so that its metrics and briefs work
+    on them. The run is marked as imported wherever it is shown, and `bench run` takes nothing from it. What the files
+    do not tell stays missing.
     """
     from benchbrief.compiler.registry import IMPORTER_SPECS
     from benchbrief.results.imports.cell_matching import Where

@@ -48,14 +48,12 @@ def command(
 ) -> None:
     """Ask the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes.
 
-    On a terminal, numbers have four digits, and columns of one unit have it in their heads, times and shares in a
-    readable one. JSON, CSV and Parquet keep the stored numbers.
+    On a terminal, numbers have four digits, and the heads of columns have the unit. JSON, CSV and Parquet keep the
+    stored numbers. Every row of a simulated run has `simulated`, and of an imported one `imported`.
 
-    Of a simulated run, every row has `simulated`, of an imported one, `imported`.
-
-    With --from, each table and view is over all runs of a shared store, and has the column `run`; `manifests` has a row
-    for each run. Files of those runs alone are read that conditions on `run` leave (=, IN, <, >=), or --run names. Runs
-    that were not measured are left out, unless no others fit, or --all is said.
+    With --from, each table and view covers all runs of a shared store, and has the column `run`; `manifests` has a row
+    for each run. Conditions on `run` (=, IN, <, >=), or --run, choose which runs are read. Runs that were not measured
+    are left out, unless no others fit, or with --all.
     """
     from benchbrief.results.query import mark_of, to_csv, to_json, to_parquet, to_text, units_of, with_mark
 

@@ -47,7 +47,7 @@ new runs: it reads and renders only what is new or has changed.
 def command(
     place: str, to: Path, title: str, language: str, across: tuple[str, ...], verdicts: Path, as_json: bool
 ) -> None:
-    """Make a static site of all runs of a folder or a store: briefs, trends, comparisons and hardware.
+    """Make a web site of all runs of a folder or a store: briefs, trends, comparisons and hardware.
 
     Trends are those of `bench trend`: the same series, changes, control groups and verdicts.
     A run that can't be read is named on the site. Files in DIR that are not the site's own are never touched.

@@ -161,15 +161,14 @@ def command(
     """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether it
     holds.
 
-    A RUN (its name, the start of it, or its folder) stands for its briefs, and the last run where nothing is named. All
-    files of its reports are then held against the journal, in whatever format, and its raw outputs are looked for. The
-    first line says what was not looked at. Of a run without a brief, each raw output is held against its SHA-256.
+    A RUN (its name, the start of it, or its folder; the last one by default) stands for its briefs. Then all files of
+    its reports are compared with the journal, and its raw outputs are looked for. For a run without a brief, each raw
+    output is compared with its SHA-256. The first line says what was not checked.
 
-    A number holds when its value is the same to nine digits. What the PDF or the page shows is compared with what it
-    was made with, so that an edited number is found, and each file with its SHA-256 in the run's journal. Nothing is
-    fetched, and nothing of the run is changed.
+    A number holds if its value is the same to nine digits. What the PDF or the page shows is compared with what it was
+    made with, so an edited number is found. Nothing is fetched, and nothing of the run is changed.
 
-    All of that may be forged together by one who can write to the run. With --allowed-signers, the manifest that was
+    Someone who can write to the run can forge all of that together. With --allowed-signers, the manifest that was
     signed when the run was pushed must name each file as it is.
     """
     from benchbrief.history.shared_store.signatures import check_signed

@@ -46,9 +46,9 @@ def command(
     markdown: Path | None,
     as_json: bool,
 ) -> None:
-    """Make one run of the lanes of RUN that `bench lane` has run, and render its brief.
+    """Make one run of the lanes of RUN that `bench lane` has run, and make its brief.
 
-    LANE is the folder of a lane; those in the run's own folder are taken by themselves.
+    LANE is the folder of a lane. Those in the run's own folder need not be named.
     """
     from benchbrief.pipeline import merge_run
 

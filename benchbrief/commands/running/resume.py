@@ -35,9 +35,9 @@ def command(
 ) -> None:
     """Go on with RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
 
-    What still runs on the hosts, or has ended there meanwhile, is attached to; other interrupted cells are run again.
-    Without RUN, the last interrupted run of the folder. Of a run that was given to a scheduler, the jobs that are there
-    are waited for, and those that are missing are submitted.
+    Without RUN, goes on with the last interrupted run of the folder. It attaches to what still runs on the hosts, or
+    has ended there meanwhile, and runs other interrupted cells again. If a scheduler has the run, it waits for the jobs
+    that are there, and submits those that are missing.
     """
     from benchbrief.results.runs.find_runs import find_run, imported_from, last_interrupted
     from benchbrief.runners.fleet.submitted_run import submitted_run

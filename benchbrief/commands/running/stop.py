@@ -61,11 +61,12 @@ def command(
 ) -> None:
     """End RUN, keep what it has measured, and leave nothing of it on its hosts; `bench resume` can go on with it.
 
-    A run that goes on is asked to stop, as by Ctrl-C, and waited for. One whose controller is gone is ended from here:
-    its jobs are ended with all that they started, and what lies on its hosts is removed; what was there is listed. The
-    run may have been moved; a copy of a run owns nothing that the original has started. The jobs of a run that was
-    given to a scheduler are cancelled, and waited for. Without RUN, where another than the one that goes on could be
-    meant, nothing is ended, and they are listed.
+    A run that goes on is asked to stop, as by Ctrl-C, and waited for. If its controller is gone, its jobs are ended
+    from here with everything that they started, and what lies on its hosts is removed and listed. The jobs of a run
+    that a scheduler has are cancelled, and waited for.
+
+    The run may have been moved. A copy of a run owns nothing that the original has started. Without RUN, if more than
+    one could be meant, they are listed, and nothing is ended.
     """
     if spec is not None:
         if run is not None:

@@ -42,7 +42,7 @@ Ctrl-C ends only the watching: the run goes on. If its controller is killed, thi
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
-    """Follow RUN (the last one by default), which another process drives, until it ends, and end with its exit code."""
+    """Follow RUN (the last one by default) from another shell until it ends, and end with its exit code."""
     run_dir = chosen_run(out, run)
     try:
         last = _as_json(run_dir, every) if as_json else _shown(run_dir)

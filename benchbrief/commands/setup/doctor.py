@@ -26,9 +26,9 @@ Examples:
   bench doctor brief.bench --json
   bench doctor brief.bench --strict && bench run brief.bench
 
-Ends with code 3 when something is missing (without SPEC, every load generator), or a
-run of this controller has left something on a host. What another controller has left,
-or what keeps or holds a host, is said; with --strict, it ends with code 3 for that, too.
+Ends with code 3 if something is missing (without SPEC: every load generator), or a run of this controller has left
+something on a host. It also names what another controller has left, and what keeps a host busy or holds it; with
+--strict the code is 3 for these, too.
 """
 )
 @click.argument("spec", required=False, type=click.Path(path_type=Path))

@@ -32,12 +32,12 @@ Examples:
   bench extensions               of each kind, with their packages
   bench extensions --json
 
-Each is loaded to see whether it can be used. One that is broken stops no spec that does not use it.
+Each is loaded to see whether it works. A broken one stops no spec that does not use it.
 """
 )
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(as_json: bool) -> None:
-    """List the extensions that are installed, of each kind, from which package, and what is wrong with them."""
+    """List the installed extensions of each kind: which package each is from, and what is wrong with it."""
     found = list(_installed())
     if as_json:
         show_json([asdict(each) for each in found])

@@ -19,7 +19,7 @@ def command() -> None:
     """Serve an editor: speak the Language Server Protocol on standard input and output.
 
     Diagnostics while typing, completion, hover, definitions, references, rename, symbols, formatting and quick fixes.
-    Ends with code 0 when the editor shuts it down, and with code 1 when the editor just goes away.
+    Ends with code 0 if the editor shuts it down, and with code 1 if the editor just goes away.
     """
     from benchbrief.server.serve import serve
 

@@ -42,11 +42,11 @@ def command(
 ) -> None:
     """Show what a shared store need not keep, and with --remove remove it.
 
-    That is what belongs to no run: what pushes left that were cut off, and what earlier revisions of runs had. With
-    --older-than, also runs. Files that are not benchbrief's are left alone.
+    That is what belongs to no run: leftovers of pushes that were cut off, and of earlier revisions of runs. With
+    --older-than, runs too. Files that are not benchbrief's are left alone.
 
-    Ages are by the store's clock. It is safe beside pushes, and beside another `bench gc`. A pull of a run that is
-    removed meanwhile fails.
+    Ages are by the store's clock. This is safe beside pushes, and beside another `bench gc`. A pull fails if its run is
+    removed meanwhile.
     """
     from benchbrief.history.shared_store.collect_garbage import Retention, collect_garbage
     from benchbrief.history.shared_store.shared_store import open_store

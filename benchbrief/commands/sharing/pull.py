@@ -26,8 +26,8 @@ Examples:
 def command(run: str, out: Path, url: str | None, quiet: bool, as_json: bool) -> None:
     """Bring RUN (its name, or the start of it) from a shared store into the folder of runs, and print its folder.
 
-    Each file is held against its SHA-256. The folder appears when it is whole. One that is there already is left as it
-    is: with other files than the store's, the command fails.
+    Each file is compared with its SHA-256, and the folder appears when it is whole. A folder that is there already is
+    left as it is; if its files differ from the store's, the command fails.
     """
     from benchbrief.history.shared_store.pull_run import pull_run
     from benchbrief.history.shared_store.shared_store import open_store

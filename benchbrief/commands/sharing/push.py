@@ -62,8 +62,8 @@ def command(
 ) -> None:
     """Push RUN to a shared store: its journal, raw outputs, briefs and tables.
 
-    The run is in the store as a whole or not at all, and nothing that is there is overwritten. What the store has is
-    not sent again. When the store is away, the push waits in the run's folder, and is tried again by the next one.
+    The run gets into the store as a whole or not at all. Nothing there is overwritten, and what the store has is not
+    sent again. If the store is away, the push waits in the run's folder, and the next push tries it again.
 
     Credentials are those of the AWS command line: in the environment, or in ~/.aws.
     """

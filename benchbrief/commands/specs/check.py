@@ -48,9 +48,8 @@ def command(
 ) -> None:
     """Check SPECS: names, units, dimensions, values, metrics and reports. Runs nothing and touches no host.
 
-    Says how many cells a right spec has, how often its data are loaded, and how long a run takes, by the built-in
-    estimates: `bench plan` knows what earlier runs took, and where the time goes. A spec of more than 2,000 cells has
-    no time.
+    Says how many cells a right spec has, how often its data are loaded, and how long a run takes. The time is a
+    built-in estimate, for up to 2,000 cells; `bench plan` knows what earlier runs took, and where the time goes.
 
     Ends with code 1 when any spec has an error; warnings do not count.
     """
