@@ -22,7 +22,9 @@ class _OnCurve(Protocol):
     def workload(self) -> str: ...
 
 
-class _AtPoint(_OnCurve, Protocol):
+class AtPoint(_OnCurve, Protocol):
+    """Whatever is at a point: a planned cell, say, or a row of a table."""
+
     @property
     def threads(self) -> float | None: ...
     @property
@@ -52,7 +54,7 @@ class Point(NamedTuple):
     target: float | None
 
     @classmethod
-    def of(cls, each: _AtPoint) -> Point:
+    def of(cls, each: AtPoint) -> Point:
         return cls(each.experiment, each.hardware, each.workload, each.threads, each.target)
 
     @property

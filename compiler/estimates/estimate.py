@@ -17,7 +17,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Cell, Experiment, Plan, Promise, ResetWork, Step, StepKind
 from benchbrief.model.planned_cells import planned_cells
-from benchbrief.model.points import Curve
+from benchbrief.model.points import AtPoint, Curve
 from benchbrief.model.rate_search import NONE, SearchRule, SearchStep, Tally, Vote, next_step, walk
 
 MOST_CHECKED_CELLS = 2000
@@ -25,21 +25,11 @@ MOST_CHECKED_CELLS = 2000
 cells takes longer than checking the spec."""
 
 
-class _Cell(Protocol):
+class _Cell(AtPoint, Protocol):
     """The part of a cell that counts here."""
 
     @property
     def id(self) -> str: ...
-    @property
-    def experiment(self) -> str: ...
-    @property
-    def hardware(self) -> str: ...
-    @property
-    def workload(self) -> str: ...
-    @property
-    def threads(self) -> int | None: ...
-    @property
-    def target(self) -> float | None: ...
     @property
     def repeat(self) -> int: ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.equipment_errors import CostlyReset, ReplacedData
@@ -78,23 +78,6 @@ class SharedPlace:
     seconds: float = 0.0
 
 
-class _Use(Protocol):
-    """The part of a cell that counts here: how it gets its data set, and what it does to it."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def hardware(self) -> str: ...
-    @property
-    def database(self) -> DatabaseKey: ...
-    @property
-    def dataset(self) -> Dataset | None: ...
-    @property
-    def changes(self) -> Change: ...
-    @property
-    def load_s(self) -> float: ...
-
-
 class PlannedUse(NamedTuple):
     """The use of a data set by a cell of a plan."""
 
@@ -113,7 +96,7 @@ class PlannedUse(NamedTuple):
 
 
 def shared_places(
-    uses: Iterable[_Use],
+    uses: Iterable[PlannedUse | DatasetUse],
     hardware: Mapping[str, Hardware],
     databases: Mapping[DatabaseKey, Database],
     hosts: Mapping[str, Host],

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
-from typing import Literal, Protocol
 
 from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import AFTER_WRITES, RESTORED, Reset
-from benchbrief.model.plan import ResetWork
+from benchbrief.model.plan import Event, ResetWork, Workload
 from benchbrief.model.tool_spec import CHANGES, Change
 
 
@@ -27,32 +26,16 @@ def worse(one: Change, other: Change) -> Change:
     return max(one, other, key=CHANGES.index)
 
 
-class _Event(Protocol):
-    """The part of an event that counts here: whether it may change the data set."""
-
-    @property
-    def data(self) -> Literal["changed", "kept"]: ...
-
-
-class _Workload(Protocol):
-    """The part of a workload that counts here."""
-
-    @property
-    def changes(self) -> Change: ...
-    @property
-    def writes(self) -> bool: ...
-
-
-def may_change_data(events: Iterable[_Event]) -> bool:
+def may_change_data(events: Iterable[Event]) -> bool:
     return any(event.data == "changed" for event in events)
 
 
-def changes_of(workload: _Workload, events: Iterable[_Event]) -> Change:
+def changes_of(workload: Workload, events: Iterable[Event]) -> Change:
     """Return what a cell does to its data set: an event may change anything, unless it is said to keep the data."""
     return "anything" if may_change_data(events) else workload.changes
 
 
-def writes(workload: _Workload, events: Iterable[_Event]) -> bool:
+def writes(workload: Workload, events: Iterable[Event]) -> bool:
     """Return whether a cell may leave another data set than it found."""
     return workload.writes or may_change_data(events)
 
