@@ -5,12 +5,18 @@ from pathlib import Path
 import click
 
 from benchbrief.cli.run_options import Share, complete_run, out_option
+from benchbrief.cli.sections import SectionedCommand
 from benchbrief.cli.terminal import Stop, exit_codes
 from benchbrief.cli.verdict_files import require_writable, verdict_options
 from benchbrief.dsl.bench_error import ExitCode
 
 
 @click.command(
+    cls=SectionedCommand,
+    sections={
+        "Rules": ("--metric", "--threshold", "--strict", "--mixed", "--other-load"),
+        "Output": ("--json", "--html", "--language", "--junit", "--markdown"),
+    },
     epilog="""
 \b
 Examples:
@@ -25,7 +31,7 @@ Each side is a run (its name, the start of it, or its folder), `last`, `last~1` 
 for the last run whose spec was that of the git revision. `:hardware` behind it takes one hardware group.
 
 """
-    + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.EXPECT_FAILED)
+    + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.EXPECT_FAILED),
 )
 @click.argument("named", nargs=-1, required=True, metavar="A B [C]...", shell_complete=complete_run)
 @out_option
@@ -68,7 +74,7 @@ def command(
 ) -> None:
     """Compare B with A, point by point: both values, the change, and whether it is more than noise.
 
-    A is what is compared with, B what is judged. Of three and more, each point is ranked as well.
+    A is the reference, and B is judged. With three and more, each point is ranked as well.
     """
     from benchbrief.comparing.judged_contenders import compare_named
     from benchbrief.comparing.print_comparison import print_comparison

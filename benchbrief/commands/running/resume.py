@@ -8,6 +8,7 @@ from typing import Unpack
 import click
 
 from benchbrief.cli.run_options import out_option
+from benchbrief.cli.sections import RUN_FILES, SectionedCommand
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.cli.verdict_files import require_writable
 from benchbrief.progress.run_progress import Progress
@@ -16,6 +17,8 @@ from benchbrief.running.run_output import EndingOptions, ending_options, run_and
 
 
 @click.command(
+    cls=SectionedCommand,
+    sections={"Files and stores": RUN_FILES},
     epilog="""
 \b
 Examples:
@@ -23,7 +26,7 @@ Examples:
   bench resume 20260301-101500-brief
 
 """
-    + exit_codes(*ENDS)
+    + exit_codes(*ENDS),
 )
 @click.argument("run", required=False)
 @out_option
