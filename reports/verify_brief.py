@@ -19,9 +19,12 @@ from benchbrief.model.plan import Plan
 from benchbrief.model.points import DimKey
 from benchbrief.model.precision import printed_as
 from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.data import imported_briefs
+from benchbrief.reports.data.gaps import told
 from benchbrief.reports.data.numbers_file import ATTACHMENT, FORMAT, CellEntry, NumberEntry, NumbersFile, QueryEntry
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.tables import drop_undue, keep_elements_with_data
+from benchbrief.reports.data.view_model import MissingPart
 from benchbrief.reports.disclosure.number_ledger import each_entry, kind_of
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.notices.number_marks import letters_in
@@ -344,33 +347,22 @@ class _Wanted(NamedTuple):
 
 
 def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
-    """Return what the report's texts, tables and figures compute and the file lacks. A user's parts may omit
-    numbers, but no points of figures. A part that could not be made has none: the file names it (`not_made`)."""
+    """Yield what the report's texts, tables and figures compute and the file lacks.
+
+    A user's parts may omit numbers, but no points of figures. A part that could not be made has none: the file names it
+    (`not_made`), and all other parts are complete.
+    """
     if report is None:
         yield f"the plan has no report {numbers.report}"
         return
+    chosen = not _gaps_named("choice", "", numbers)
+    elements = keep_elements_with_data(report.elements, results) if chosen else report.elements
+    parts = _named_parts(elements, results)
+    made = [part for part, names in parts if not any(_gaps_named(*name, numbers) for name in names)]
     queries = {query.id: identity(query.query) for query in numbers.queries}
-    elements = keep_elements_with_data(report.elements, results)
-    if not report.parts and not numbers.not_made:
-        known = {(queries[number.query], _known_place(number.at)) for number in numbers.numbers}
-        known |= {
-            (queries[number.high_query], _known_place(number.at)) for number in numbers.numbers if number.high_query
-        }
-        for kind, wanted in (
-            ("texts", _of_texts((elements, report.legal))),
-            ("tables", _of_tables(elements, results)),
-        ):
-            asked_for = {(identity(one.query), one.at): one for one in wanted}
-            lost = [one for key, one in asked_for.items() if key not in known]
-            if lost:
-                yield f"the file of its numbers lacks {len(lost):,} of those of its {kind}, first {_describe(lost[0])}"
-        lettered = {(queries[number.query], _known_place(number.at)) for number in numbers.numbers if number.letters}
-        compared = [_Wanted(query, _known_place(at)) for query, at, _ in letters_in(elements, results)]
-        if bare := [one for one in compared if (identity(one.query), one.at) not in lettered]:
-            yield f"the file of its numbers lacks {len(bare):,} letters of its comparisons, first {_describe(bare[0])}"
-    for at, figure in enumerate(objects_within(elements, p.FigureElement), 1):
-        if any(gap.startswith(f"figure {at}: ") for gap in numbers.not_made):
-            continue
+    if not report.parts:
+        yield from _lacking_numbers(numbers, [*made, report.legal], results)
+    for figure in objects_within(made, p.FigureElement):
         drawn = [series for found in numbers.figures if found.title == figure.title for series in found.series]
         points = {(queries[series.query], _keys(row[:-1])) for series in drawn for row in series.rows}
         asked = {q.sql: q for s in figure.series for q in (s.query, s.x_query, s.repeats) if q}.values()
@@ -383,6 +375,74 @@ def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results
         if lost_points:
             count, first = plural(len(lost_points), "point"), _describe(lost_points[0])
             yield f"the file of its numbers lacks {count} of the figure “{figure.title}”, first {first}"
+
+
+def _named_parts(
+    elements: Iterable[p.Element], results: Results
+) -> Iterator[tuple[p.Element, tuple[tuple[str, str], ...]]]:
+    """Yield the parts of a brief in its order, each with its kind and its number or title, as `Gaps` names them.
+
+    In a brief of imported results, a table of published values may come before the others and move their numbers.
+    """
+    before = (0, 1) if any(imported_briefs.published(results)) else (0,)
+    tables = figures = 0
+    for element in _in_sections(elements):
+        match element:
+            case p.TableElement() | p.FactsElement():
+                tables += 1
+                yield element, tuple(("table", str(tables + more)) for more in before)
+            case p.FigureElement():
+                figures += 1
+                yield element, (("figure", str(figures)),)
+            case p.CalloutElement():
+                yield element, (("box", element.title),)
+            case p.FormulaElement():
+                yield element, (("formula", element.name),)
+            case _:
+                yield element, ()
+
+
+def _in_sections(elements: Iterable[p.Element]) -> Iterator[p.Element]:
+    for element in elements:
+        if isinstance(element, p.SectionElement):
+            yield from _in_sections(element.elements)
+        else:
+            yield element
+
+
+def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
+    part = told(MissingPart(kind, name, "", is_ours=False), CATALOGUES["en"])
+    return sum(gap.startswith(part) for gap in numbers.not_made)
+
+
+def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
+    """A text that could not be made is named without its place, and so is a number in one: as many may lack."""
+    queries = {query.id: identity(query.query) for query in numbers.queries}
+    known = {
+        (queries[query], _known_place(number.at))
+        for number in numbers.numbers
+        for query in (number.query, number.high_query)
+        if query
+    }
+    texts, single = _gaps_named("text", "", numbers), _gaps_named("number", "", numbers)
+    lost: dict[str, dict[tuple[tuple[Identity, At], ...], _Wanted]] = {"texts": {}, "tables": {}}
+    for part in parts:
+        for kind, wanted in (("texts", _of_texts(part)), ("tables", _of_tables(part, results))):
+            keys = {tuple((identity(one.query), one.at) for one in ends): ends for ends in wanted}
+            missing = {key: one for key, (one, *_) in keys.items() if not known.issuperset(key)}
+            if missing and texts and isinstance(part, p.TextElement | p.Prose):
+                texts -= 1
+            else:
+                lost[kind] |= missing
+    for kind, found in lost.items():
+        if len(found) > (single if kind == "texts" else 0):
+            first = _describe(next(iter(found.values())))
+            yield f"the file of its numbers lacks {len(found):,} of those of its {kind}, first {first}"
+    lettered = {(queries[number.query], _known_place(number.at)) for number in numbers.numbers if number.letters}
+    tables = [part for part in parts if isinstance(part, p.TableElement | p.CalloutElement)]
+    compared = [_Wanted(query, _known_place(at)) for query, at, _ in letters_in(tables, results)]
+    if bare := [one for one in compared if (identity(one.query), one.at) not in lettered]:
+        yield f"the file of its numbers lacks {len(bare):,} letters of its comparisons, first {_describe(bare[0])}"
 
 
 def objects_within(part: object, kind: type[Found]) -> Iterator[Found]:
@@ -408,21 +468,20 @@ def key_of(key: DimKey | int | None) -> DimKey:
     return key if isinstance(key, str) else math.nan if key is None else float(key)
 
 
-def _of_texts(part: object) -> Iterator[_Wanted]:
+def _of_texts(part: object) -> Iterator[tuple[_Wanted, ...]]:
+    """Yield what each number needs: of a range, both ends."""
     for value in objects_within(part, p.Value):
-        yield _Wanted(value.query)
-        if value.high:
-            yield _Wanted(value.high)
+        yield tuple(_Wanted(end) for end in (value.query, value.high) if end)
 
 
-def _of_tables(elements: Iterable[p.Element], results: Results) -> Iterator[_Wanted]:
-    for whole in objects_within(tuple(elements), p.TableElement):
+def _of_tables(part: object, results: Results) -> Iterator[tuple[_Wanted, ...]]:
+    for whole in objects_within(part, p.TableElement):
         table = drop_undue(whole, results)
         for line in table.lines:
             for key in table.keys if line.query else ():
                 at = {table.dim: key.value} if line.query and table.dim in line.query.dims else {}
                 if line.query:
-                    yield _Wanted(line.query, _known_place(at))
+                    yield (_Wanted(line.query, _known_place(at)),)
 
 
 def _known_place(at: Mapping[Any, DimKey]) -> At:

@@ -299,8 +299,8 @@ class _Line(NamedTuple):
 
 def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
     mark = f" ({SHORT})" if finished.simulated else ""
-    colour = {"done": "green", "failed": "red"}.get(finished.status, "yellow")
-    yield _Line(f"run {finished.run_dir.name}: {finished.status}, {finished.message}{mark}", colour)
+    colour = {"done": "green", "interrupted": "yellow"}.get(ended := _ended(finished), "red")
+    yield _Line(f"run {finished.run_dir.name}: {ended}, {finished.message}{mark}", colour)
     counted = [f"{count} {what}" for what, count in summary.counts.items() if count]
     if len(counted) > 1:
         yield _Line(f"  cells   {', '.join(counted)}")
@@ -329,6 +329,18 @@ def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
         yield _Line("outputs are kept in", whole=str(finished.run_dir / "raw"))
     for what, command in summary.next:
         yield _Line(f"{what}:", whole=command)
+
+
+def _ended(finished: Finished) -> str:
+    """The status of a run; of one that is done, with what its results lack all the same."""
+    if finished.status == "done":
+        if finished.lost:
+            return f"done, but {plural(len(finished.lost), 'raw output')} missing or changed"
+        if not finished.made:
+            return "done, but its tables or its brief could not be made"
+        if finished.undrawn:
+            return "done, but its brief lacks a part"
+    return finished.status
 
 
 def _without_result(what: str, missing: Mapping[str, str]) -> Iterator[_Line]:

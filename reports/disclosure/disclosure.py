@@ -295,9 +295,9 @@ def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) 
         within=f"{100 * rule.within:g} %",
         lead=LEAD,
         confidence=percent(CONFIDENCE),
-        judged=rule.judged,
+        judged=counted(words, "d_promise_times", rule.judged),
         served=f"{100 * to_serve(rule):g} %",
-        held_out=rule.held_out,
+        held_out=counted(words, "d_promise_times", rule.held_out),
         found=words["semicolon"].join(found) or words["missing"],
     )
     for sentence in (each for promised in promises for each in _remarkable(promised, results)):

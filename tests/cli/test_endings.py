@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,3 +94,20 @@ def test_sentences_end_between_words_at_the_terminal_s_width_and_commands_stay_w
         "what follows stands below the sentence, and not below its first word"
     )
     assert f"  {command}" in lines
+
+
+@pytest.mark.parametrize(
+    ("lacks", "ended"),
+    [
+        ({}, "done"),
+        ({"lost": ("raw/a is missing", "raw/b was changed")}, "done, but 2 raw outputs missing or changed"),
+        ({"undrawn": ("figure 1 of `b`: out of range",)}, "done, but its brief lacks a part"),
+        ({"made": False}, "done, but its tables or its brief could not be made"),
+        ({"status": "failed", "lost": ("raw/a is missing",)}, "failed"),
+    ],
+)
+def test_the_first_line_of_a_run_that_lacks_something_does_not_only_say_done(
+    lacks: dict[str, Any], ended: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell(replace(FINISHED, **lacks), SUMMARY)
+    assert f"run 20260314-091500-brief: {ended}, 4 cells" in capsys.readouterr().out.splitlines()

@@ -104,6 +104,38 @@ def without(place: str) -> Callable[[NumbersFile], dict[str, Any]]:
     return lambda file: {"numbers": tuple(number for number in file.numbers if number.place != place)}
 
 
+def less_some_of_its_texts(count: int, gap: str) -> Callable[[NumbersFile], dict[str, Any]]:
+    """`count` numbers of its texts are gone, and the file says that so much could not be made."""
+
+    def fault(file: NumbersFile) -> dict[str, Any]:
+        gone = [number.id for number in file.numbers if number.place == "text"][:count]
+        assert len(gone) == count
+        return {"numbers": tuple(n for n in file.numbers if n.id not in gone), "not_made": (f"{gap}: out of range",)}
+
+    return fault
+
+
+def test_a_part_that_could_not_be_made_excuses_its_own_numbers_alone(made: tuple[Path, FinishedBrief]) -> None:
+    world, report = briefs.quickstart()
+    plan, store = world.plan(report), world.store()
+
+    def lacking(fault: dict[str, Any]) -> tuple[str, ...]:
+        return verify(FinishedBrief(made[1].numbers.model_copy(update=fault), None), plan, store).foreign
+
+    file = made[1].numbers
+    assert lacking(less_some_of_its_texts(1, "a number in a text")(file)) == ()
+    (said,) = lacking(less_some_of_its_texts(3, "a number in a text")(file))
+    assert "lacks 3 of those of its texts" in said
+    (said,) = lacking(less_some_of_its_texts(1, "table 1")(file))
+    assert "lacks 1 of those of its texts" in said
+    less_table = without("Table 1")(file)
+    assert lacking({**less_table, "not_made": ("table 1: out of range",)}) == ()
+    (said,) = lacking({**less_table, "not_made": ("table 2: out of range",)})
+    assert "of those of its tables" in said
+    (said,) = lacking({**less_table, "not_made": ("a text: out of range",)})
+    assert "of those of its tables" in said
+
+
 def without_a_point(file: NumbersFile) -> dict[str, Any]:
     figure, *others = file.figures
     series, *more = figure.series

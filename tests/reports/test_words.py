@@ -153,3 +153,9 @@ SEVERAL = {
 def test_no_english_sentence_counts_one_thing_as_several() -> None:
     plain = {key for key, entry in CATALOGUES["en"].entries.items() if isinstance(entry, str) and PLURAL.search(entry)}
     assert plain == {key for key in SEVERAL if key in plain}
+
+
+def test_a_rate_that_is_held_out_once_is_not_held_out_1_times() -> None:
+    words = CATALOGUES["en"]
+    assert [counted(words, "d_promise_times", n) for n in (1, 3)] == ["once", "3 times"]
+    assert "{held_out} more, held out" in words["d_promise"]

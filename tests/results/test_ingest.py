@@ -305,7 +305,7 @@ def test_output_that_its_driver_no_longer_reads_is_an_error_and_not_a_crash(tmp_
     run.collect(cell, attempt, "measure", "load-1", {"stdout": b"{}"})
     run.ended(cell, attempt, "ok", ops_per_s=5.0)
     with open_store(run.run_dir) as store:
-        reason = "the output of load-1 can't be read any more: plain printed no measurement"
+        reason = "the output of load-1 is no longer accepted: plain printed no measurement"
         assert rows(store, "SELECT status, reason FROM cells") == [("failed", reason)]
         assert rows(store, "SELECT severity, text FROM notes") == [("error", reason)]
 

@@ -65,7 +65,8 @@ def take(settings: dict[str, Any]) -> list[Row]:
     rows: dict[float, Row] = {}
     before: Row | None = None
     after: Row | None = None
-    for row in _all(settings):
+    steps: list[str] = []
+    for row in _all(settings, steps):
         if row.problem:
             if until is not None and since <= row.at <= until:
                 rows.setdefault(row.at, row)
@@ -80,20 +81,27 @@ def take(settings: dict[str, Any]) -> list[Row]:
             before = row if before is None or row[0] > before[0] else before
         else:
             after = row if after is None or row[0] < after[0] else after
+    if until is not None and not rows and (before or after):
+        nearest = [f"{since - before.at:.1f} s before it"] if before else []
+        nearest += [f"{after.at - until:.1f} s after it"] if after else []
+        raise Unreadable(
+            f"{settings['path']} has no row in the measured time, and one {' and '.join(nearest)}{''.join(steps[-1:])}"
+        )
     ends = [row for row in (before, after) if row is not None]
     return sorted([*rows.values(), *ends], key=lambda row: row[0])
 
 
-def _all(settings: dict[str, Any]) -> Iterator[Row]:
+def _all(settings: dict[str, Any], steps: list[str]) -> Iterator[Row]:
+    """Yield the rows of all files. `steps` gets what is said of each change of the clock outside of the window."""
     paths = sorted(glob.glob(settings["path"]))  # noqa: PTH207  # of an absolute path
     if not paths:
         raise NotYet(f"there is no file {settings['path']}")
     for path in paths:
         with Path(path).open(encoding=text_encoding(Path(path)), errors="replace", newline="") as file:
-            yield from _rows(file, path, settings)
+            yield from _rows(file, path, settings, steps)
 
 
-def _rows(file: TextIO, path: str, settings: dict[str, Any]) -> Iterator[Row]:
+def _rows(file: TextIO, path: str, settings: dict[str, Any], steps: list[str]) -> Iterator[Row]:
     first = file.readline(100_000)
     delimiter = max(",;\t", key=first.count)
     names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
@@ -118,9 +126,11 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any]) -> Iterator[Row]:
             continue
         if last is not None and moment != last:
             rising = moment > last if rising is None else rising
-            if rising != (moment > last) and _meet(settings, min(last, moment), max(last, moment)):
+            if rising != (moment > last):
                 step = f"its times go {'back' if rising else 'on'} by {abs(moment - last):.3f} s"
-                raise Unreadable(f"{path}:{line}: {step}: when its watts were measured is not known")
+                if _meet(settings, min(last, moment), max(last, moment)):
+                    raise Unreadable(f"{path}:{line}: {step}: when its watts were measured is not known")
+                steps.append(f"; {step} in line {line}")
         yield from _between(last, moment, columns, bad)
         bad, last = [], moment
         yield Row(moment, tuple(_watts(cells[column], delimiter, settings["scale"]) for column in columns))

@@ -171,6 +171,16 @@ def test_a_clock_that_steps_back_in_the_window_is_refused(here: Transport, tmp_p
         values(output)
 
 
+def test_a_log_without_a_row_in_the_window_says_how_near_it_comes_and_where_its_clock_stepped_back(
+    here: Transport, tmp_path: Path
+) -> None:
+    path = log(tmp_path / "meter.csv", lambda at: f"{at + (80 if at < NOW + 5 else 75)},100")
+    output = taken(by_csv(path), here, tmp_path / "kept")
+    near = "has no row in the measured time, and one 67.0 s after it; its times go back by 4.000 s in line 10"
+    with pytest.raises(BadOutput, match=near):
+        values(output)
+
+
 def test_a_clock_that_stepped_back_long_before_says_nothing_of_the_window(here: Transport, tmp_path: Path) -> None:
     path = log(tmp_path / "meter.csv", lambda at: f"{at + (50 if at < NOW - 400 else 0)},100", start=-500)
     assert len(values(taken(by_csv(path), here, tmp_path / "kept"))) == 11
