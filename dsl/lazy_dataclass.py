@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from copy import copy
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ class _Unbuilt:
                 return
             cls.__doc__ = cls.__doc__ or cls.__name__  # or it would be given a signature, which takes long
             dataclasses.dataclass(**self._options, init=False)(cls)
-            fields = [(each.name, object, each) for each in dataclasses.fields(cls)]
+            fields = [(each.name, each.type, copy(each)) for each in dataclasses.fields(cls)]
             space: dict[str, Any] = {"__doc__": cls.__doc__}
             if hasattr(cls, "__post_init__"):
                 space["__post_init__"] = cls.__post_init__

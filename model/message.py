@@ -17,13 +17,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Protocol, TypeAlias
-
-from pydantic import PlainSerializer, PlainValidator
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.model.english import ENGLISH
 from benchbrief.model.precision import share_text
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
 
 FAMILY = "r_"
 """The prefix of codes among the keys of a catalogue."""
@@ -236,7 +237,16 @@ def said_from_data(data: object) -> str:
     return found
 
 
-Said: TypeAlias = Annotated[str, PlainValidator(said_from_data), PlainSerializer(to_data)]
+class _AsData:
+    """How pydantic reads and writes a sentence."""
+
+    def __get_pydantic_core_schema__(self, _: object, handler: GetCoreSchemaHandler) -> Any:
+        from pydantic import PlainSerializer, PlainValidator
+
+        return handler.generate_schema(Annotated[str, PlainValidator(said_from_data), PlainSerializer(to_data)])
+
+
+Said: TypeAlias = Annotated[str, _AsData()]
 """A field of a record: a `Message`, kept as its code and arguments, or a plain string."""
 
 

@@ -7,38 +7,20 @@ time. Quantities are in base units, named in each field: seconds, bytes, ops/s."
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
-
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    field_validator,
-    model_validator,
-)
+from dataclasses import field
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from benchbrief.model.engine_spec import Reset
 from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.node import Node
 from benchbrief.model.tool_spec import Arrival, Change
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
 
 ResetWork = Literal["", "load", "undo", "copy", "links", "btrfs", "zfs", "lvm_thin", "command"]
 """How a cell gets its data set: by a load, by deleting what cells inserted, by copying, linking or putting a snapshot
 back, or by the declared commands; "" when it is there already."""
-
-
-@lru_cache(maxsize=4096)
-def _first_equal(value: _T) -> _T:
-    """Return the first of equal objects: a plan has cells by the thousand, which share most parts."""
-    return value
-
-
-SHARED = AfterValidator(_first_equal)
-"""Only for hashable objects whose values have fixed types, since 1 equals true."""
 
 
 class DatabaseKey(str):
@@ -62,11 +44,9 @@ class DatabaseKey(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, handler: GetCoreSchemaHandler) -> Any:
+        from pydantic import AfterValidator
+
         return handler.generate_schema(Annotated[str, AfterValidator(cls)])
-
-
-class Node(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Origin(Node):
@@ -123,7 +103,7 @@ class Read(Node):
     statistic: str = ""
     probe: str = ""
     counted: LatencyKind | Literal[""] = ""
-    keys: dict[Dimension, tuple[str | float, ...]] = Field(default_factory=dict)
+    keys: dict[Dimension, tuple[str | float, ...]] = field(default_factory=dict)
 
     def covers(self, place: Mapping[Dimension, object] | Mapping[str, object]) -> bool:
         """Return whether the query reads these keys. A dimension that `place` lacks does not matter."""
@@ -139,7 +119,7 @@ class Quote(Node):
 
     metric: str
     bound: Literal["value", "low", "high"]
-    at: dict[Dimension, str | float] = Field(default_factory=dict)
+    at: dict[Dimension, str | float] = field(default_factory=dict)
     over: tuple[Dimension, ...] = ()
     negated: bool = False
 
@@ -181,7 +161,7 @@ class Metric(Node):
     query: Query
     repeats: Query | None = None
     percentile: bool | None = None
-    params: dict[str, str] = Field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
     origin: Origin
 
 
@@ -357,14 +337,13 @@ class PowerMeter(Node):
     addresses: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     shared: bool = False
-    options: dict[str, str | float | bool | Reference] = Field(default_factory=dict)
+    options: dict[str, str | float | bool | Reference] = field(default_factory=dict)
     package: str = ""
     """The package that has it, with its version. Empty for benchbrief's own."""
     origin: Origin
 
-    @model_validator(mode="before")
     @classmethod
-    def _of_before(cls, given: object) -> object:
+    def of_before(cls, given: object) -> object:
         """Read the object identifiers of earlier plans."""
         if isinstance(given, dict) and "oids" in given:
             return {**{key: value for key, value in given.items() if key != "oids"}, "parts": given["oids"]}
@@ -391,11 +370,12 @@ class Hardware(Node):
     control: bool = False
     origin: Origin
 
-    @field_validator("power", mode="before")
     @classmethod
-    def _one_or_none(cls, given: object) -> object:
+    def of_before(cls, given: object) -> object:
         """Read earlier plans, in which hardware has one meter or null."""
-        return () if given is None else (given,) if isinstance(given, dict) else given
+        if not isinstance(given, dict) or isinstance(power := given.get("power", ()), list | tuple):
+            return given
+        return {**given, "power": () if power is None else (power,)}
 
 
 Option = str | float | bool
@@ -408,7 +388,7 @@ class Tool(Node):
 
     driver: str
     path: str | None = None
-    options: dict[str, Option] = Field(default_factory=dict)
+    options: dict[str, Option] = field(default_factory=dict)
     package: str = ""
     """The package of the driver with its version ("bench-sqlite 0.1.0"); "" for benchbrief's own."""
 
@@ -417,7 +397,7 @@ class SchedulerBlock(Node):
     """The block `scheduler`: what each job asks for. `package` has the scheduler, "" for benchbrief's own."""
 
     name: str
-    options: dict[str, Option] = Field(default_factory=dict)
+    options: dict[str, Option] = field(default_factory=dict)
     package: str = ""
     origin: Origin
 
@@ -501,14 +481,17 @@ class Database(Node):
     max_lag_s: float = 10.0
     """How far secondaries may lag when a measurement begins."""
     size_bytes: float | None = None
-    settings: dict[str, Option] = Field(default_factory=dict)
-    options: dict[str, Option] = Field(default_factory=dict)
+    settings: dict[str, Option] = field(default_factory=dict)
+    options: dict[str, Option] = field(default_factory=dict)
     options_file: str | None = None
     reset: Reset
     drop_caches: bool = False
     """Whether the hosts under test drop their page cache before each measurement."""
     hooks: tuple[Hook, ...] = ()
     origin: Origin
+
+
+Spacing = Literal["poisson", "constant"]
 
 
 class Arrivals(Node):
@@ -527,7 +510,7 @@ class Arrivals(Node):
     """
 
     kind: Arrival
-    spacing: Literal["poisson", "constant"] = "poisson"
+    spacing: Spacing = "poisson"
     rates: tuple[float, ...] = ()
     each_s: float = 0.0
     burst_rate: float = 0.0
@@ -759,7 +742,7 @@ class SectionElement(Node):
     elements: tuple[Element, ...]
 
 
-Element = Annotated[
+Element = (
     TextElement
     | TableElement
     | CalloutElement
@@ -767,10 +750,8 @@ Element = Annotated[
     | FormulaElement
     | FactsElement
     | DisclosureElement
-    | SectionElement,
-    Field(discriminator="kind"),
-]
-SectionElement.model_rebuild()
+    | SectionElement
+)
 
 
 class Asset(Node):
@@ -801,9 +782,9 @@ class Report(Node):
     package: str = ""
     """The package of the template, with its version. Empty for benchbrief's own."""
     language: str = "en"
-    words: dict[str, str | dict[str, str]] = Field(default_factory=dict)
+    words: dict[str, str | dict[str, str]] = field(default_factory=dict)
     """The user's own catalogue of a language that is not shipped. English fills its gaps."""
-    measures: dict[str, str] = Field(default_factory=dict)
+    measures: dict[str, str] = field(default_factory=dict)
     """The names of the measures of other packages' probes in the language where known, by keys of a catalogue."""
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"
@@ -834,15 +815,14 @@ class Workload(Node):
     benchmark: str
     properties: dict[str, str | float | bool]
     operations: tuple[str, ...] = ()
-    files: dict[str, str] = Field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
     writes: bool
     changes: Change = "anything"
     phase: Literal["load", "run"] = "run"
     origin: Origin
 
-    @model_validator(mode="before")
     @classmethod
-    def _of_before(cls, given: object) -> object:
+    def of_before(cls, given: object) -> object:
         """Read earlier plans, which do not say how a workload changes the data."""
         if isinstance(given, dict) and "changes" not in given:
             return {**given, "changes": "anything" if given.get("writes") else "nothing"}
@@ -861,7 +841,7 @@ class Probe(Node):
     every_s: float
     hosts: tuple[str, ...]
     on: Literal["node", "controller", "tool"] = "node"
-    options: dict[str, str] = Field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
     after: bool = False
     package: str = ""
     """The package of the probe with its version ("bench-entropy 0.1.0"); "" for benchbrief's own."""
@@ -909,7 +889,7 @@ class Cell(Node):
     database: DatabaseKey
     workload: str
     client: str | None
-    load_hosts: Annotated[tuple[str, ...], SHARED]
+    load_hosts: tuple[str, ...]
     tool: Tool
     threads: int | None
     target: float | None = None
@@ -919,14 +899,14 @@ class Cell(Node):
     warm_up_s: float
     measure_s: float
     phases: int = 1
-    dataset: Annotated[Dataset | None, SHARED]
-    steps: Annotated[tuple[Step, ...], SHARED]
+    dataset: Dataset | None
+    steps: tuple[Step, ...]
     probes: tuple[Probe, ...] = ()
-    events: Annotated[tuple[Event, ...], SHARED] = ()
-    locks: Annotated[tuple[str, ...], SHARED]
-    shares: Annotated[tuple[str, ...], SHARED] = ()
+    events: tuple[Event, ...] = ()
+    locks: tuple[str, ...]
+    shares: tuple[str, ...] = ()
     turn: str = ""
-    origin: Annotated[Origin, SHARED]
+    origin: Origin
 
     @property
     def holds(self) -> tuple[str, ...]:
@@ -999,7 +979,7 @@ class SpecRef(Node):
     name: str
     files: dict[str, str]
     profile: str | None = None
-    params: dict[str, str] = Field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
 
 
 class Plan(Node):
@@ -1017,7 +997,7 @@ class Plan(Node):
     metrics: tuple[Metric, ...] = ()
     expects: tuple[Expect, ...] = ()
     reports: tuple[Report, ...] = ()
-    schedulers: dict[str, SchedulerBlock] = Field(default_factory=dict)
+    schedulers: dict[str, SchedulerBlock] = field(default_factory=dict)
     """What the spec says of schedulers, by name. It changes no result."""
     budget_s: float | None = None
     """The time that all cells together may take on each group of hosts: `bench run --budget`."""

@@ -11,10 +11,11 @@ from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model import plan as p
+from benchbrief.model.node import Node
 from benchbrief.model.plan import Plan
 from benchbrief.model.points import DimKey
 from benchbrief.model.precision import printed_as
@@ -449,9 +450,9 @@ def objects_within(part: object, kind: type[Found]) -> Iterator[Found]:
     """Return all objects of a kind in a part of the plan."""
     if isinstance(part, kind):
         yield part
-    elif isinstance(part, BaseModel):
-        for name in type(part).model_fields:
-            yield from objects_within(getattr(part, name), kind)
+    elif isinstance(part, Node):
+        for each in vars(part).values():
+            yield from objects_within(each, kind)
     elif isinstance(part, Mapping):
         for each in part.values():
             yield from objects_within(each, kind)

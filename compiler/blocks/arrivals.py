@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import get_args
+from typing import Any, get_args
 
 from benchbrief.compiler.blocks import experiment_errors as wrong
 from benchbrief.compiler.blocks.measured_times import Times
@@ -20,14 +20,14 @@ from benchbrief.dsl.diagnostics.plain_amounts import duration, ticked
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.model.plan import Arrivals
+from benchbrief.model.plan import Arrivals, Spacing
 from benchbrief.model.tool_spec import ARRIVALS, Bound
 from benchbrief.model.value_shapes import Number, Text
 
 _TIMES: tuple[Bound, ...] = ("timeout", "give_up")
 _QUEUED: tuple[Bound, ...] = ("queue", "drops", "lag", *_TIMES)
 _BOUNDS: tuple[Bound, ...] = get_args(Bound)
-SPACINGS = get_args(Arrivals.model_fields["spacing"].annotation)
+SPACINGS = get_args(Spacing)
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "constant": _QUEUED,
     "poisson": _QUEUED,
@@ -90,7 +90,7 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArriv
     expr = reader.deref(series[0])
     match expr:
         case ast.Name(text=("constant" | "poisson" | "closed") as kind):
-            said: DeclaredArrivals | None = DeclaredArrivals(Arrivals.model_validate({"kind": kind}), expr.span)
+            said: DeclaredArrivals | None = DeclaredArrivals(Arrivals(kind=kind), expr.span)
         case ast.Call(function=ast.Name(text=kind)) if kind in ARRIVALS:
             said = _called(kind, expr, reader)
         case ast.Name(text=kind) if kind in ARRIVALS:
@@ -168,7 +168,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> DeclaredArrivals | Non
     if "queue" in at:
         bounds["queue"] = int(at["queue"])
     last = (0, 0.0)
-    own: dict[str, object] | None
+    own: dict[str, Any] | None
     match kind:
         case "steps" if points:
             own = {"spacing": spacing, "rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
@@ -184,7 +184,7 @@ def _called(kind: str, call: ast.Call, reader: Reader) -> DeclaredArrivals | Non
     if own is None:
         return None
     spans = {name: named[name].span for name in _BOUNDS if name in named}
-    return DeclaredArrivals(Arrivals.model_validate({"kind": kind, **bounds, **own}), call.span, spans, last)
+    return DeclaredArrivals(Arrivals(**{"kind": kind, **bounds, **own}), call.span, spans, last)
 
 
 def _burst(given: ast.Expr, lasting: Span, at: Mapping[str, float], reader: Reader) -> dict[str, object] | None:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.equipment_errors import CostlyReset, ReplacedData
 from benchbrief.compiler.blocks.experiments import Matrix, databases_of
+from benchbrief.compiler.blocks.workloads import ReadWorkload
 from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.estimate import counted_cells
-from benchbrief.compiler.expand import DatasetUse, dataset_of, resets_in_order, uses_in_order
+from benchbrief.compiler.expand import DatasetUse, dataset_of, ordered, resets_in_order, uses_in_order
 from benchbrief.compiler.planning.data_states import changes_of, tolerated
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
@@ -34,7 +35,7 @@ def warn_by_estimates(model: Model, findings: Findings) -> None:
 
 def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
     matrices, hosts = model.matrices, model.hosts
-    if not _share_a_place(matrices, hosts):
+    if not _data_return(matrices, hosts):
         return
     specs = {matrix.database.name: matrix.database for matrix in matrices}
     hardware = {unit.hardware.key: unit.hardware for matrix in matrices for unit in matrix.units}
@@ -50,19 +51,32 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
             findings.add(ReplacedData(span, spec.name, tuple(found.hardware), tuple(found.cells), found.seconds))
 
 
-def _share_a_place(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
-    """Return whether a place holds several data sets. Only few specs have such a place."""
-    held: dict[str, str] = {}
+def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
+    """Return whether a data set comes back to a place where another one was meanwhile. Few specs have that."""
+    there: dict[str, str] = {}
+    left: set[tuple[str, str]] = set()
     for matrix in matrices:
-        for unit in matrix.units:
-            database = matrix.databases[unit.hardware.key]
-            place = place_of(unit.hardware, database, hosts)
-            for load in matrix.loads:
-                dataset = dataset_of(unit.hardware, database, load, matrix, hosts)
-                content = dataset.hash if dataset else ""
-                if held.setdefault(place, content) != content:
+        contents = {
+            (unit.hardware.key, load.workload.name): _place_and_data(unit.hardware, load, matrix, hosts)
+            for unit in matrix.units
+            for load in matrix.loads
+        }
+        for hardware, workload, _, _ in ordered(matrix):
+            place, content = found = contents[hardware, workload]
+            if (before := there.get(place, content)) != content:
+                if found in left:
                     return True
+                left.add((place, before))
+            there[place] = content
     return False
+
+
+def _place_and_data(
+    hardware: Hardware, load: ReadWorkload, matrix: Matrix, hosts: Mapping[str, Host]
+) -> tuple[str, str]:
+    database = matrix.databases[hardware.key]
+    dataset = dataset_of(hardware, database, load, matrix, hosts)
+    return place_of(hardware, database, hosts), dataset.hash if dataset else ""
 
 
 @dataclass

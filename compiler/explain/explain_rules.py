@@ -100,7 +100,7 @@ def _bounds(arrivals: Arrivals) -> Iterator[str]:
     for name in get_args(Bound):
         field = _TIMES.get(name, name)
         value = getattr(arrivals, field)
-        if value == Arrivals.model_fields[field].default:
+        if value == getattr(Arrivals, field):
             continue
         if name in _TIMES:
             yield f"{name} {duration(value)}"

@@ -192,8 +192,14 @@ def read(measure: Measure, runs: Runs) -> Read:
     kind = measure.kind
     keys: dict[Dimension, tuple[DimKey, ...]] = {dim: (key,) for dim, key in measure.fixed}
     keys |= _narrower(measure, runs)
-    parts = {"measure": kind.name, "view": kind.view, "statistic": kind.statistic, "probe": kind.probe}
-    return Read.model_validate({**parts, "counted": measure.counted, "keys": keys})
+    return Read(
+        measure=kind.name,
+        view=kind.view,
+        statistic=kind.statistic,
+        probe=kind.probe,
+        counted=measure.counted,
+        keys=keys,
+    )
 
 
 def _where(measure: Measure, runs: Runs) -> list[str]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from pydantic import BaseModel
-
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.fingerprint import identity
+from benchbrief.model.node import Node
 from benchbrief.model.plan import Cell, Experiment, Plan
 
 Kind = Literal["new", "changed", "same", "gone"]
@@ -240,10 +239,11 @@ def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
     return found
 
 
-def _fields(node: BaseModel, *names: str) -> Mapping[str, object]:
+def _fields(node: Node, *names: str) -> Mapping[str, object]:
     """Return these fields, or all; the entries of a mapping one by one. Places in the spec do not count."""
     dumped = node.model_dump(include=set(names) or None, exclude={"origin"})
-    fields = dumped.pop("facts", {}) | dumped
+    facts = dumped.pop("facts", {})
+    fields = {**facts, **dumped} if isinstance(facts, dict) else dumped
     return {name: _without_origins(value) for name, value in fields.items()}
 
 

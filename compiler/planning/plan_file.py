@@ -4,11 +4,10 @@ differ in."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-
-from pydantic import TypeAdapter
+from collections.abc import Hashable, Iterator
 
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.model.node import adapter
 from benchbrief.model.plan import Cell, Plan, Probe, Tool, Workload
 
 _BEGIN, _END = b'\n "cells": [\n', b"\n ],\n"
@@ -17,7 +16,6 @@ _BETWEEN = b"\n  },\n  {\n"
 """Stands between two cells, as `Plan.model_dump_json(indent=1)` writes them: no string contains a line end."""
 _AT_ONCE = 1 << 18
 _CELLS_AT_ONCE = 100
-_CELLS: TypeAdapter[list[Cell]] = TypeAdapter(list[Cell])
 
 
 def read_plan(content: bytes) -> Plan:
@@ -28,8 +26,8 @@ def read_plan(content: bytes) -> Plan:
         return _of_before(Plan.model_validate_json(content))
     begin += len(_BEGIN)
     plan = Plan.model_validate_json(content[:begin] + content[end:])
-    shared = _Shared()
-    cells = tuple(shared.of(cell) for part in _parts(content, begin, end) for cell in _CELLS.validate_json(part))
+    shared, read = _Shared(), adapter(list[Cell]).validate_json
+    cells = tuple(shared.of(cell) for part in _parts(content, begin, end) for cell in read(part))
     return _of_before(plan).model_copy(update={"cells": cells})
 
 
@@ -66,7 +64,7 @@ def written_plan(plan: Plan) -> Iterator[bytes]:
     before, _, after = rest.partition(_NONE)
     yield before + _BEGIN
     for at in range(0, len(plan.cells), _CELLS_AT_ONCE):
-        array = _CELLS.dump_json(list(plan.cells[at : at + _CELLS_AT_ONCE]), indent=1)
+        array = adapter(list[Cell]).dump_json(list(plan.cells[at : at + _CELLS_AT_ONCE]), indent=1)
         cells = array.removeprefix(b"[\n").removesuffix(b"\n]").replace(b"\n", b"\n ")
         yield (b",\n " if at else b" ") + cells
     yield _END + after
@@ -81,11 +79,15 @@ def _parts(content: bytes, begin: int, end: int) -> Iterator[bytes]:
         begin = until + 1
 
 
+_ALIKE = ("load_hosts", "dataset", "steps", "events", "locks", "shares", "origin")
+"""Fields of a cell whose values can be hashed and have fixed types, since 1 equals true."""
+
+
 class _Shared:
     """Lets cells have one object for what is equal in many of them. They are frozen, so none of them can change it."""
 
     def __init__(self) -> None:
-        self._sets: dict[frozenset[str], set[str]] = {}
+        self._parts: dict[tuple[str, Hashable], Hashable] = {}
         self._probes: dict[tuple[str, str], tuple[Probe, ...]] = {}
         self._tools: dict[tuple[str, str | None], Tool] = {}
 
@@ -98,6 +100,6 @@ class _Shared:
         tool = self._tools.setdefault((cell.tool.driver, cell.tool.path), cell.tool)
         if tool == cell.tool and not tool.options:
             fields["tool"] = tool
-        given = cell.model_fields_set
-        object.__setattr__(cell, "__pydantic_fields_set__", self._sets.setdefault(frozenset(given), given))
+        for name in _ALIKE:
+            fields[name] = self._parts.setdefault((name, fields[name]), fields[name])
         return cell

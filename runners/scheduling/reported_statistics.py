@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from pydantic import BaseModel
-
 from benchbrief.model.measurement import Measurement
+from benchbrief.model.node import Node
 from benchbrief.model.plan import Cell, Plan, Query, Read
 from benchbrief.model.points import Point
 from benchbrief.runners.scheduling.knee_search import latency_of
@@ -87,9 +86,9 @@ def _queries(node: object) -> Iterator[Query]:
     """Yield every query below a part of a plan."""
     if isinstance(node, Query):
         yield node
-    elif isinstance(node, BaseModel):
-        for name in type(node).model_fields:
-            yield from _queries(getattr(node, name))
+    elif isinstance(node, Node):
+        for each in vars(node).values():
+            yield from _queries(each)
     elif isinstance(node, Mapping):
         for each in node.values():
             yield from _queries(each)

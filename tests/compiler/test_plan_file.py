@@ -41,7 +41,6 @@ def test_a_plan_is_what_was_written(
     found, whole = read_plan(content), Plan.model_validate_json(content)
     assert found == whole == plan
     assert found.model_dump_json(indent=indent).encode() == content
-    assert found.model_dump_json(exclude_unset=True) == whole.model_dump_json(exclude_unset=True)
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 100])

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench_postgres import postgres_engine
@@ -26,7 +27,13 @@ from tests.support.postgres import BIN, DATABASE, PASSWORD, USER, Postgres, as_o
 from tests.support.waiting import until
 
 ACCOUNTS = 100_000
-PROPERTIES = {"scale": 1.0, "fillfactor": 100.0, "protocol": "simple", "max_tries": 1.0, "records": float(ACCOUNTS)}
+PROPERTIES: dict[str, str | float | bool] = {
+    "scale": 1.0,
+    "fillfactor": 100.0,
+    "protocol": "simple",
+    "max_tries": 1.0,
+    "records": float(ACCOUNTS),
+}
 Make = Callable[..., tuple[Postgresql, CellContext]]
 
 
@@ -55,7 +62,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     monkeypatch.setenv("PG_PASSWORD", PASSWORD)
     started: list[Postgresql] = []
 
-    def made(server: Postgres, load: Workload, **more: object) -> tuple[Postgresql, CellContext]:
+    def made(server: Postgres, load: Workload, **more: Any) -> tuple[Postgresql, CellContext]:
         uri = f"postgresql://{USER}:{PASSWORD.replace('%', '%25').replace('/', '%2F').replace(' ', '%20')}"
         database = Database(
             name="shop",

@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.packaging.test_rooms import REPOSITORY, ROOMS, python_files, statements
 
 STILL_STATE = {
+    "dsl/lazy_dataclass.py": {"_BUILDING"},  # a lock: several threads may make the first object of a class
     "runners/journal/secret_masking.py": {"KNOWN"},  # an error masks its text where it is made, in any thread
     "model/english.py": {"ENGLISH"},  # set once, when the package is imported
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.node import adapter
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.number_format import unit_text
 from benchbrief.reports.words.brief_words import words
@@ -62,7 +63,7 @@ def test_a_brief_has_no_fixed_word_that_is_not_from_the_catalogue(example: str, 
     plan = plan.model_copy(update={"reports": (report,)})
     rows = list(rows_for(plan))
     html = render(plan, make_store(rows), report.name, tmp_path, html_only=True).html.read_text("utf-8")
-    of_the_spec = plan.model_dump_json(exclude={"reports": {"__all__": {"words"}}}) + repr(rows)
+    of_the_spec = adapter(type(plan)).dump_json(plan, exclude={"reports": {"__all__": {"words"}}}).decode() + repr(rows)
     of_the_spec = of_the_spec.replace("\\n", " ")
     known = {*re.findall(r"[^\W\d_]+", of_the_spec), *_SIGNS, *re.findall("[A-Za-z]+", unit_text(of_the_spec))}
     known = {word.lower() for word in known}

@@ -60,7 +60,7 @@ def test_the_candidates_of_a_search_that_did_not_end_are_one_line_and_no_missing
     ]
     plan = world.plan()
     ((name, experiment),) = plan.experiments.items()
-    search = experiment.model_copy(update={"promise": p.Promise.model_construct(**SEARCH)})
+    search = experiment.model_copy(update={"promise": object.__new__(p.Promise)})
     words, named = CATALOGUES[language], named.replace("load", name)
     results = Results(plan.model_copy(update={"experiments": {name: search}}), w.make_store(rows), words)
     assert [cell.threads for cell in asked_cells(results)] == [1, 1]

@@ -236,7 +236,7 @@ class World:
                 hash=f"{h}{w}{t}{r}",
                 experiment="ramp",
                 hardware=h,
-                database=f"db@{h}",
+                database=p.DatabaseKey.of("db", h),
                 workload=w,
                 client="load" if embedded else None,
                 load_hosts=("local",),
@@ -273,7 +273,7 @@ class World:
             },
             clients={"load": p.Client(name="load", label="Load", hosts=("local",), tool=tool, origin=HERE)},
             databases={
-                f"db@{key}": p.Database(
+                p.DatabaseKey.of("db", key): p.Database(
                     name="db",
                     label="MongoDB" if embedded else "RocksDB",
                     engine=self.engine,

@@ -14,6 +14,7 @@ from benchbrief.model.plan import (
     Cell,
     Client,
     Database,
+    DatabaseKey,
     Dimension,
     Expect,
     Experiment,
@@ -122,7 +123,7 @@ def a_plan(cells: Sequence[Cell], expects: Sequence[Expect] = ()) -> Plan:
             "load": Client(name="load", label="load", hosts=cells[0].load_hosts, tool=Tool(driver="plain"), origin=HERE)
         },
         databases={
-            f"mongo@{key}": Database(
+            DatabaseKey.of("mongo", key): Database(
                 name="mongo", label="MongoDB", engine="mongodb", server="attach", reset="reuse", origin=HERE
             )
             for key in hardware

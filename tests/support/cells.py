@@ -11,6 +11,7 @@ from benchbrief.model.plan import (
     Cell,
     Client,
     Database,
+    DatabaseKey,
     Dataset,
     Experiment,
     Fact,
@@ -161,7 +162,7 @@ def context(
         hash="cell-hash",
         experiment="e",
         hardware="box",
-        database=f"{database.name}@box",
+        database=DatabaseKey.of(database.name, "box"),
         workload=workload.name,
         client=None if database.server == "none" else "load",
         load_hosts=("local",),
@@ -185,7 +186,7 @@ def context(
         hosts={"local": LOCAL},
         hardware={"box": box()},
         clients={"load": Client(name="load", label="Load", hosts=("local",), tool=tool, origin=ORIGIN)},
-        databases={f"{database.name}@box": database},
+        databases={DatabaseKey.of(database.name, "box"): database},
         workloads={workload.name: workload},
         experiments={
             "e": Experiment(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pydantic import BaseModel
-
 from benchbrief.model import plan
+from benchbrief.model.node import Node
 
 
 def queries(node: object) -> Iterator[plan.Query]:
     """Every query below a part of a plan."""
     if isinstance(node, plan.Query):
         yield node
-    elif isinstance(node, BaseModel):
-        for name in type(node).model_fields:
-            yield from queries(getattr(node, name))
+    elif isinstance(node, Node):
+        for each in vars(node).values():
+            yield from queries(each)
     elif isinstance(node, tuple | list):
         for item in node:
             yield from queries(item)

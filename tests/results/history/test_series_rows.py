@@ -143,7 +143,7 @@ def a_search(**more: Any) -> Callable[[Plan], Plan]:
     """Return a change of a plan: its experiment searches for a promise."""
     points = more.pop("points", (4.0, 5.0))
     said = {"limits": (a_limit(0.003),), "within": 0.1, "judged": 3, "held_out": 2, "usual": 9, "most": 30}
-    promise = Promise(**(said | more))
+    promise = Promise.model_validate(said | more)
 
     def changed(plan: Plan) -> Plan:
         ramp: Experiment = plan.experiments["ramp"].model_copy(update={"promise": promise, "points": points})
@@ -156,7 +156,7 @@ def a_database(**more: Any) -> Callable[[Plan], Plan]:
     """Return a change of a plan: what it says of its database."""
 
     def changed(plan: Plan) -> Plan:
-        made = {key: Database.model_validate({**dict(each), **more}) for key, each in plan.databases.items()}
+        made = {key: Database.model_validate({**vars(each), **more}) for key, each in plan.databases.items()}
         return plan.model_copy(update={"databases": made})
 
     return changed

@@ -96,7 +96,9 @@ def programs(folder: Path) -> str:
 
 
 def started(binary: str, folder: Path, topology: str = "standalone", **more: Any) -> Database:
-    of_start = {key: more.pop(key) for key in ("auth", "tls", "config", "config_name", "port") if key in more}
+    of_start: dict[str, Any] = {
+        key: more.pop(key) for key in ("auth", "tls", "config", "config_name", "port") if key in more
+    }
     start = ServerStart(
         binary=binary, router=f"{binary.rpartition('/')[0]}/mongos", **({"port": free_port()} | of_start)
     )
