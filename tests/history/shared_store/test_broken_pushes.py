@@ -28,7 +28,7 @@ from benchbrief.history.shared_store.run_manifest import object_key
 from benchbrief.history.shared_store.shared_store import MARKER, SharedStore, open_store
 from benchbrief.results.store_errors import NoRoom
 from benchbrief.runners.journal.atomic_files import sha256_of
-from tests.results.shared_store.conftest import a_run
+from tests.history.shared_store.conftest import a_run
 
 CHANGES = ("create", "upload", "delete")
 

@@ -15,7 +15,7 @@ from benchbrief.history.series_rows import SERIES, write_series
 from benchbrief.history.shared_store.push_run import Push, push_run
 from benchbrief.history.shared_store.run_manifest import Manifest, table_key
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
-from tests.results.shared_store.conftest import store_url
+from tests.history.shared_store.conftest import store_url
 from tests.support.nights import nights, plain_tools
 from tests.support.ports import free_port
 

@@ -11,7 +11,7 @@ from benchbrief.history.shared_store.listed_runs import runs_in_store
 from benchbrief.history.shared_store.push_run import Push, push_run
 from benchbrief.history.shared_store.shared_query import open_results
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
-from tests.results.shared_store.conftest import store_url
+from tests.history.shared_store.conftest import store_url
 from tests.support.s3_servers import Between, between
 
 RUNS = ("20260301-101500-brief", "20260302-101500-brief", "20260303-101500-brief")

@@ -11,9 +11,9 @@ from benchbrief.history.read_series import Choice
 from benchbrief.history.series_changes import trend_of
 from benchbrief.history.series_rows import SeriesRow
 from benchbrief.history.site.trend_page import trend_page
+from tests.history.histories import a_row, found
 from tests.reports.test_interactive import judged_by_axe
 from tests.reports.test_narrow_screens import WIDTH, on_phone
-from tests.results.history.histories import a_row, found
 
 HOSTILE = 'x"><script>window.hit=1</script><img src=x onerror=hit()>'
 LONG = "20260301-020000-nightly-" + "of-a-very-long-name-without-a-space-" * 3

@@ -26,7 +26,7 @@ from benchbrief.history.shared_store.run_manifest import (
 )
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from benchbrief.results.building.open_store import fresh_store
-from tests.results.shared_store.conftest import a_run
+from tests.history.shared_store.conftest import a_run
 
 MakeRun = Callable[..., Path]
 

@@ -3,7 +3,7 @@
 Neither can be installed beside benchbrief: otava pins numpy and scipy. In an environment of their own:
 
     python -m venv /tmp/oracles && /tmp/oracles/bin/pip install apache-otava==0.8.0 ruptures==1.1.10
-    /tmp/oracles/bin/python tests/results/history/oracles/record.py
+    /tmp/oracles/bin/python tests/results/oracles/record.py
 """
 
 # mypy: ignore-errors

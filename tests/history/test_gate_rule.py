@@ -19,7 +19,7 @@ from benchbrief.model.message import joined, word
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, departure, p_of_shift
 from benchbrief.results.store_errors import ResultsError
-from tests.results.history.histories import a_row, found
+from tests.history.histories import a_row, found
 
 REFERENCE = {"hardware": "reference", "threads": 4}
 

@@ -17,7 +17,7 @@ from benchbrief.history.series_rows import SeriesRow
 from benchbrief.history.site.site_pages import suite_view
 from benchbrief.history.site.site_trends import SuiteTrends, TrendRules, suite_trends
 from benchbrief.reports.words.brief_words import CATALOGUES
-from tests.results.history.histories import FIRST_NIGHT, a_row, found
+from tests.history.histories import FIRST_NIGHT, a_row, found
 
 REFERENCE = {"hardware": "reference", "threads": 4}
 NIGHTS, STEP = 40, 25

@@ -23,8 +23,8 @@ from benchbrief.history.shared_store.shared_query import open_results
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from benchbrief.history.shared_store.signatures import check, check_signed, sign
 from benchbrief.results.store_errors import ResultsError
-from tests.results.shared_store.conftest import a_page, a_run
-from tests.results.shared_store.test_broken_pushes import Wrong
+from tests.history.shared_store.conftest import a_page, a_run
+from tests.history.shared_store.test_broken_pushes import Wrong
 from tests.support.tools import system_tool
 
 DAY = 86_400.0

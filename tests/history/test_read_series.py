@@ -15,7 +15,7 @@ from benchbrief.history.read_series import Choice, differences
 from benchbrief.history.series_changes import trend_of
 from benchbrief.history.series_rows import SeriesRow
 from benchbrief.results.store_errors import ResultsError
-from tests.results.history.histories import NOW, Runs, a_row, found, opened
+from tests.history.histories import NOW, Runs, a_row, found, opened
 
 HDD = {"hardware": "hdd", "threads": 4}
 

@@ -36,7 +36,7 @@ from benchbrief.history.shared_store.run_manifest import (
 )
 from benchbrief.history.shared_store.shared_query import open_results
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
-from tests.results.shared_store.conftest import a_run
+from tests.history.shared_store.conftest import a_run
 
 GOOD = "20260301-101500-brief"
 BAD = "20990101-000000-bad"

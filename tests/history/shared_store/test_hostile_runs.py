@@ -38,8 +38,8 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.run_folder import keep_spec, load_plan
 from benchbrief.runners.plain_files import own_folder
+from tests.history.shared_store.conftest import a_page, a_run
 from tests.results.making import HERE, RunMaker, a_cell, a_plan
-from tests.results.shared_store.conftest import a_page, a_run
 
 
 def test_an_edited_brief_is_not_pushed_and_what_was_not_made_stays_here(run_dir: Path, tmp_path: Path) -> None:
