@@ -333,15 +333,7 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
     if first is not None and second is not None and first.bounds and second.bounds:
         return _not_judged(row, first, second) or _judged_by_bounds(row, first.bounds, second.bounds, threshold)
     if first is None or second is None or first.value is None or second.value is None:
-        lacking: dict[str, list[str]] = {}  # one reason, or one of each side
-        for name, side in zip(row.names, (first, second), strict=True):
-            if side is None or side.value is None:
-                lacking.setdefault(side.reason if side else say.not_measured(), []).append(name)
-        why = [
-            say.missing_in(names=say.sides(one=names[0], other=names[1]) if names[1:] else names[0], said=reason)
-            for reason, names in lacking.items()
-        ]
-        return replace(row, reason=say.two_reasons(one=why[0], other=why[1]) if why[1:] else why[0])
+        return replace(row, reason=_why_missing(row))
     if row.exact and first.value != second.value and not row.reason:
         return _of_direction(row, second.value > first.value, threshold)
     if found := _not_judged(row, first, second):
@@ -365,6 +357,19 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
     if against and found.verdict in ("better", "worse"):
         return replace(row, reason=say.repeats_rise() if rises else say.repeats_fall())
     return found
+
+
+def _why_missing(row: Comparison) -> str:
+    """Return why a side has no value: one reason for both, or one for each."""
+    lacking: dict[str, list[str]] = {}
+    for name, side in zip(row.names, (row.first, row.second), strict=True):
+        if side is None or side.value is None:
+            lacking.setdefault(side.reason if side else say.not_measured(), []).append(name)
+    why = [
+        say.missing_in(names=say.sides(one=names[0], other=names[1]) if names[1:] else names[0], said=reason)
+        for reason, names in lacking.items()
+    ]
+    return say.two_reasons(one=why[0], other=why[1]) if why[1:] else why[0]
 
 
 def _not_judged(row: Comparison, first: Values, second: Values) -> Comparison | None:

@@ -354,30 +354,29 @@ def _later_attempts(verdicts: Sequence[Verdict]) -> str:
 
 def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:
     """Yield declared facts of every group, then the last observed ones of each host, server and tool."""
-    plan, run_id = evidence.plan, evidence.run_id
-    for key, hardware in plan.hardware.items():
+    run_id = evidence.run_id
+    for key, hardware in evidence.plan.hardware.items():
         yield FactRow(run_id, "hardware", key, None, "nodes", str(hardware.nodes), "nodes", "declared")
         for name, fact in hardware.facts.items():
             value, unit = _declared(fact)
             yield FactRow(run_id, "hardware", key, None, name, value, unit, "declared")
-    groups: dict[str, list[str]] = {}
-    for key, hardware in plan.hardware.items():
-        for name in hardware.hosts:
-            groups.setdefault(name, []).append(key)
+    for kind, group, subject, facts in _observed(evidence):
+        for name, value in facts.items():
+            yield FactRow(run_id, kind, group, subject, name, value, None, "observed")
+
+
+def _observed(evidence: Evidence) -> Iterator[tuple[str, str | None, str | None, Mapping[str, str]]]:
+    """Yield a kind of subject, its hardware group, its name and its facts, all as the run saw them."""
     for host in evidence.record.hosts.values():
-        for group in groups.get(host.host) or (None,):
-            for name, value in host.facts.items():
-                yield FactRow(run_id, "host", group, host.host, name, value, None, "observed")
+        groups = [key for key, hardware in evidence.plan.hardware.items() if host.host in hardware.hosts]
+        for group in groups or (None,):
+            yield "host", group, host.host, host.facts
     for engine in evidence.record.engines.values():
-        group = engine.database.hardware
-        for name, value in engine.facts.items():
-            yield FactRow(run_id, "database", group, engine.database, name, value, None, "observed")
-    for name, value in revision_in(evidence.run_dir).items():
-        yield FactRow(run_id, "spec", None, None, name, value, None, "observed")
+        yield "database", engine.database.hardware, engine.database, engine.facts
+    yield "spec", None, None, revision_in(evidence.run_dir)
     for tool in evidence.tools.values():
-        for name, value in (("path", tool.path), ("version", tool.version)):
-            if value:
-                yield FactRow(run_id, "tool", None, tool.host, f"{tool.driver}.{name}", value, None, "observed")
+        found = {f"{tool.driver}.path": tool.path, f"{tool.driver}.version": tool.version}
+        yield "tool", None, tool.host, {name: value for name, value in found.items() if value}
 
 
 def _declared(fact: Fact) -> tuple[str, str | None]:

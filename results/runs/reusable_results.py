@@ -30,6 +30,7 @@ from pathlib import Path
 
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.run_record import Kept
 from benchbrief.model.plan import Cell, DatabaseKey, Experiment, Plan, Reference
 from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import Vote
@@ -43,7 +44,7 @@ from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal.measurement_versions import Recorded, recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN
 from benchbrief.runners.plain_files import read_plain
-from benchbrief.runners.reuse.carried_results import Carried, Facts
+from benchbrief.runners.reuse.carried_results import Carried, Facts, subject
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.point_choice import curves, next_point, ramps_of
 from benchbrief.runners.scheduling.promise_search import Search, searches_of, vote_of
@@ -448,6 +449,9 @@ def _hosts(plan: Plan, cell: Cell) -> Sequence[str]:
     return (*plan.hardware[cell.hardware].hosts, *cell.load_hosts)
 
 
+_OfAttempt = j.CellResumed | j.StepStarted | j.StepEnded | j.CellEnded | Kept
+
+
 @dataclass
 class _History:
     """The journal's records of one attempt, and the facts of its hosts, server and tools at that time."""
@@ -469,46 +473,28 @@ def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
         match record:
             case j.RunStarted():
                 start = record
-            case j.HostFacts():
-                known["host", record.host] = record
-            case j.EngineFacts():
-                known["engine", record.database] = record
-            case j.ToolFound():
-                known["tool", record.host, record.driver] = record
+            case j.HostFacts() | j.EngineFacts() | j.ToolFound():
+                known[subject(record)] = record
             case j.CellReused():
                 measurement = Recorded(record.measurement, record.tool_measurement)
                 found[record.cell, record.attempt] = _History([], measurement, record)
-            case j.CellStarted():
-                measurement = recorded_at(start, cells[record.cell]) if record.cell in cells else Recorded()
-                history = found.setdefault((record.cell, record.attempt), _History([], measurement))
-                history.records.append(record)
-                last[record.cell] = record.attempt
-            case (
-                j.CellResumed()
-                | j.StepStarted()
-                | j.StepEnded()
-                | j.JobCollected()
-                | j.Counters()
-                | j.ClockRead()
-                | j.DatabaseSize()
-                | j.MeasuringEnded()
-            ):
-                if (record.cell, record.attempt) in found:
-                    found[record.cell, record.attempt].records.append(record)
             case j.CellSkipped():
                 found[record.cell, None] = _History([record], Recorded())
             case j.Remark() if record.cell in last:
                 found[record.cell, last[record.cell]].records.append(record)
-            case j.CellEnded() if (record.cell, record.attempt) in found:
-                history = found[record.cell, record.attempt]
+            case j.CellStarted():
+                measurement = recorded_at(start, cells[record.cell]) if record.cell in cells else Recorded()
+                found.setdefault((record.cell, record.attempt), _History([], measurement)).records.append(record)
+                last[record.cell] = record.attempt
+            case _ if isinstance(record, _OfAttempt) and (history := found.get((record.cell, record.attempt))):
                 history.records.append(record)
-                if record.cell in cells:
+                if isinstance(record, j.CellEnded) and record.cell in cells:
                     history.facts = tuple(_depended_on(cells[record.cell], known))
     return found
 
 
 def _depended_on(cell: Cell, known: Mapping[tuple[str, ...], Facts]) -> Iterator[Facts]:
-    keys: list[tuple[str, ...]] = [("host", host) for host in cell.locks]
-    keys.append(("engine", cell.database))
-    keys += [("tool", host, cell.tool.driver) for host in cell.load_hosts]
+    keys: list[tuple[str, ...]] = [("host_facts", host) for host in cell.locks]
+    keys.append(("engine_facts", cell.database))
+    keys += [("tool_found", host, cell.tool.driver) for host in cell.load_hosts]
     yield from (known[key] for key in dict.fromkeys(keys) if key in known)

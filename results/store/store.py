@@ -57,20 +57,9 @@ class MissingValues:
             status, what = word(first["status"]), shorten_reason(self._said(first["reason"]))
             said = say.cell_bad(cell=first["cell_id"], status=status, what=what)
             return say.and_more(said=said, n=len(bad) - 1) if len(bad) > 1 else said
-        for gap in self._gaps:
-            if _concerns(gap, known, [read for read in reads if read.statistic == gap["statistic"]]):
+        for gap, readers in self._gaps_of(reads):
+            if _concerns(gap, known, readers):
                 return self._said(gap["reason"])
-        for gap in self._unsized:
-            if _concerns(gap, known, [read for read in reads if read.measure == gap["measure"]]):
-                return self._said(gap["reason"])
-        for gap in self._unrecovered:
-            if _concerns(gap, known, [read for read in reads if read.measure == gap["measure"]]):
-                return self._said(gap["reason"])
-        # Why energy is not known says more than what its probe lacks.
-        measures = {read.measure for read in reads}
-        for gap in sorted(self._unsampled, key=lambda gap: gap["probe"] not in measures):
-            if _concerns(gap, known, [read for read in reads if gap["probe"] in (read.measure, read.probe)]):
-                return self._said(gap["text"])
         if not by_reads and not query.absent:
             return say.no_value_of_plan()
         if query.absent:
@@ -83,6 +72,17 @@ class MissingValues:
         if query.divides is not False:  # True, or not known of an earlier version's plan
             return say.divided()
         return say.no_such_value()
+
+    def _gaps_of(self, reads: Sequence[Read]) -> Iterator[tuple[Mapping[str, Any], list[Read]]]:
+        """Yield each missing number, with those of the reads that would have it."""
+        for gap in self._gaps:
+            yield gap, [read for read in reads if read.statistic == gap["statistic"]]
+        for gap in (*self._unsized, *self._unrecovered):
+            yield gap, [read for read in reads if read.measure == gap["measure"]]
+        # Why energy is not known says more than what its probe lacks.
+        measures = {read.measure for read in reads}
+        for gap in sorted(self._unsampled, key=lambda gap: gap["probe"] not in measures):
+            yield gap, [read for read in reads if gap["probe"] in (read.measure, read.probe)]
 
     @cached_property
     def _good_cells(self) -> list[dict[str, Any]]:
@@ -138,8 +138,8 @@ class MissingValues:
     def _unsampled(self) -> list[dict[str, Any]]:
         """Return what the probes did not give in a cell, by the probe or by what is computed of it: `energy`."""
         return self._records(
-            "SELECT split_part(notes.origin, ':', 2) AS probe, text, experiment, hardware, workload, threads, target, "
-            "repeat FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'"
+            "SELECT split_part(notes.origin, ':', 2) AS probe, text AS reason, experiment, hardware, workload, "
+            "threads, target, repeat FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'"
         )
 
     def _records(self, sql: str) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ class Carried:
                 changes["host"] = self.called.get(record.host, record.host)
                 changes["job"] = self._job(record.job)
                 changes["directory"] = str(self.directory_of(record))
-            if isinstance(record, j.ClockRead):
+            if isinstance(record, j.ClockRead | j.EventRan):
                 changes["host"] = self.called.get(record.host, record.host)
             if isinstance(record, j.Counters | j.DatabaseSize):
                 changes["node"] = self.called.get(record.node, record.node)
@@ -111,8 +111,8 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
     for each in sorted(carried, key=lambda c: c.measured_at):
         for fact in each.own_facts():
             values = fact.model_dump(exclude={"at"})
-            if known.get(_subject(fact)) != values:
-                known[_subject(fact)] = values
+            if known.get(subject(fact)) != values:
+                known[subject(fact)] = values
                 yield fact
             hardware = plan.hardware[each.cell.hardware]
             if isinstance(fact, j.HostFacts) and fact.host in hardware.hosts:
@@ -135,7 +135,8 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
     yield from warnings.values()
 
 
-def _subject(fact: Facts) -> tuple[str, ...]:
+def subject(fact: Facts) -> tuple[str, ...]:
+    """Return what the facts are of: newer ones with the same subject take their place."""
     if isinstance(fact, j.HostFacts):
         return (fact.type, fact.host)
     if isinstance(fact, j.EngineFacts):

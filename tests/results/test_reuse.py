@@ -298,6 +298,23 @@ def test_only_benchmarks_of_db_bench_with_a_background_writer_are_measured_anew_
     assert way_of(plan, cell, Recorded(SHARED[-1], 7)) == now
 
 
+def test_how_the_command_of_an_event_ran_comes_with_the_result(tmp_path: Path) -> None:
+    """A recovery is timed from there, and not from when the event was planned."""
+    plan = planned(PAIR[:1])
+    run = RunMaker(tmp_path / "old", plan)
+    attempt = run.start(PAIR[0])
+    run.collect(PAIR[0], attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(READ), "stderr": b""})
+    ran = j.EventRan(
+        at=T0, cell=PAIR[0].id, attempt=attempt, number=1, label="kill", host="nvme-1", began_at=T0 + 104, seconds=2,
+        exit_code=0,
+    )  # fmt: skip
+    run.write(ran)
+    run.ended(PAIR[0], attempt, "ok")
+    run.end("done")
+    (each,) = find_reusable(plan, tmp_path).carried
+    assert [record for record in each.own_records() if isinstance(record, j.EventRan)] == [ran]
+
+
 def test_a_result_whose_server_the_environment_names_is_not_taken(tmp_path: Path) -> None:
     plan = planned(PAIR[:2])
     uri = ("mongodb://", Reference(kind="env", name="DB_HOST"), "/ycsb")
