@@ -31,7 +31,7 @@ experiment raw { hardware = nvme  workloads = a  threads = 8  measure = 30 min }
 OURS = """\
 import json, sys
 from pathlib import Path
-from benchbrief.results.imports.read_imported import read_output
+from benchbrief.results.imports.importer_seams import read_output
 from benchbrief.model import histogram as h
 measured = read_output("ycsb", {"raw": Path(sys.argv[1])}, "a")
 told = {}

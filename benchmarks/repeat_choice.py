@@ -16,8 +16,8 @@ from pathlib import Path
 from benchbrief.compiler.compile import check
 from benchbrief.model import events as j
 from benchbrief.model.run_record import RunRecord
-from benchbrief.results.analysis.interim_samples import AskedSoFar
-from benchbrief.results.building.open_store import rebuilt_store
+from benchbrief.results.open_store import rebuilt_store
+from benchbrief.results.runs.interim_results import AskedSoFar
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record
 from benchbrief.runners.journal.run_folder import create_run

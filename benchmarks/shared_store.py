@@ -18,7 +18,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, push_run
 from benchbrief.history.shared_store.run_manifest import manifest_key, manifest_text, table_key
 from benchbrief.history.shared_store.shared_store import open_store
 from benchmarks.timing import BENCH, spread, verdict

@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from benchbrief.dsl.bench_error import BenchError
-from benchbrief.history.series_cache import SeriesTable
-from benchbrief.history.series_file import MOST_OF_A_SERIES, series_in
+from benchbrief.history.series_cache import MOST_OF_A_SERIES, SeriesTable, series_in
 from benchbrief.history.series_rows import SERIES, SeriesRow, canonical, labels_in, labels_of, rows_in, schema
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.points import DimKey, Point, PointKeys
-from benchbrief.results.building.open_store import unchanged_store
 from benchbrief.results.compare.comparison import Better, Values
+from benchbrief.results.open_store import unchanged_store
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
-from benchbrief.results.runs.made_reports import recorded_files
+from benchbrief.results.runs.kept_files import recorded_files
 from benchbrief.results.store.searched_doubts import Bound, Doubt
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.atomic_files import sha256_of

@@ -18,10 +18,10 @@ from benchbrief.model.events import RunStarted
 from benchbrief.model.fingerprint import Parts, digest, size_parts, workload_parts
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Experiment, Metric, Plan
 from benchbrief.model.points import DimKey, PointKeys
-from benchbrief.results.building.open_store import unchanged_store
 from benchbrief.results.compare.compared_quantities import own_quantities
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.compare.contender import Contender, definition_of, is_passing
+from benchbrief.results.open_store import unchanged_store
 from benchbrief.results.runs.find_runs import started_at
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.results.store.store import Store

@@ -31,10 +31,11 @@ from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.notices.number_marks import letters_in
 from benchbrief.reports.text.number_format import Locale, written_as
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
-from benchbrief.results.runs.made_reports import Made, changed_file, changed_in_run
-from benchbrief.results.store.digests import changed_text, sha256_of
+from benchbrief.results.result_messages import changed_text
+from benchbrief.results.runs.kept_files import Made, changed_file, changed_in_run
 from benchbrief.results.store.searched_doubts import Doubt
 from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.plain_files import read_plain
 
 if TYPE_CHECKING:

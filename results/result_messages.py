@@ -1,4 +1,4 @@
-"""Reasons of several findings, by the first of them."""
+"""The sentences of results, each with its code. Their words are in `reports/words/`."""
 
 from __future__ import annotations
 
@@ -119,3 +119,24 @@ def _findings(said: str | float) -> list[str | float]:
     if isinstance(said, Message) and said.code == "both":
         return [*_findings(said.args["first"]), *_findings(said.args["then"])]
     return [said]
+
+
+_DIGITS = 12
+
+
+def shorten_digests(one: str, other: str) -> tuple[str, str]:
+    """Shorten two digests so that they show digits in which they differ.
+
+    That is `0123456789ab`, or `…789abcdef012` from a later place.
+    """
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    if at < _DIGITS:
+        return one[:_DIGITS], other[:_DIGITS]
+    begin = min(at - 2, max(len(one), len(other)) - _DIGITS)
+    return f"…{one[begin : begin + _DIGITS]}", f"…{other[begin : begin + _DIGITS]}"
+
+
+def changed_text(found: str, recorded: str) -> str:
+    """`SHA-256 ab12..., recorded cd34...`"""
+    now, then = shorten_digests(found, recorded)
+    return f"SHA-256 {now}, recorded {then}"

@@ -86,7 +86,7 @@ def open_run(run: str | Path = "last", out: str | Path = OUT) -> Run:
     `out` is the folder that holds the runs. Its tables are as the journal has them now, so a run may still go on.
     Raises BenchError when there is none, or when it can't be read.
     """
-    from benchbrief.results.building.open_store import fresh_store, store_warnings
+    from benchbrief.results.open_store import fresh_store, store_warnings
     from benchbrief.results.runs.find_runs import find_run
 
     run_dir = find_run(Path(out), str(run))

@@ -80,7 +80,7 @@ def open_results(run_dir: Path) -> Store:
 
     Raises RunnerError.
     """
-    from benchbrief.results.building.open_store import fresh_store, store_warnings
+    from benchbrief.results.open_store import fresh_store, store_warnings
 
     results = fresh_store(run_dir)
     for text in store_warnings(results):

@@ -18,11 +18,10 @@ from benchbrief.model.message import Message, figure, speaker
 from benchbrief.model.plan import Arrivals
 from benchbrief.model.points import PointKeys
 from benchbrief.model.precision import FEWEST
-from benchbrief.results.analysis.other_work import read_other_work
+from benchbrief.results.analysis.cautions import read_other_work, resting_on_few
 from benchbrief.results.compare.comparison import Comparison, Outcome, Values
 from benchbrief.results.compare.contender import Contender, Difference, defined_otherwise
 from benchbrief.results.compare.rankings import Field, Pair
-from benchbrief.results.compare.tail_percentiles import resting_on_few
 from benchbrief.results.result_messages import ResultMessages
 from benchbrief.results.store.searched_doubts import explain_marks
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.cli.verdict_files import Case, inline, table
 from benchbrief.comparing.trend_output import lab_dict
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.history.site.change_texts import amount, p_text, percent
+from benchbrief.history.site.site_texts import amount, p_text, percent
 
 if TYPE_CHECKING:
     from benchbrief.cli.verdict_files import State as CaseState

@@ -26,7 +26,7 @@ from benchbrief.results.compare.comparison import Comparison, Outcome, Quantity
 from benchbrief.results.compare.contender import Contender, Difference, differences
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 from benchbrief.results.runs.find_runs import find_run, list_real_runs
-from benchbrief.results.store.run_sentences import SENTENCES, read_sentences
+from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.run_folder import load_plan

@@ -17,7 +17,7 @@ from benchbrief.compiler.planning.plan_diff import changed_parts, search_diffs
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.read_series import Part, Series, differences
 from benchbrief.history.series_rows import cells_at
-from benchbrief.history.site.change_texts import amount, changed_by, p_text, remarks, worth
+from benchbrief.history.site.site_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.points import Curve
 from benchbrief.results.compare.contender import definition_of

@@ -171,8 +171,7 @@ def reused_as_dict(reused: Iterable[CellReused]) -> list[dict[str, object]]:
 
 def look_for_earlier(plan: Plan, out: Path) -> Taken:
     """What can be taken from the runs of a folder, with a look at the hosts: are they still what they were?"""
-    from benchbrief.results.runs.nothing_reused import why_nothing
-    from benchbrief.results.runs.reusable_results import find_reusable
+    from benchbrief.results.runs.reusable_results import find_reusable, why_nothing
     from benchbrief.runners.reuse.recheck_hosts import recheck
 
     found: Reuse = find_reusable(plan, out)

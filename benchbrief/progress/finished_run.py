@@ -18,10 +18,10 @@ from benchbrief.model.run_record import is_candidate_left_out
 if TYPE_CHECKING:
     from benchbrief.model.events import CellReused
     from benchbrief.model.plan import Plan
+    from benchbrief.results.analysis.cautions import Patchy
     from benchbrief.results.analysis.expectation_verdicts import Verdict
     from benchbrief.results.analysis.promised_rates import Promised
     from benchbrief.results.ingest.run_evidence import Evidence
-    from benchbrief.results.ingest.sample_coverage import Patchy
     from benchbrief.results.runs.times_taken import TimeCompared
 
 

@@ -15,8 +15,8 @@ from benchbrief.dsl.bench_error import FULL
 from benchbrief.model.plan import Plan
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render.render_report import Format, render
-from benchbrief.results.building.open_store import open_store
-from benchbrief.results.runs.made_reports import ReportFiles, note_reports
+from benchbrief.results.open_store import open_store
+from benchbrief.results.runs.kept_files import ReportFiles, note_reports
 from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import NoRoom
 from benchbrief.runners.hosts.orphans import run_on_this_machine
@@ -25,9 +25,9 @@ from benchbrief.runners.plain_files import own_folder
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
+    from benchbrief.results.analysis.cautions import Patchy
     from benchbrief.results.analysis.expectation_verdicts import Verdict
     from benchbrief.results.ingest.run_evidence import Evidence
-    from benchbrief.results.ingest.sample_coverage import Patchy
 
 
 class Stored(NamedTuple):
@@ -44,10 +44,10 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
 
     `evidence` is what the journal says, when it was read before.
     """
+    from benchbrief.results.analysis.cautions import patchy
     from benchbrief.results.analysis.expectation_verdicts import evaluate
-    from benchbrief.results.building.build_store import rebuild
-    from benchbrief.results.building.open_store import open_store
-    from benchbrief.results.ingest.sample_coverage import patchy
+    from benchbrief.results.build_store import rebuild
+    from benchbrief.results.open_store import open_store
 
     rebuild(run_dir, plan, evidence)
     with open_store(run_dir) as results:

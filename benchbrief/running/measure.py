@@ -16,9 +16,9 @@ from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.run_view import KnownOfRun
-from benchbrief.results.analysis.interim_samples import AskedSoFar
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.find_runs import is_simulated
+from benchbrief.results.runs.interim_results import AskedSoFar
 from benchbrief.results.runs.times_taken import Pace, learned_times, pace_of, timed_plan, times_taken
 from benchbrief.runners.errors import Outdated
 from benchbrief.runners.execution.executor import execute

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.history.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
 from benchbrief.history.series_rows import write_series
-from benchbrief.history.shared_store.push_run import Push, Pushed, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, Pushed, push_run
 from benchbrief.history.shared_store.run_manifest import QueuedPush, dequeue, enqueue, queued
 from benchbrief.history.shared_store.shared_store import open_store
 from benchbrief.history.shared_store.signatures import sign

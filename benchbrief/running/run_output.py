@@ -22,17 +22,17 @@ from benchbrief.progress.earlier_results import Retake, budget_advice, reused_as
 from benchbrief.progress.finished_run import Finished, not_run, run_cases, run_markdown, sentence, short_text
 from benchbrief.progress.run_progress import Progress
 from benchbrief.reports.text.merged_remarks import merge_remarks
+from benchbrief.results.analysis.cautions import COMPLETE
 from benchbrief.results.ingest.ingest_run import promised
-from benchbrief.results.ingest.sample_coverage import COMPLETE
 from benchbrief.results.runs.times_taken import TimeCompared, compare_times
 from benchbrief.runners.execution.retries import NotTried, shape_of_failure
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
+    from benchbrief.results.analysis.cautions import Patchy
     from benchbrief.results.analysis.promised_rates import Promised
-    from benchbrief.results.ingest.cell_verdicts import Verdict as CellVerdict
     from benchbrief.results.ingest.run_evidence import Evidence
-    from benchbrief.results.ingest.sample_coverage import Patchy
+    from benchbrief.results.ingest.run_evidence import Verdict as CellVerdict
 
 _ALIKE = 3
 """More failed cells than these with one reason are shown together."""

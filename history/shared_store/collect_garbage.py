@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from benchbrief.history.object_stores.file_objects import INCOMING
 from benchbrief.history.object_stores.object_store import Listed, SharedStoreError
-from benchbrief.history.shared_store.push_run import stored_at
+from benchbrief.history.shared_store.push_and_pull import stored_at
 from benchbrief.history.shared_store.run_manifest import RUNS, SIGNATURE, Manifest, object_key, run_of_key, table_key
 from benchbrief.history.shared_store.shared_store import MARKER, SharedStore
 

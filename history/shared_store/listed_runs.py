@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchbrief.history.shared_store.push_run import describe
+from benchbrief.history.shared_store.push_and_pull import describe
 from benchbrief.history.shared_store.run_manifest import Manifest, read_pushed
 from benchbrief.history.shared_store.shared_store import SharedStore
 from benchbrief.results.runs.find_runs import list_runs

@@ -23,6 +23,7 @@ from benchbrief.history.object_stores.object_store import (
     StoreRefuses,
     open_objects,
 )
+from benchbrief.history.series_cache import user_cache
 from benchbrief.history.shared_store.run_manifest import (
     MOST_OF_A_LIST,
     MOST_OF_A_MANIFEST,
@@ -40,7 +41,6 @@ from benchbrief.history.shared_store.run_manifest import (
     table_key,
 )
 from benchbrief.results.store_errors import NoRoom
-from benchbrief.results.user_cache import user_cache
 
 _WAIT_S = 2.0
 """How long another process is waited for that writes."""
@@ -105,7 +105,7 @@ U = TypeVar("U")
 
 
 class SharedStore:
-    """Use `open_store`. Reads only; `push_run.py` writes, `collect_garbage.py` removes."""
+    """Use `open_store`. Reads only; `push_and_pull.py` writes, `collect_garbage.py` removes."""
 
     def __init__(self, objects: ObjectStore) -> None:
         self.objects = objects

@@ -12,7 +12,7 @@ from typing import Literal
 
 from benchbrief.history.object_stores.object_store import SharedStoreError
 from benchbrief.history.shared_store.run_manifest import read_pushed
-from benchbrief.results.store.digests import changed_text
+from benchbrief.results.result_messages import changed_text
 from benchbrief.runners.journal.atomic_files import sha256_of
 
 NAMESPACE = "benchbrief"

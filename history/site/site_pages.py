@@ -1,24 +1,33 @@
-"""The views of a site's pages, from its runs."""
+"""The views of a site's pages, from its runs.
+
+The hardware of a run is ranked, and a run is compared with the one before it, by the rules of `bench compare`
+(`results/compare/`). What was defined otherwise is not judged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from markupsafe import Markup
 
 from benchbrief.history.many_runs import RunValue, SiteRun, Suite
 from benchbrief.history.site.comparison_pages import ranking_view, step_view
-from benchbrief.history.site.site_comparisons import changed_facts, hardware_rankings, judge_by_earlier
 from benchbrief.history.site.site_texts import (
     MISSING,
+    change_text,
     date_of,
     metric_key,
+    p_text,
     point_text,
     quantity_name,
     same_dims,
     shown_value,
     slug,
     spread_text,
+    value_text,
+    worth,
 )
-from benchbrief.history.site.site_trends import SuiteTrends
+from benchbrief.history.site.site_trends import ERRORS, PlacedChange, SuiteTrends, TrendLine, is_shown
 from benchbrief.history.site.site_view import (
     ComparisonView,
     HardwareLine,
@@ -31,9 +40,177 @@ from benchbrief.history.site.site_view import (
     TrendCard,
     ValueRow,
 )
-from benchbrief.history.site.suite_chart import MOST
-from benchbrief.history.site.trend_cards import has_few_runs, trend_cards
+from benchbrief.history.site.suite_chart import MOST, Drawn, Mark, chart
+from benchbrief.model.points import PointKeys
 from benchbrief.reports.words.brief_words import Words, counted
+from benchbrief.results.compare.comparison import Comparison, Quantity, compare
+from benchbrief.results.compare.rankings import Pair, Ranking, rank
+from benchbrief.results.result_messages import say
+from benchbrief.results.statistics.change_points import FEWEST
+
+MOST_CONTENDERS = 16
+"""The most compared hardware: pairs grow with the square."""
+
+
+def hardware_rankings(run: SiteRun) -> list[Ranking]:
+    """Return the hardware of a run ranked at each point; none where only one was measured."""
+    keys = [key for key in run.hardware if any(value.point.get("hardware") == key for value in run.values)]
+    if not 2 <= len(keys) <= MOST_CONTENDERS:
+        return []
+    sides = [
+        _by_point([v for v in run.values if v.point.get("hardware") == key], lambda value: value.without("hardware"))
+        for key in keys
+    ]
+    pairs = {pair: _quantities(sides, pair, keys) for pair in combinations(range(len(keys)), 2)}
+    return list(rank(pairs).rankings)
+
+
+def judge_by_earlier(run: SiteRun, before: SiteRun) -> list[Comparison]:
+    """Return the run judged by an earlier one of its suite, point by point."""
+    sides = [_by_point(each.values, lambda value: value.at) for each in (before, run)]
+    return list(compare(_quantities(sides, (0, 1), (before.id, run.id))).comparisons)
+
+
+def changed_facts(run: SiteRun, before: SiteRun) -> list[tuple[str, str, str]]:
+    """Return the facts that are not the same of both, with their values: of hosts, tools and servers."""
+    one, other = (_facts(each) for each in (before, run))
+    names = dict.fromkeys((*one, *other))
+    return [(name, one.get(name, ""), other.get(name, "")) for name in names if one.get(name) != other.get(name)]
+
+
+def _facts(run: SiteRun) -> dict[str, str]:
+    found: dict[str, dict[str, None]] = {}
+    for facts in run.facts.values():
+        for name, value in facts.items():
+            found.setdefault(name, {}).setdefault(value)
+    return {name: ", ".join(values) for name, values in found.items()}
+
+
+_Side = Mapping[tuple[str, PointKeys], RunValue]
+
+
+def _by_point(values: Sequence[RunValue], at: Callable[[RunValue], PointKeys]) -> _Side:
+    return {(value.quantity, at(value)): value for value in values if is_shown(value) or value.quantity == ERRORS}
+
+
+def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> list[Quantity]:
+    one, other = (sides[place] for place in pair)
+    points: dict[str, dict[PointKeys, tuple[RunValue | None, RunValue | None]]] = {}
+    for quantity, point in dict.fromkeys((*one, *other)):
+        both = one.get((quantity, point)), other.get((quantity, point))
+        if quantity == ERRORS and not any(value.value for side in sides if (value := side.get((quantity, point)))):
+            continue  # no contender has any
+        points.setdefault(quantity, {})[point] = both
+    made = []
+    for quantity, at in points.items():
+        known = next(value for both in at.values() for value in both if value is not None)
+        otherwise = [point for point, (a, b) in at.items() if a and b and a.definition != b.definition]
+        unlike = dict.fromkeys(otherwise, say.defined_otherwise())
+        values = {point: (a.values if a else None, b.values if b else None) for point, (a, b) in at.items()}
+        called = names[pair[0]], names[pair[1]]
+        made.append(Quantity(quantity, known.unit, known.better, values, unlike, names=called))
+    return made
+
+
+def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Words) -> Iterator[TrendCard]:
+    """Yield a card for each line. `labels` are those of hardware and workloads."""
+    hidden = same_dims([line.point for line in lines])
+    for line in lines:
+        point = point_text(line.point, words, hidden, labels)
+        if line.series.control:
+            point += words["aside"].format(text=words["site_control"])
+        yield _card(line, point, words)
+
+
+def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
+    text = words["site_too_few_runs" if has_few_runs(line) else "site_no_change"]
+    is_noise = bool(line.changes) and line.changes[-1].change.is_noise
+    if (shown := line.current or (line.changes[-1] if is_noise else None)) is not None:
+        text = words["site_last_change"].format(change=_by(shown), date=f"{shown.change.first.at:%Y-%m-%d}")
+        text = " · ".join((text, *_known(shown, words)))
+    last = [each for each in line.values if each.value is not None][-1]
+    return TrendCard(
+        quantity_name(line.series.quantity, line.series.label, words),
+        point,
+        last.doubt.mark + value_text(last.value, line.unit),
+        text,
+        _state(line, line.current) if line.current else "steady",
+        _svg(line, point, words),
+        tuple(
+            (
+                each.change.first.run_id,
+                f"{each.change.first.at:%Y-%m-%d %H:%M}",
+                _by(each),
+                " · ".join((_sure(each), *_known(each, words))),
+            )
+            for each in line.changes
+        ),
+    )
+
+
+def has_few_runs(line: TrendLine) -> bool:
+    """Return whether no change is known, and there are too few runs to know one."""
+    return not line.changes and len(line.series.parts[-1].known) <= FEWEST
+
+
+def _state(line: TrendLine, placed: PlacedChange) -> str:
+    """Return worse, better or differs; lab for what a control shows, and accepted for what people accept."""
+    if line.series.control or (placed.change.lab is not None and placed.change.lab.is_lab):
+        return "lab"
+    if placed.change.verdict is not None and placed.change.verdict.verdict == "accept":
+        return "accepted"
+    return worth(placed.change)
+
+
+def _by(placed: PlacedChange) -> str:
+    """Return `−5.1 %`; where there is no ratio, the difference in the unit."""
+    change = placed.change
+    if change.ratio is not None:
+        return change_text(change.ratio)
+    apart = change.after - change.before
+    return f"{'−' if apart < 0 else '+'}{value_text(abs(apart), placed.unit)}"
+
+
+def _sure(placed: PlacedChange) -> str:
+    """Return the 95 % interval, where there is one, and the p-value."""
+    p, ends = p_text(placed.change.p), placed.change.interval
+    return f"({' … '.join(change_text(end) for end in ends)}) {p}" if ends else p
+
+
+def _known(placed: PlacedChange, words: Words) -> Iterator[str]:
+    """Yield what the control series and people say of a change."""
+    lab, verdict = placed.change.lab, placed.change.verdict
+    if lab is not None and lab.is_lab:
+        yield words["site_lab"].format(change=change_text(lab.change))
+    elif lab is not None and lab.is_part:
+        yield words["site_lab_part"].format(change=change_text(lab.change), rest=change_text(lab.rest))
+    if verdict is not None:
+        text = words[f"site_said_{verdict.verdict}"]
+        yield f"{text}{words['colon']}{verdict.note}" if verdict.note else text
+
+
+def _svg(line: TrendLine, point: str, words: Words) -> Markup:
+    values = tuple(each.value for each in line.values)
+    known = [value for value in values if value is not None]
+    (last,) = [each for each in line.values if each.value is not None][-1:]
+    low, high = value_text(min(known), line.unit), value_text(max(known), line.unit)
+    marks = [
+        Mark(each.index, _by(each), _state(line, each))
+        for each in line.changes
+        if each.index is not None and not each.change.is_noise
+    ]
+    alt = words["site_chart"].format(
+        quantity=quantity_name(line.series.quantity, line.series.label, words),
+        point=point,
+        n=len(known),
+        low=low,
+        high=high,
+        last=last.doubt.mark + value_text(last.value, line.unit),
+        changes=words["site_too_few_runs"] if has_few_runs(line) else counted(words, "site_changes", len(marks)),
+    )
+    times = tuple(each.at.timestamp() for each in line.values)
+    return chart(Drawn(values, times, line.parts, marks, low, high, alt))
+
 
 RECENT = 12
 _SHARED = ("tool ", "database ", "load generator ", "source ")

@@ -5,17 +5,120 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.resources import files
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 from markupsafe import Markup
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.read_series import Measured, differences
-from benchbrief.history.series_changes import Trend
-from benchbrief.history.site.change_texts import amount, changed_by, p_text, remarks, worth
-from benchbrief.history.site.trend_chart import trend_chart
+from benchbrief.history.series_changes import PartTrend, Trend
+from benchbrief.history.site.site_texts import amount, changed_by, p_text, remarks, worth
+from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.text.html_markup import writable
+from benchbrief.reports.text.number_format import scale_for
+
+Layer = dict[str, Any]
+WIDTH, HEIGHT = 860, 170
+_ROOM = 12
+"""Pixels between a point at the edge and the edge."""
+_COLOURS = {True: "#a3231d", False: "#1b7f4b", None: INK}
+"""Of a change for the worse, for the better, and of one that is neither."""
+_VALUE, _LEVEL, _LAB = "#0072b2", "#0b3a5b", "#8a5a00"
+
+
+def trend_chart(trend: Trend) -> Layer | None:
+    """Return the chart in Vega-Lite's form; None where no run has a value.
+
+    Values of an earlier unit are left out, as they have another scale.
+    """
+    known = [part for part in trend.parts if part.part.known]
+    if not known:
+        return None
+    unit = known[-1].part.unit
+    shown = [part for part in known if part.part.unit == unit]
+    scale = scale_for([each.value for part in shown for each in part.part.known], unit)
+    values = [
+        {"at": each.at.isoformat(), "value": scale(each.value), "part": place}
+        for place, part in enumerate(shown)
+        for each in part.part.known
+        if each.value is not None
+    ]
+    x = {
+        "field": "at",
+        "type": "temporal",
+        "scale": {"type": "utc", "padding": _ROOM},
+        "title": None,
+        "axis": {"tickCount": 8, "labelFlush": True, "labelOverlap": "greedy"},
+    }
+    y = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"zero": False, "padding": _ROOM},
+        "title": scale.unit or None,
+        "axis": {"tickCount": 4, "minExtent": 44},
+    }
+    layers: list[Layer] = [
+        _layer(values, {"type": "point", "filled": True, "size": 34, "color": _VALUE, "opacity": 0.6}, x=x, y=y)
+    ]
+    levels = [level for part in shown for level in _levels(part, scale)]
+    layers.append(
+        _layer(
+            levels,
+            {"type": "rule", "color": _LEVEL, "strokeWidth": 2},
+            x=x,
+            x2={"field": "end"},
+            y=y,
+        )
+    )
+    for worse, colour in _COLOURS.items():
+        at = [
+            {"at": change.first.at.isoformat()}
+            for part in shown
+            for change in part.changes
+            if change.worse is worse and not change.is_noise and not _is_lab(change)
+        ]
+        layers.append(_layer(at, {"type": "rule", "color": colour, "strokeWidth": 1.5}, x=x))
+    lab = [{"at": each.first.at.isoformat()} for part in shown for each in part.changes if _is_lab(each)]
+    layers.append(_layer(lab, {"type": "rule", "color": _LAB, "strokeWidth": 1.5, "strokeDash": [5, 3]}, x=x))
+    begun = [{"at": part.part.values[0].at.isoformat()} for part in shown[1:]]
+    layers.append(_layer(begun, {"type": "rule", "color": SOFT, "strokeWidth": 1, "strokeDash": [1, 3]}, x=x))
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",  # a name: nothing is fetched
+        "width": WIDTH - 90,
+        "height": HEIGHT,
+        "layer": [layer for layer in layers if layer["data"]["values"]],
+        "config": {
+            "background": PAPER,
+            "view": {"stroke": None},
+            "font": "Inter, Noto Sans, Helvetica Neue, Liberation Sans, Arial, sans-serif",
+            "axis": {"gridColor": GRID, "domainColor": SOFT, "tickColor": SOFT, "labelColor": INK, "titleColor": INK,
+                     "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
+            "axisX": {"grid": False},
+        },
+    }  # fmt: skip
+
+
+def _layer(values: list[dict[str, Any]], mark: Layer, **encoding: Layer) -> Layer:
+    return {"data": {"values": values}, "mark": mark, "encoding": encoding}
+
+
+def _levels(part: PartTrend, scale: Any) -> list[dict[str, Any]]:
+    """Return the mean between two changes, from the first run there to the last."""
+    known = part.part.known
+    ends = [0, *(each.index for each in part.changes if not each.is_noise), len(known)]
+    found = []
+    for begin, end in pairwise(ends):
+        values = [each.value for each in known[begin:end] if each.value is not None]
+        if values:
+            times = known[begin].at.isoformat(), known[end - 1].at.isoformat()
+            found.append({"at": times[0], "end": times[1], "value": scale(fmean(values))})
+    return found
+
+
+def _is_lab(change: Any) -> bool:
+    return change.lab is not None and change.lab.is_lab
 
 
 def trend_page(trends: Sequence[Trend], notes: Sequence[str] = ()) -> str:

@@ -21,8 +21,8 @@ from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
-from benchbrief.results.store.run_sentences import SENTENCES, read_sentences
 from benchbrief.results.store.searched_doubts import KNOWN, RANGE, Doubt, doubts
+from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 DIMENSIONS = ("experiment", "hardware", "workload", "threads", "target", "phase")
 """The possible dimensions of a published value, columns of the store's table `published`."""

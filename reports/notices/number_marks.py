@@ -21,10 +21,9 @@ from benchbrief.reports.data.report_data import ReportedCell, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent, points
 from benchbrief.reports.words.brief_words import counted
+from benchbrief.results.analysis.cautions import COMPLETE, Beyond, shares
 from benchbrief.results.compare.comparison import Quantity, Values
 from benchbrief.results.compare.rankings import Pair, rank
-from benchbrief.results.compare.tail_percentiles import Beyond
-from benchbrief.results.ingest.sample_coverage import COMPLETE, shares
 
 Place = tuple[p.Query, DimKey]
 """A query of a line, and a key of the table's dimension."""

@@ -17,7 +17,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, percent
 from benchbrief.reports.words.brief_words import counted, some_of
-from benchbrief.results.analysis.other_work import read_other_work
+from benchbrief.results.analysis.cautions import read_other_work
 
 BUSY = 0.90
 """The share of a load generator's processors above which it may limit the throughput."""

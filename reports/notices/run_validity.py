@@ -14,8 +14,8 @@ from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.words.brief_words import counted, some_of
-from benchbrief.results.ingest.sample_coverage import COMPLETE, patchy
-from benchbrief.results.statistics.repeat_spread import t_interval
+from benchbrief.results.analysis.cautions import COMPLETE, patchy
+from benchbrief.runners.measurement.confidence_interval import t_interval
 
 _MOST_REASONS = 3
 """A notice lists so many reasons at most, and counts the rest."""

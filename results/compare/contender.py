@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.model.plan import Metric, Plan, Query
-from benchbrief.results.store.digests import shorten_digests
+from benchbrief.results.result_messages import shorten_digests
 from benchbrief.results.store.searched_doubts import Answering
 
 

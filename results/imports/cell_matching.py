@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model.plan import Cell, Plan
-from benchbrief.results.imports.import_problems import Problem, Wrong
+from benchbrief.results.imports.imported_files import Problem, Wrong
 from benchbrief.results.store_errors import ResultsError
 
 

@@ -1,22 +1,28 @@
-"""The seams of imports: what an importer of each of the three sorts does. Its `spec.py` describes it.
+"""The seams of imports: what an importer of each of the three sorts does, how it is loaded, and the settings of YCSB's
+kind that several find in an output. An importer's `spec.py` describes it.
 
 Outputs of a tool belong to one cell each, logs of samples lie beside such outputs, and a table has the numbers of
-many cells.
-"""
+many cells."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
-from benchbrief.results.imports.import_problems import BadLine, Problem
+from benchbrief.results.imports.imported_files import BadLine, Problem, why_packed
 from benchbrief.results.imports.keep_import import CellValue
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.drivers.output_invariants import parse_printed
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.plugins import create, spec_of
 
 if TYPE_CHECKING:
     from benchbrief.results.imports.keep_import import Prepared, Source
@@ -116,3 +122,132 @@ class TableImporter(ABC):
 
 class BadLog(BadLine):
     """A log can't be read."""
+
+
+SORTS: Mapping[str, type] = {"outputs": OutputImporter, "samples": SampleImporter, "tables": TableImporter}
+"""The base class of an importer, by what its spec `reads`."""
+
+
+def output_importer(name: str) -> OutputImporter:
+    """Return the importer of that name. Raises ResultsError when it reads other files, else RunnerError."""
+    return cast(OutputImporter, _load(name, "outputs"))
+
+
+def sample_importer(name: str) -> SampleImporter:
+    """Return the importer of that name. Raises as `output_importer` does."""
+    return cast(SampleImporter, _load(name, "samples"))
+
+
+def table_importer(name: str) -> TableImporter:
+    """Return the importer of that name. Raises as `output_importer` does."""
+    return cast(TableImporter, _load(name, "tables"))
+
+
+def _load(name: str, reads: str) -> object:
+    spec = spec_of(IMPORTER_SPECS, name)
+    if spec.reads != reads:
+        raise ResultsError(
+            f"the importer `{name}` can't be used here: its {spec.implementation} is no {SORTS[reads].__name__}",
+            f"it reads {spec.reads}: `bench import --help` says where each is given",
+        )
+    return create(IMPORTER_SPECS, name, SORTS[reads])
+
+
+def read_output(kind: str, files: Mapping[str, Path], benchmark: str, options: Options | None = None) -> Measurement:
+    """Read an output. `files` are by the names under which they are kept; `benchmark` is the workload's, in its
+    tool's words. Raises OutputProblem, RunnerError."""
+    return output_importer(kind).read(files, benchmark, options or {})
+
+
+def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], device: str = "") -> tuple[Sample, ...]:
+    """Return the samples inside a window of epoch seconds, for the probe's `device` if it has one.
+
+    Raises BadLog for a file that is no such log, that does not show which device or day is meant, or that is from
+    another time.
+    """
+    if (problem := why_packed(path)) is not None:
+        raise BadLog(None, str(problem), problem.hint)
+    try:
+        found = sample_importer(kind).read(path, node, window, device)
+    except BadOutput as error:
+        raise BadLog(None, str(error)) from error
+    start, end = window
+    if found and not any(start <= each.time <= end for each in found):
+        spans = [(found[0].time, found[-1].time), window]
+        log, measured = (
+            " to ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for at in span) for span in spans
+        )
+        hint = "is it in local time? run it with TZ=UTC, or write its times with their zone (2026-11-21T17:01:02+0900)"
+        raise BadLog(None, f"nothing of it lies in the measured time: it is from {log} UTC, and that {measured}", hint)
+    _refuse_steps(found, window)
+    inside = []
+    for each in found:
+        # A rate covers the interval up to its time. A gauge, with no seconds, is read at its time.
+        began, ended = max(each.time - each.seconds, start), min(each.time, end)
+        if ended > began or (not each.seconds and start <= each.time <= end):
+            seconds = ended - began if each.seconds else 0.0
+            inside.append(each._replace(time=ended - start, seconds=seconds))
+    return tuple(inside)
+
+
+def _refuse_steps(found: Sequence[Sample], window: tuple[float, float]) -> None:
+    """Raise BadLog for times in the window that the log has twice: its clock was set back, or one has two values."""
+    last: dict[tuple[str, str, str], Sample] = {}
+    for each in found:
+        of = each.measure, each.node, each.device
+        before = last.setdefault(of, each)
+        last[of] = each
+        if each.time > window[1] or before.time < window[0]:
+            continue
+        if each.time < before.time:
+            raise BadLog(None, f"its times go back by {before.time - each.time:g} s: when it was read is not known")
+        if each.time == before.time and each.value != before.value and not each.seconds:
+            raise BadLog(None, f"two readings of one time: {before.value:g} and {each.value:g} {each.unit}".rstrip())
+
+
+HEAD = 200
+"""The first lines, in which a tool prints its settings."""
+_DISCLOSED = frozenset(
+    [
+        *("threadcount", "target", "recordcount", "operationcount", "maxexecutiontime", "insertstart", "insertcount"),
+        *("fieldcount", "fieldlength", "fieldlengthdistribution", "maxscanlength", "scanlengthdistribution"),
+        *("readproportion", "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion"),
+        *("requestdistribution", "insertorder", "readallfields", "writeallfields", "command", "workload", "warmuptime"),
+        *("measurementtype", "measurement.interval", "hdrhistogram.percentiles", "batchsize"),
+    ]
+)
+"""Properties of YCSB and go-ycsb that a brief may show. Others, such as a server's address, may hold a password."""
+_NUMBERS = {
+    "threadcount": "threads",
+    "target": "target",
+    "recordcount": "records",
+    "fieldcount": "fields",
+    "fieldlength": "field_length",
+    "maxscanlength": "scan_length",
+}
+_SHARES = {
+    f"{name.replace('_', '')}proportion": name for name in ("read", "update", "insert", "scan", "read_modify_write")
+}
+_WORDS = {"requestdistribution": "distribution"}
+
+
+def disclosed(properties: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
+    """Return the properties that a brief may show."""
+    return tuple((name, str(each.value)) for name, each in properties.items() if name in _DISCLOSED and each.value)
+
+
+def planned(properties: Mapping[str, Setting]) -> Mapping[str, Setting]:
+    """Return the settings by a plan's names. Skips bad numbers, with which the tool would not have run,
+    and a target of 0, which means none."""
+    return dict(_planned(properties))
+
+
+def _planned(properties: Mapping[str, Setting]) -> Iterator[tuple[str, Setting]]:
+    for key, setting in properties.items():
+        text = str(setting.value)
+        if key in _WORDS:
+            yield _WORDS[key], setting
+        elif key in _SHARES and (share := parse_printed(text)) is not None:
+            yield _SHARES[key], Setting(setting.line, share.value, setting.text)
+        elif (key, text) != ("target", "0") and key in _NUMBERS and text.isdecimal() and len(text) < 16:
+            yield _NUMBERS[key], Setting(setting.line, float(text), setting.text)

@@ -20,7 +20,7 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.value_shapes import LINE, PARAGRAPH
 from benchbrief.model.version import benchbrief_version
-from benchbrief.results.imports.import_problems import ImportRefused, Problem
+from benchbrief.results.imports.imported_files import ImportRefused, Problem
 from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.result_messages import say
 from benchbrief.results.runs.find_runs import imported_from, list_runs

@@ -24,9 +24,14 @@ from benchbrief.results.imports.cell_matching import (
     given_cell,
     read_coordinates,
 )
-from benchbrief.results.imports.import_problems import WRONG_CELL, ImportRefused, Problem
-from benchbrief.results.imports.imported_files import OutputProblem
-from benchbrief.results.imports.importer_seams import BadLog, OutputImporter
+from benchbrief.results.imports.imported_files import WRONG_CELL, ImportRefused, OutputProblem, Problem
+from benchbrief.results.imports.importer_seams import (
+    BadLog,
+    OutputImporter,
+    output_importer,
+    read_samples,
+    sample_importer,
+)
 from benchbrief.results.imports.keep_import import (
     CellImport,
     KeptJob,
@@ -36,7 +41,6 @@ from benchbrief.results.imports.keep_import import (
     describe_file,
     require,
 )
-from benchbrief.results.imports.read_imported import output_importer, read_samples, sample_importer
 from benchbrief.results.kept_jobs import MEASURE, PROBE, SAMPLES
 from benchbrief.results.result_messages import say
 from benchbrief.results.store_errors import ResultsError

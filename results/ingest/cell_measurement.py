@@ -12,11 +12,9 @@ from benchbrief.model.measurement import Measurement, Sample, Together
 from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Probe
 from benchbrief.results.imports.imported_files import OutputProblem
-from benchbrief.results.imports.importer_seams import BadLog
+from benchbrief.results.imports.importer_seams import BadLog, read_output, read_samples
 from benchbrief.results.imports.keep_import import read_manifest
-from benchbrief.results.imports.read_imported import read_output, read_samples
-from benchbrief.results.ingest.cell_verdicts import Verdict
-from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem
+from benchbrief.results.ingest.run_evidence import Evidence, Problem, Verdict, first_problem
 from benchbrief.results.kept_jobs import MEASURE, SAMPLES
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import ThroughputRow

@@ -13,9 +13,8 @@ from benchbrief.model.plan import Event
 from benchbrief.model.run_messages import say as say_of_run
 from benchbrief.model.steadiness import before_first, find_transient
 from benchbrief.results.ingest.cell_measurement import Measured, parse_cell, throughput_rows
-from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.probe_samples import Gap, Sampled, read_samples
-from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files
+from benchbrief.results.ingest.run_evidence import Evidence, Problem, Verdict, check_files
 from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.recovery import Recovery, Sample, add_sources, recovery

@@ -20,15 +20,12 @@ from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import CONFIDENCE
 from benchbrief.model.units import base_unit
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
-from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter
+from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter, table_importer
 from benchbrief.results.imports.keep_import import CellValue, read_manifest
-from benchbrief.results.imports.read_imported import table_importer
 from benchbrief.results.ingest.cell_measurement import Measured
 from benchbrief.results.ingest.cell_rows import cell_row, cell_rows, file_rows
-from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.latency_rows import Statistic, statistics
-from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files, first_problem
-from benchbrief.results.ingest.source_rows import origin_of, source_rows
+from benchbrief.results.ingest.run_evidence import Evidence, Problem, Verdict, check_files, first_problem
 from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import (
@@ -37,17 +34,66 @@ from benchbrief.results.store.store_schema import (
     MetricRow,
     NoteRow,
     PromiseRow,
+    PublishedRow,
     RateRow,
     Row,
     RunRow,
     SampleRow,
     SearchRow,
+    SourceRow,
     ThroughputRow,
     utc,
 )
 from benchbrief.runners.journal.run_folder import revision_in
 from benchbrief.runners.plugins import spec_of
 from benchbrief.runners.scheduling.promise_search import bounds_of, warning_of
+
+
+def origin_of(evidence: Evidence) -> str:
+    """Return measured, simulated or imported."""
+    return "imported" if evidence.imported else "simulated" if evidence.simulated else "measured"
+
+
+def source_rows(evidence: Evidence) -> Iterator[Row]:
+    run_id, source = evidence.run_id, evidence.imported
+    if source is None:
+        return
+    for file in source.files:
+        yield SourceRow(
+            run_id,
+            source.kind,
+            source.title,
+            source.publisher,
+            source.url or None,
+            source.document or None,
+            source.date or None,
+            source.licence,
+            file.name,
+            file.sha256,
+            file.size,
+        )
+    for text in source.statements:
+        yield NoteRow(run_id, None, "info", say.source_says(said=text), source.title)
+    for name, text in source.told:
+        yield FactRow(run_id, "source", None, None, name, text, None, "told")
+    for name in source.facts or ():
+        yield FactRow(run_id, "source fact", None, None, name, "", None, "told")
+    for each in evidence.record.published:
+        keys = each.keys
+        yield PublishedRow(
+            run_id,
+            each.metric,
+            each.bound,
+            str(keys["experiment"]) if "experiment" in keys else None,
+            str(keys["hardware"]) if "hardware" in keys else None,
+            str(keys["workload"]) if "workload" in keys else None,
+            int(keys["threads"]) if "threads" in keys else None,
+            float(keys["target"]) if "target" in keys else None,
+            int(keys["phase"]) if "phase" in keys else None,
+            each.value,
+            each.unit,
+            each.origin,
+        )
 
 
 def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:

@@ -19,10 +19,9 @@ from benchbrief.model import events as j
 from benchbrief.model.measurement import Sample
 from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Probe
+from benchbrief.results.analysis.cautions import COMPLETE
 from benchbrief.results.ingest.cell_measurement import Measured, parse_probe, probe_gaps
-from benchbrief.results.ingest.cell_verdicts import Verdict
-from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem
-from benchbrief.results.ingest.sample_coverage import COMPLETE
+from benchbrief.results.ingest.run_evidence import Evidence, Problem, Verdict, first_problem
 from benchbrief.results.kept_jobs import MEASURE, PROBE, probes_of
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import CoverageRow, SampleBlock, SampleRow

@@ -1,17 +1,184 @@
-"""What a run keeps: whether its raw outputs are there, and whether its reports are as they were made."""
+"""What a run keeps: its raw outputs and the files of its reports, each held against the SHA-256 in the journal."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from benchbrief.results.ingest.unchanged_outputs import kept_outputs
-from benchbrief.results.runs.made_reports import changed_file, recorded_files
-from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.model.events import JobCollected, ReportMade
+from benchbrief.results.ingest.run_evidence import Problem, check_files, read_evidence
+from benchbrief.results.result_messages import changed_text
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal import controller_clock
+from benchbrief.runners.journal.atomic_files import sha256_of
+from benchbrief.runners.journal.journal_file import JOURNAL, first_start, reports_made, sum_at
+from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import REPORTS
 from benchbrief.runners.plain_files import why_not_kept
+
+
+class RawOutputs(NamedTuple):
+    """How many files the journal names, and what is wrong with some: missing, or changed."""
+
+    files: int
+    problems: dict[str, Problem]
+
+
+def check_raw_outputs(run_dir: Path) -> RawOutputs:
+    """Compute the SHA-256 of each kept output of all attempts. Raises RunnerError when the plan or the journal can't be
+    read."""
+    found: dict[str, Problem | None] = {}
+    evidence = read_evidence(run_dir)
+    for record in evidence.records:
+        if isinstance(record, JobCollected):
+            found |= check_files(evidence.root, record)
+    return RawOutputs(len(found), {path: problem for path, problem in found.items() if problem})
+
+
+def kept_outputs(run_dir: Path) -> dict[str, str]:
+    """Return the SHA-256 by path of each kept output behind the results: those of each cell's last attempt. Raises
+    RunnerError when the plan or the journal can't be read."""
+    evidence = read_evidence(run_dir)
+    counts = {verdict.cell.id: verdict.attempt for verdict in evidence.verdicts}
+    return {
+        f"{record.directory}/{name}": sha256
+        for record in evidence.records
+        if isinstance(record, JobCollected) and record.attempt == counts.get(record.cell, record.attempt)
+        for name, sha256 in record.files.items()
+    }
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """The files of one report, all in `folder` or below it, and the seconds that making them took."""
+
+    folder: Path
+    files: Sequence[Path]
+    seconds: float | None = None
+
+
+def note_reports(run_dir: Path, made: Mapping[str, ReportFiles]) -> str:
+    """Record the new reports in the run's journal, by their names. Returns why that failed, or ""."""
+    journal = run_dir / JOURNAL
+    if not journal.exists():
+        return ""
+    try:
+        records = [_record(run_dir, name, each) for name, each in made.items()]
+        opened = Journal(run_dir)
+        try:
+            for record in records:
+                opened.write(record)
+        finally:
+            opened.close()
+    except (OSError, RunnerError) as error:
+        why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        return f"{journal} takes no note of what was made ({why}): `bench verify` will not know it"
+    return ""
+
+
+def _record(run_dir: Path, report: str, made: ReportFiles) -> ReportMade:
+    files = {path.relative_to(made.folder).as_posix(): sha256_of(path) for path in made.files}
+    folder = made.folder.resolve()
+    inside = folder.is_relative_to(run_dir.resolve())
+    directory = folder.relative_to(run_dir.resolve()) if inside else folder
+    at, seconds = controller_clock.now(), made.seconds and round(made.seconds, 3)
+    return ReportMade(at=at, report=report, directory=directory.as_posix(), files=files, seconds=seconds)
+
+
+def recorded_files(journal: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file of a report as it was last made, by its path in the run's folder. Raises
+    RunnerError."""
+    inside = (record for record in reports_made(journal) if not Path(record.directory).is_absolute())
+    return {f"{record.directory}/{name}": sha256 for record in inside for name, sha256 in record.files.items()}
+
+
+@dataclass(frozen=True)
+class Made:
+    """The reports of one name in a journal, in order of time. `problem` is why the journal can't be read, or ""."""
+
+    records: tuple[ReportMade, ...]
+    problem: str = ""
+
+    def knows(self, sha256: str) -> bool:
+        return any(sha256 in record.files.values() for record in self.records)
+
+    def has_kind(self, path: Path) -> bool:
+        """Return whether a file of this kind (a PDF, a page) was ever made, wherever it lies now."""
+        return any(Path(name).suffix == path.suffix.lower() for record in self.records for name in record.files)
+
+    def at_home(self, path: Path, run_dir: Path) -> list[ReportMade]:
+        """Return the records that have the file at `path`, where it was made."""
+        folder = path.resolve().parent
+        return [
+            each for each in self.records if path.name in each.files and (run_dir / each.directory).resolve() == folder
+        ]
+
+    def of_path(self, path: str) -> set[str]:
+        """Return the digests that the file at this path had each time."""
+        return {record.files[path] for record in self.records if path in record.files}
+
+
+def made_of(run_dir: Path, report: str) -> Made:
+    path = run_dir / JOURNAL
+    try:
+        found = reports_made(path) if path.exists() else []
+    except RunnerError as error:
+        return Made((), str(error))
+    return Made(tuple(record for record in found if record.report == report))
+
+
+def changed_in_run(
+    run_dir: Path, made: Made, journal_then: tuple[int, str], spec: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    """Yield what changed in the run, apart from its raw outputs and tables: its journal and the files of its
+    beginning.
+
+    `journal_then` is the journal's size in bytes when a brief was made, 0 if unknown, and its sum. `spec` are the
+    files of the plan's spec with their SHA-256, in order, for a run whose journal does not name them.
+    """
+    size, journal_sum = journal_then
+    journal = run_dir / JOURNAL
+    if made.problem:
+        yield made.problem
+    elif size:
+        try:
+            same = sum_at(journal, size) == journal_sum
+        except RunnerError as error:
+            yield str(error)
+        else:
+            if not same:
+                yield f"{JOURNAL} is not what it was when the brief was made, of which the brief has the sum"
+    start = first_start(journal)
+    recorded = dict(start.files) if start else {}
+    kept = recorded or {f"spec/{at}-{Path(name).name}": digest for at, (name, digest) in enumerate(spec)}
+    for name, digest in kept.items():
+        yield from changed_file(name, run_dir, {digest})
+    for file in sorted((run_dir / "spec").glob("*-*")):
+        begin = file.name.partition("-")[0]  # plans of later reports are named by their digest
+        name = f"spec/{file.name}"
+        if name not in kept and len(begin) == 12:
+            try:
+                found = sha256_of(file, run_dir)
+            except OSError as error:
+                yield f"{name} can't be read: {error.strerror}"
+            else:
+                yield from () if found.startswith(begin) else (f"{name} was changed",)
+
+
+def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]:
+    """Yield why a file in a folder has none of the `known` SHA-256; nothing when it has one."""
+    try:
+        found = sha256_of(folder / name, folder)
+    except OSError as error:
+        yield (
+            f"{name} is missing" if isinstance(error, FileNotFoundError) else f"{name} can't be read: {error.strerror}"
+        )
+        return
+    if found not in (digests := sorted(known)):
+        yield f"{name} was changed ({changed_text(found, digests[-1])})"
 
 
 class KeptFiles(NamedTuple):

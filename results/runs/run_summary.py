@@ -15,10 +15,8 @@ from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.rate_search import Vote
 from benchbrief.model.run_record import is_candidate_left_out, is_refused
 from benchbrief.results.analysis.promised_rates import Promised
-from benchbrief.results.ingest.cell_verdicts import Verdict
-from benchbrief.results.ingest.ingest_run import promised
-from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
-from benchbrief.results.ingest.source_rows import origin_of
+from benchbrief.results.ingest.ingest_run import origin_of, promised
+from benchbrief.results.ingest.run_evidence import Evidence, Verdict, read_evidence
 from benchbrief.results.result_messages import say
 from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.results.runs.times_taken import Pace, pace_of, timed_plan, times_taken

@@ -3,8 +3,7 @@
 A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show
 how far another measurement may differ.
 
-What no float can hold is not known: a value that is no number, an interval that goes beyond any measurement.
-"""
+What no float can hold is not known: a value that is no number, an interval that goes beyond any measurement."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -15,14 +16,13 @@ from benchbrief.model.message import Message, joined, word
 from benchbrief.model.plan import Query, Read
 from benchbrief.model.points import DimKey
 from benchbrief.results.result_messages import say, shorten_reason
-from benchbrief.results.statistics.repeat_spread import Confidence, t_interval
 from benchbrief.results.statistics.scalability import NoFit, fit_usl
 from benchbrief.results.statistics.significance import correct_p_value, p_value
 from benchbrief.results.store.measure_views import asks_for_metrics, create_views, planned_metrics
-from benchbrief.results.store.run_sentences import read_sentences
+from benchbrief.results.store.store_schema import read_sentences
 from benchbrief.results.store.user_query import Table, ask, ask_in_batches, ask_in_rows, require_reading
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.measurement.confidence_interval import mean_interval
+from benchbrief.runners.measurement.confidence_interval import mean_interval, t_interval
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,6 +30,27 @@ if TYPE_CHECKING:
 
 _PointKey = str | float | None
 """A value of a dimension."""
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Throughput at one point of a ramp over its repeats: `low` to `high` is the mean's confidence interval, of
+    the store's level.
+
+    `sd` (of the sample), `cv`, `low` and `high` are None with fewer than two repeats.
+    """
+
+    experiment: str
+    hardware: str
+    workload: str
+    threads: int
+    target: float | None
+    repeats: int
+    mean: float
+    sd: float | None
+    cv: float | None
+    low: float | None
+    high: float | None
 
 
 class MissingValues:
@@ -246,7 +267,7 @@ class Row(tuple[DimKey | None, ...]):
 
 
 class Store:
-    """The tables of one run. `results/building/open_store.py` opens it. Not safe for several threads at once."""
+    """The tables of one run. `results/open_store.py` opens it. Not safe for several threads at once."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, run_dir: Path) -> None:
         self._connection = connection

@@ -1,7 +1,7 @@
 """What reports, expectations and promises ask for at a cell: throughput, and statistics of latency.
 
 A spec without reports and expectations asks for what its metrics read, or for the throughput of each point. Samples of
-probes are read from the run's tables (`results/analysis/interim_samples.py`).
+probes are read from the run's tables (`results/runs/interim_results.py`).
 """
 
 from __future__ import annotations

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.building.build_store import FILES, rebuild
-from benchbrief.results.building.open_store import open_store, store_problem
+from benchbrief.results.build_store import FILES, MANIFEST, rebuild
+from benchbrief.results.open_store import open_store, store_problem
 from benchbrief.results.store.store import Store
-from benchbrief.results.store.store_manifest import MANIFEST
 from benchbrief.results.store.store_schema import TABLES
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal

@@ -13,8 +13,8 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.model.message import figure, share_figure
 from benchbrief.model.run_messages import say
 from benchbrief.progress.finished_run import Finished
+from benchbrief.results.analysis.cautions import Patchy
 from benchbrief.results.analysis.expectation_verdicts import Verdict
-from benchbrief.results.ingest.sample_coverage import Patchy
 from benchbrief.running.run_output import Summary, as_dict, tell
 
 

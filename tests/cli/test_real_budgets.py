@@ -13,7 +13,7 @@ import pytest
 from benchbrief.model import events as j
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import NOWHERE, RunRecord
-from benchbrief.results.analysis.interim_samples import AskedSoFar
+from benchbrief.results.runs.interim_results import AskedSoFar
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal, read_run
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchbrief.results.runs.find_runs import find_run
-from benchbrief.results.runs.nothing_reused import why_nothing
+from benchbrief.results.runs.reusable_results import why_nothing
 from tests.results.making import RunMaker
 from tests.support.bench import Bench
 from tests.support.plans import compile_text

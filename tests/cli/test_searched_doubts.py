@@ -15,7 +15,7 @@ import pytest
 
 from benchbrief.api.opened_run import open_run
 from benchbrief.model.points import Curve
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts, of_search, values_at
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import SUSTAINED

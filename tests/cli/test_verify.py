@@ -19,8 +19,7 @@ from pypdf.generic import ContentStream
 
 from benchbrief.comparing.git_files import revision_of
 from benchbrief.reports.verify_brief import marked_texts
-from benchbrief.results.building.build_store import FILES
-from benchbrief.results.store.store_manifest import read_store_manifest, write_store_manifest
+from benchbrief.results.build_store import FILES, read_store_manifest, write_store_manifest
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench

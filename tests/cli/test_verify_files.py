@@ -14,7 +14,7 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 
 from benchbrief.model.events import Counters, Remark, RunEnded
-from benchbrief.results.store.digests import shorten_digests
+from benchbrief.results.result_messages import shorten_digests
 from benchbrief.runners.journal.journal_file import JOURNAL, START, record_in, write_line
 from benchbrief.runners.journal.journal_writer import Journal
 from tests.cli.conftest import FinishedRun

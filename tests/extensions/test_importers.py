@@ -12,7 +12,7 @@ import pytest
 
 from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model.extension_spec import ImporterSpec
-from benchbrief.results.imports.read_imported import output_importer, sample_importer, table_importer
+from benchbrief.results.imports.importer_seams import output_importer, sample_importer, table_importer
 from tests.extensions.installed import bench
 from tests.support.environment import Environment
 

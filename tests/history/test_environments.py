@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchbrief.history.series_rows import Environments, Facts
 from benchbrief.model import events as j
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from tests.results.making import READ, T0, RunMaker, a_cell, a_plan, measurement
 
 

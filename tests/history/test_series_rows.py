@@ -12,8 +12,7 @@ import pytest
 
 from benchbrief.comparing.trend_output import name_redefinitions
 from benchbrief.history.read_series import Choice, differences, read_series
-from benchbrief.history.series_cache import open_series, run_source
-from benchbrief.history.series_file import series_in
+from benchbrief.history.series_cache import open_series, run_source, series_in
 from benchbrief.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation

@@ -14,7 +14,7 @@ import pytest
 from benchbrief.history import many_runs
 from benchbrief.history.many_runs import FolderOfRuns, SiteRun, run_place
 from benchbrief.history.series_rows import write_series
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, push_run
 from benchbrief.history.shared_store.shared_store import open_store
 from benchbrief.history.site.render_site import Made, render_site
 from benchbrief.history.site.site_folder import MANIFEST, open_site

@@ -80,7 +80,11 @@ ONLY = {
         "benchbrief.dsl.diagnostics.plain_amounts",  # counts are worded alike everywhere
         "benchbrief.dsl.diagnostics.suggest",
     },
-    ("reports", "runners"): {"benchbrief.runners.plain_files"},  # a brief may be in the folder of a stranger's run
+    ("reports", "runners"): {
+        "benchbrief.runners.plain_files",  # a brief may be in the folder of a stranger's run
+        "benchbrief.runners.journal.atomic_files",  # digests of files are computed in one place
+        "benchbrief.runners.measurement.confidence_interval",  # a brief's intervals are those that a run decided by
+    },
 }
 
 # The one place of each third-party library: a module, a folder that is all about it, or what the names of its modules

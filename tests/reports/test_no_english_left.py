@@ -12,7 +12,7 @@ import pytest
 
 from benchbrief.model.plan import Plan
 from benchbrief.reports.render.render_report import render
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from tests.reports.test_pseudo_language import _SIGNS, marked, texts, unmarked
 from tests.support.bench import fresh_bench
 

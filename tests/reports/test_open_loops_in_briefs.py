@@ -14,8 +14,8 @@ from benchbrief.reports.notices import open_searches
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
-from benchbrief.results.building.build_store import rebuild
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.build_store import rebuild
+from benchbrief.results.open_store import open_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.run_folder import create_run
 from tests.reports.world import make_store

@@ -11,8 +11,8 @@ from benchbrief.model import events as j
 from benchbrief.reports.data.view_model import Block, FigureRow, ReportView, SectionView, TableView
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.building.build_store import rebuild
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.build_store import rebuild
+from benchbrief.results.open_store import open_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.run_folder import create_run
 from tests.support.plans import compile_text

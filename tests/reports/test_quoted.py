@@ -22,9 +22,9 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import words_of
-from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import Source, keep_run
+from benchbrief.results.open_store import open_store
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 

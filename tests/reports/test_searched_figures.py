@@ -27,8 +27,8 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.promised_rates import RateRuns
-from benchbrief.results.building.build_store import rebuild
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.build_store import rebuild
+from benchbrief.results.open_store import open_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.journal_writer import Journal

@@ -16,11 +16,11 @@ import duckdb
 import pyarrow as pa
 
 from benchbrief.model import plan as p
-from benchbrief.results.building.build_store import arrow_schema
+from benchbrief.results.build_store import arrow_schema
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.measure_views import VIEWS
-from benchbrief.results.store.run_sentences import Sentences
 from benchbrief.results.store.store import Store
+from benchbrief.results.store.store_schema import Sentences
 from benchbrief.results.store.user_query import Table
 from benchbrief.runners.drivers.db_bench.db_bench_output import say
 

@@ -31,7 +31,7 @@ from benchbrief.model.plan import (
     Tool,
     Workload,
 )
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.measurement_versions import SHARED, tool_version
 from benchbrief.runners.journal.run_folder import cell_directory

@@ -11,9 +11,9 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Plan
 from benchbrief.model.points import Point
 from benchbrief.model.run_record import RunRecord
-from benchbrief.results.analysis.interim_samples import AskedSamples, AskedSoFar
-from benchbrief.results.building.build_store import rebuild
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.build_store import rebuild
+from benchbrief.results.open_store import open_store
+from benchbrief.results.runs.interim_results import AskedSamples, AskedSoFar
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record, read_run
 from benchbrief.runners.journal.run_folder import create_run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.results.compare.tail_percentiles import Beyond
+from benchbrief.results.analysis.cautions import Beyond
 from benchbrief.results.store import store_schema as s
 from tests.reports import world as w
 

@@ -10,10 +10,10 @@ import pytest
 
 from benchbrief.model.measurement import Histogram, Operation
 from benchbrief.model.points import PointKeys
-from benchbrief.results.building.open_store import open_store
 from benchbrief.results.compare.compared_quantities import quantities
 from benchbrief.results.compare.comparison import Comparison, Quantity, Values, compare, compare_all
 from benchbrief.results.compare.contender import Contender
+from benchbrief.results.open_store import open_store
 from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 
 Points = dict[PointKeys, tuple[Values | None, Values | None]]

@@ -9,7 +9,7 @@ import pytest
 
 from benchbrief.model.measurement import Measurement
 from benchbrief.results.imports.imported_files import OutputProblem
-from benchbrief.results.imports.read_imported import read_output
+from benchbrief.results.imports.importer_seams import read_output
 from tests.support.tools import REPOSITORY
 
 FORMS = Path(__file__).parent / "outputs"

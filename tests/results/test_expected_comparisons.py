@@ -23,9 +23,9 @@ from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import Judgement, Verdict, evaluate, is_number, judge
-from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import Source, keep_run
+from benchbrief.results.open_store import open_store
 from benchbrief.results.store.store import Store
 
 SPEC = """

@@ -13,7 +13,7 @@ import pytest
 from benchbrief.dsl.source import display_width
 from benchbrief.model.measurement import Operation
 from benchbrief.results import query
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from benchbrief.results.query import units_of
 from benchbrief.results.store.user_query import Table
 from benchbrief.results.store_errors import ResultsError

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from benchbrief.model.plan import Plan
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from benchbrief.results.statistics.scalability import Usl, fit_usl
 from benchbrief.results.store.store import Store
 from benchbrief.runners.journal.run_folder import load_plan

@@ -9,8 +9,8 @@ import pytest
 
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation
-from benchbrief.results.building.growing_tables import GrowingTables
-from benchbrief.results.building.open_store import rebuilt_store
+from benchbrief.results.open_store import rebuilt_store
+from benchbrief.results.runs.interim_results import GrowingTables
 from benchbrief.results.store.store import Store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.journal_file import read_run

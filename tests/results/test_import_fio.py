@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from benchbrief.model.plan import Plan
-from benchbrief.results.building.open_store import open_store
 from benchbrief.results.imports.cell_matching import Where
-from benchbrief.results.imports.import_problems import ImportRefused
-from benchbrief.results.imports.imported_files import OutputProblem
+from benchbrief.results.imports.imported_files import ImportRefused, OutputProblem
+from benchbrief.results.imports.importer_seams import output_importer, read_output
 from benchbrief.results.imports.keep_import import Source, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
-from benchbrief.results.imports.read_imported import output_importer, read_output
+from benchbrief.results.open_store import open_store
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY, system_tool
 

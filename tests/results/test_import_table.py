@@ -9,11 +9,10 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.model.plan import Plan
-from benchbrief.results.building.open_store import open_store
-from benchbrief.results.imports.import_problems import ImportRefused, Problem
-from benchbrief.results.imports.importers.table.import_table import read_table
-from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
+from benchbrief.results.imports.imported_files import ImportRefused, Problem
+from benchbrief.results.imports.importers.table.table_importer import TableOfFigures, read_table
 from benchbrief.results.imports.keep_import import MANIFEST, Prepared, Source, imported_before, keep_run, read_manifest
+from benchbrief.results.open_store import open_store
 from benchbrief.results.runs.find_runs import list_real_runs
 from benchbrief.results.runs.reusable_results import find_reusable
 from benchbrief.results.store.store import Row, Store

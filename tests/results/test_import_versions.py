@@ -11,7 +11,7 @@ import pytest
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Measurement, Operation
 from benchbrief.results.imports.imported_files import OutputProblem
-from benchbrief.results.imports.read_imported import read_output
+from benchbrief.results.imports.importer_seams import read_output
 
 OUTPUTS = Path(__file__).parent / "outputs"
 

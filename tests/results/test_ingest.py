@@ -10,9 +10,9 @@ from benchbrief.model.measurement import Interval, Measurement, Operation, Phase
 from benchbrief.model.plan import Cell
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, Started
-from benchbrief.results.building.build_store import rebuild
-from benchbrief.results.building.open_store import open_store
-from benchbrief.results.ingest.cell_verdicts import verdict_of
+from benchbrief.results.build_store import rebuild
+from benchbrief.results.ingest.run_evidence import verdict_of
+from benchbrief.results.open_store import open_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
 from tests.results.making import (

@@ -11,7 +11,7 @@ import pytest
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Interval, Sample
 from benchbrief.model.plan import Cell, Probe
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from tests.results.making import (
     HERE,
     MEASUREMENT,

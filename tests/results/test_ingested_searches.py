@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchbrief.model import events as j
 from benchbrief.model.plan import Knee, KneeSearch
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from benchbrief.results.runs.run_summary import summarise
 from tests.results.making import (
     READ,

@@ -20,7 +20,7 @@ import pytest
 from benchbrief.model.histogram import percentile
 from benchbrief.model.measurement import Measurement
 from benchbrief.results.imports.imported_files import OutputProblem
-from benchbrief.results.imports.read_imported import read_output
+from benchbrief.results.imports.importer_seams import read_output
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"

@@ -12,8 +12,7 @@ from benchbrief.model.plan import Plan
 from benchbrief.model.points import Point
 from benchbrief.model.run_record import RunRecord
 from benchbrief.results.analysis.expectation_verdicts import evaluate
-from benchbrief.results.analysis.interim_samples import AskedSoFar
-from benchbrief.results.building.growing_tables import GrowingTables
+from benchbrief.results.runs.interim_results import AskedSoFar, GrowingTables
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record, read_run
 from benchbrief.runners.journal.run_folder import create_run

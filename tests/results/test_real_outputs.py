@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model.plan import Cell, Plan, Step, Workload
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 from benchbrief.results.store.store import Store
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import Job

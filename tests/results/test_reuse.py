@@ -13,9 +13,9 @@ import pytest
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Arrivals, Cell, Expect, Host, Knee, KneeSearch, Plan, Query, Read, Reference
-from benchbrief.results.building.build_store import rebuild
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.build_store import rebuild
 from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.results.open_store import open_store
 from benchbrief.results.runs.reusable_results import Reuse, blocks, find_reusable
 from benchbrief.runners.journal.journal_file import JOURNAL, START, read_journal, write_line
 from benchbrief.runners.journal.measurement_versions import SHARED, Recorded, tool_version, way_now, way_of

@@ -19,8 +19,8 @@ from benchbrief.model import plan as p
 from benchbrief.model.measurement import Operation
 from benchbrief.progress.follow_run import Follower
 from benchbrief.progress.run_view import LiveRun
-from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.results.open_store import open_store
 from benchbrief.results.runs.find_runs import (
     find_run,
     last_interrupted,

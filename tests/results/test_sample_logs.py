@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.results.imports.importer_seams import BadLog
-from benchbrief.results.imports.read_imported import read_samples as read
+from benchbrief.results.imports.importer_seams import read_samples as read
 
 BANNER = "Linux 6.1.0 (eco-1) 	11/14/2023 	_x86_64_	(2 CPU)\n"
 

@@ -11,7 +11,6 @@ import pytest
 
 from benchbrief.model.measurement import Operation, Sample
 from benchbrief.model.plan import Probe
-from benchbrief.results.building.open_store import open_store
 from benchbrief.results.ingest.probe_samples import (
     Coverage,
     Stretch,
@@ -23,6 +22,7 @@ from benchbrief.results.ingest.probe_samples import (
     why_no_energy,
 )
 from benchbrief.results.ingest.probe_samples import energy as energy_of
+from benchbrief.results.open_store import open_store
 from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, a_read, measurement, rows
 
 READ = Operation("read", 100, mean_s=0.001)

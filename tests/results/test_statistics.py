@@ -13,8 +13,8 @@ from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Dimension, Expect, Query, Unjudged
 from benchbrief.progress.finished_run import expect_case
 from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate, is_number
-from benchbrief.results.building.open_store import open_store
-from benchbrief.results.statistics.repeat_spread import t_interval
+from benchbrief.results.open_store import open_store
+from benchbrief.runners.measurement.confidence_interval import t_interval
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, measurement
 
 RATES = (10.0, 12.0, 11.0, 15.0)
@@ -54,7 +54,7 @@ def test_scipy_is_not_imported_for_single_measurements(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 with open_store(Path(sys.argv[1])) as store:
     assert store.confidence()[0].mean == 5.0
 print([name for name in ("scipy", "pyarrow", "numpy") if name in sys.modules])

@@ -13,9 +13,9 @@ import pytest
 
 from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Metric
-from benchbrief.results.building import build_store
-from benchbrief.results.building.build_store import STORE, rebuild
-from benchbrief.results.building.open_store import fresh_store, open_store
+from benchbrief.results import build_store
+from benchbrief.results.build_store import STORE, rebuild
+from benchbrief.results.open_store import fresh_store, open_store
 from benchbrief.results.store.store import Row, Store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
@@ -306,7 +306,7 @@ def test_a_store_that_can_not_be_read_is_built_again(tmp_path: Path, damage: str
         table.write_bytes(b"")
     else:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("benchbrief.results.building.build_store.SCHEMA_VERSION", 0)
+            patch.setattr("benchbrief.results.build_store.SCHEMA_VERSION", 0)
             rebuild(run.run_dir)
     with open_store(run.run_dir) as found:
         assert len(found.query(a_query(TOTALS, "hardware", "threads"))) == 3
@@ -322,7 +322,7 @@ def test_a_store_half_renamed_by_a_killed_builder_is_built_again(
     old = (store / "cells.parquet").read_bytes()
     rebuild(run.run_dir)
     (store / "cells.parquet").write_bytes(old)
-    monkeypatch.setattr("benchbrief.results.building.open_store._SETTLE_S", 0.05)
+    monkeypatch.setattr("benchbrief.results.open_store._SETTLE_S", 0.05)
     with open_store(run.run_dir) as found:
         assert len(found.sql("FROM cells")) == 4
 
@@ -357,7 +357,7 @@ def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
 READER = """
 import json, sys
 from pathlib import Path
-from benchbrief.results.building.open_store import open_store
+from benchbrief.results.open_store import open_store
 run, times = Path(sys.argv[1]), int(sys.argv[2])
 seen = set()
 for _ in range(times):
@@ -400,7 +400,7 @@ def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
 
 def test_two_builders_take_turns(tmp_path: Path) -> None:
     run = ramp(tmp_path)
-    code = "from pathlib import Path; from benchbrief.results.building.build_store import rebuild; import sys\n"
+    code = "from pathlib import Path; from benchbrief.results.build_store import rebuild; import sys\n"
     code += "for _ in range(2): rebuild(Path(sys.argv[1]))"
     env = {**os.environ, "PYTHONPATH": str(PLUGIN)}
     builders = [subprocess.Popen([sys.executable, "-c", code, str(run.run_dir)], env=env) for _ in range(2)]

@@ -16,7 +16,7 @@ import pytest
 from benchbrief.compiler import registry
 from benchbrief.model import events as j
 from benchbrief.model.measurement import Operation
-from benchbrief.results.building.build_store import STORE, build_tables
+from benchbrief.results.build_store import STORE, build_tables
 from benchbrief.results.ingest import cell_measurement
 from tests.results.making import T0, RunMaker, a_cell, a_plan, histogram, measurement
 

@@ -360,8 +360,8 @@ def command(
     """
     from benchbrief.compiler.registry import IMPORTER_SPECS
     from benchbrief.results.imports.cell_matching import Where
+    from benchbrief.results.imports.importer_seams import table_importer
     from benchbrief.results.imports.prepare_outputs import prepare_outputs
-    from benchbrief.results.imports.read_imported import table_importer
     from benchbrief.runners.plugins import spec_of
 
     progress = Progress(quiet=choices.as_json)

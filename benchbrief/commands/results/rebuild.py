@@ -26,8 +26,8 @@ def command(run: str | None, out: Path, as_json: bool) -> None:
 
     Ends with code 3 if a raw output is gone or was changed: its numbers are missing in the tables.
     """
-    from benchbrief.results.building.build_store import rebuild
-    from benchbrief.results.building.open_store import open_store
+    from benchbrief.results.build_store import rebuild
+    from benchbrief.results.open_store import open_store
 
     run_dir = chosen_run(out, run)
     rebuild(run_dir)

@@ -34,8 +34,8 @@ def verify_outputs(
     and how the command ends; tells them unless `quiet`. That the run should have a brief is an error, unless its
     outputs are enough. Raises RunnerError, OSError."""
     from benchbrief.history.shared_store.signatures import check_signed
-    from benchbrief.results.building.open_store import store_problem
-    from benchbrief.results.ingest.unchanged_outputs import check_raw_outputs
+    from benchbrief.results.open_store import store_problem
+    from benchbrief.results.runs.kept_files import check_raw_outputs
     from benchbrief.runners.journal.run_folder import load_plan
 
     found, damaged = check_raw_outputs(run_dir), store_problem(run_dir)
@@ -267,8 +267,8 @@ def _verified(
 ) -> tuple[NumbersFile, Path, Verification]:
     """Raises Stop, RunnerError, ReportError."""
     from benchbrief.reports.verify_brief import check_journal, read_brief, verify
-    from benchbrief.results.building.open_store import rebuilt_store, store_problem, unchanged_store
-    from benchbrief.results.runs.made_reports import made_of
+    from benchbrief.results.open_store import rebuilt_store, store_problem, unchanged_store
+    from benchbrief.results.runs.kept_files import made_of
     from benchbrief.runners.journal.run_folder import load_plan, plan_of_digest
 
     if brief.is_dir():

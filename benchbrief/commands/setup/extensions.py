@@ -94,7 +94,7 @@ def _problem(kind: str, spec: ExtensionSpec) -> str:
 def _seam(kind: str, spec: ExtensionSpec) -> type | None:
     """What the class of an extension is to be; None for a template, which has no class."""
     from benchbrief.model.extension_spec import ImporterSpec
-    from benchbrief.results.imports.read_imported import SORTS
+    from benchbrief.results.imports.importer_seams import SORTS
     from benchbrief.runners.fleet.scheduler import Scheduler
     from benchbrief.runners.meters.meter_base import PowerMeter
     from benchbrief.runners.seams import Driver, Engine, ProbeKind

@@ -29,7 +29,7 @@ def command(run: str, out: Path, url: str | None, quiet: bool, as_json: bool) ->
     Each file is compared with its SHA-256, and the folder appears when it is whole. A folder that is there already is
     left as it is; if its files differ from the store's, the command fails.
     """
-    from benchbrief.history.shared_store.pull_run import pull_run
+    from benchbrief.history.shared_store.push_and_pull import pull_run
     from benchbrief.history.shared_store.shared_store import open_store
     from benchbrief.running.stop_signals import ended_by_sigterm
 

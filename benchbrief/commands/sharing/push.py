@@ -13,7 +13,7 @@ from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 
 if TYPE_CHECKING:
-    from benchbrief.history.shared_store.push_run import Pushed
+    from benchbrief.history.shared_store.push_and_pull import Pushed
     from benchbrief.history.shared_store.run_manifest import QueuedPush
 
 

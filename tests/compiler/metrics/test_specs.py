@@ -13,7 +13,7 @@ import pytest
 from benchbrief.compiler.briefs.lower_report import lower
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.model import plan
-from benchbrief.results.building.build_store import arrow_schema
+from benchbrief.results.build_store import arrow_schema
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.store_schema import TABLES
 from tests.compiler.metrics.measured import Measured, cells_of, generate, run, scope_of

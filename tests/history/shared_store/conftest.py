@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
-from benchbrief.results.runs.made_reports import ReportFiles, note_reports
+from benchbrief.results.runs.kept_files import ReportFiles, note_reports
 from tests.results.making import READ, UPDATE, RunMaker, a_cell, a_plan, measurement
 from tests.support.s3_servers import BUCKET, gofakes3, make_bucket, moto, settings
 

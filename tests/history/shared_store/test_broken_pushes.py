@@ -22,8 +22,7 @@ from benchbrief.history.object_stores.object_store import (
     StoreFull,
     StoreRefuses,
 )
-from benchbrief.history.shared_store.pull_run import pull_run
-from benchbrief.history.shared_store.push_run import Push, Pushed, push_run, run_files
+from benchbrief.history.shared_store.push_and_pull import Push, Pushed, pull_run, push_run, run_files
 from benchbrief.history.shared_store.run_manifest import object_key
 from benchbrief.history.shared_store.shared_store import MARKER, SharedStore, open_store
 from benchbrief.results.store_errors import NoRoom

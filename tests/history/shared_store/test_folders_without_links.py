@@ -11,8 +11,7 @@ import pytest
 
 from benchbrief.history.object_stores.file_objects import give_name
 from benchbrief.history.object_stores.object_store import SharedStoreError
-from benchbrief.history.shared_store.pull_run import pull_run
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, pull_run, push_run
 from benchbrief.history.shared_store.shared_store import open_store
 
 

@@ -18,8 +18,7 @@ from benchbrief.history.many_runs import StoreOfRuns
 from benchbrief.history.object_stores.object_store import SharedStoreError
 from benchbrief.history.series_rows import write_series
 from benchbrief.history.shared_store.listed_runs import ListedRun, runs_in_folder
-from benchbrief.history.shared_store.pull_run import pull_run
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, pull_run, push_run
 from benchbrief.history.shared_store.run_manifest import (
     QueuedPush,
     StoredFile,
@@ -30,8 +29,8 @@ from benchbrief.history.shared_store.run_manifest import (
 )
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from benchbrief.model.plan import Metric, Query
-from benchbrief.results.building.build_store import rebuild
-from benchbrief.results.building.open_store import open_store as open_run_store
+from benchbrief.results.build_store import rebuild
+from benchbrief.results.open_store import open_store as open_run_store
 from benchbrief.results.runs.find_runs import list_runs
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError

@@ -24,8 +24,7 @@ from benchbrief.history.series_cache import RunStore, open_series
 from benchbrief.history.series_rows import write_series
 from benchbrief.history.shared_store.collect_garbage import Retention, collect_garbage
 from benchbrief.history.shared_store.listed_runs import runs_in_store
-from benchbrief.history.shared_store.pull_run import pull_run
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, pull_run, push_run
 from benchbrief.history.shared_store.run_manifest import (
     Manifest,
     StoredFile,

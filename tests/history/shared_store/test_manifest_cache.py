@@ -8,7 +8,7 @@ import pytest
 from benchbrief.history.many_runs import StoreOfRuns
 from benchbrief.history.series_cache import RunStore
 from benchbrief.history.shared_store.listed_runs import runs_in_store
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, push_run
 from benchbrief.history.shared_store.shared_query import open_results
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from tests.history.shared_store.conftest import store_url

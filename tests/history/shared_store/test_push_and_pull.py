@@ -15,8 +15,7 @@ from benchbrief.history.object_stores.object_store import (
     hash_file,
     open_objects,
 )
-from benchbrief.history.shared_store.pull_run import pull_run
-from benchbrief.history.shared_store.push_run import Push, Pushed, push_run, run_files
+from benchbrief.history.shared_store.push_and_pull import Push, Pushed, pull_run, push_run, run_files
 from benchbrief.history.shared_store.run_manifest import (
     manifest_key,
     manifest_text,
@@ -25,7 +24,7 @@ from benchbrief.history.shared_store.run_manifest import (
     run_of_key,
 )
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
-from benchbrief.results.building.open_store import fresh_store
+from benchbrief.results.open_store import fresh_store
 from tests.history.shared_store.conftest import a_run
 
 MakeRun = Callable[..., Path]

@@ -16,8 +16,7 @@ import pytest
 
 from benchbrief.history.object_stores.object_store import ObjectStore, SharedStoreError, StoreDamaged, hash_file
 from benchbrief.history.shared_store.collect_garbage import Retention, collect_garbage
-from benchbrief.history.shared_store.pull_run import pull_run
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, pull_run, push_run
 from benchbrief.history.shared_store.run_manifest import manifest_key, manifest_text, table_key
 from benchbrief.history.shared_store.shared_query import open_results
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store

@@ -12,7 +12,7 @@ from benchbrief.history.read_series import Choice, Found, read_series
 from benchbrief.history.series_cache import RunStore, open_series, run_source
 from benchbrief.history.series_changes import trend_of
 from benchbrief.history.series_rows import SERIES, write_series
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, push_run
 from benchbrief.history.shared_store.run_manifest import Manifest, table_key
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from tests.history.shared_store.conftest import store_url

@@ -11,7 +11,7 @@ from benchbrief.history.object_stores.object_store import (
     StoreRefuses,
     hash_file,
 )
-from benchbrief.history.shared_store.push_run import Push, push_run
+from benchbrief.history.shared_store.push_and_pull import Push, push_run
 from benchbrief.history.shared_store.run_manifest import object_key
 from benchbrief.history.shared_store.shared_store import open_store
 from tests.support.ports import free_port

@@ -13,7 +13,7 @@ import json, os, sys, threading
 from pathlib import Path
 from benchmarks.fleet import spec
 from benchbrief.compiler.compile import check
-from benchbrief.results.building.build_store import rebuild
+from benchbrief.results.build_store import rebuild
 from benchbrief.runners.execution.executor import execute
 from benchbrief.model.events import Simulated
 from benchbrief.runners.journal.run_folder import create_run

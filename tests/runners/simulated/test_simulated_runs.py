@@ -18,7 +18,7 @@ from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec
 from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.registry import PROBE_SPECS
 from benchbrief.model import events as j
-from benchbrief.results.building.build_store import DATABASE, rebuild
+from benchbrief.results.build_store import DATABASE, rebuild
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.executor import execute

@@ -18,9 +18,9 @@ from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
-from benchbrief.results.imports.import_problems import Problem
 from benchbrief.results.imports.imported_files import (
     OutputProblem,
+    Problem,
     read_lines,
     refuse_no_text,
     require_consistent,

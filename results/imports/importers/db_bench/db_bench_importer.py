@@ -14,9 +14,10 @@ from pathlib import Path
 from benchbrief.model.measurement import Measurement, PhaseThroughput
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.imports.cell_matching import Options
-from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import (
+    WRONG_CELL,
     OutputProblem,
+    Problem,
     only_file,
     read_lines,
     require_consistent,

@@ -15,17 +15,17 @@ from pathlib import Path
 from benchbrief.model.measurement import Measurement, PhaseThroughput
 from benchbrief.model.plan import Cell, Plan, Workload
 from benchbrief.results.imports.cell_matching import Options
-from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import (
+    WRONG_CELL,
     OutputProblem,
+    Problem,
     only_file,
     read_lines,
     require_consistent,
     tool_that_wrote,
     whole_run,
 )
-from benchbrief.results.imports.importer_seams import OutputImporter, Setting
-from benchbrief.results.imports.importers.property_settings import HEAD, disclosed, planned
+from benchbrief.results.imports.importer_seams import HEAD, OutputImporter, Setting, disclosed, planned
 from benchbrief.runners.drivers.go_ycsb import go_ycsb, go_ycsb_invariants, go_ycsb_output
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchbrief.model.measurement import Sample
+from benchbrief.results.imports.imported_files import parse_time
 from benchbrief.results.imports.importer_seams import BadLog, SampleImporter
-from benchbrief.results.imports.importers.log_times import parse_time
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.text_encoding import text_encoding
 

@@ -13,8 +13,14 @@ from pathlib import Path
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Arrivals, Cell, Experiment, Plan, UntilSteady
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
-from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
-from benchbrief.results.imports.imported_files import OutputProblem, read_lines, require_consistent, tool_that_wrote
+from benchbrief.results.imports.imported_files import (
+    WRONG_CELL,
+    OutputProblem,
+    Problem,
+    read_lines,
+    require_consistent,
+    tool_that_wrote,
+)
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_log import LOG, OPERATIONS, BadLog, read_log

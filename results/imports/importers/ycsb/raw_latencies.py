@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.model.histogram import US_PER_S, from_counts
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.results.imports.import_problems import BadLine
-from benchbrief.results.imports.imported_files import last_text
-from benchbrief.results.imports.importers.property_settings import disclosed
+from benchbrief.results.imports.imported_files import BadLine, last_text
+from benchbrief.results.imports.importer_seams import disclosed
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
 from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_invariants import parse_printed

@@ -1,8 +1,7 @@
 """Opening a run's store: builds it first where it is missing, damaged, or of another version.
 
 No file is held or locked: the small tables are copied, and the large ones are read from their Parquet files as
-needed.
-"""
+needed."""
 
 from __future__ import annotations
 
@@ -17,20 +16,22 @@ from typing import TYPE_CHECKING
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.dsl.bench_error import FULL
-from benchbrief.results.building.build_store import (
+from benchbrief.results.build_store import (
     BUILD,
     FILES,
+    MANIFEST,
     PARQUET,
     STORE,
+    StoreManifest,
     build_tables,
     is_building,
     parquet_scan,
+    read_store_manifest,
     rebuild,
 )
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.store import Store
-from benchbrief.results.store.store_manifest import MANIFEST, StoreManifest, read_store_manifest
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from benchbrief.runners.errors import RunnerError

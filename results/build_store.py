@@ -1,21 +1,22 @@
 """Writing the store: Parquet tables and a DuckDB file over them, completely or not at all.
 
 Everything is written to `store/.building`, under a lock that only builders take, and renamed into place at the end.
-All tables of one build carry its id, so that a reader that comes between the renames notices, and reads again.
-"""
+All tables of one build carry its id, so that a reader that comes between the renames notices, and reads again."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import shutil
 import time
 import types
 import typing
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -27,8 +28,6 @@ from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Plan
 from benchbrief.model.version import benchbrief_version
 from benchbrief.results.store.measure_views import VIEWS, create_views, planned_metrics
-from benchbrief.results.store.run_sentences import Sentences
-from benchbrief.results.store.store_manifest import MANIFEST, write_store_manifest
 from benchbrief.results.store.store_schema import (
     SCHEMA_VERSION,
     TABLES,
@@ -38,17 +37,63 @@ from benchbrief.results.store.store_schema import (
     SampleBlock,
     SampleRow,
     SentenceRow,
+    Sentences,
 )
 from benchbrief.results.store_errors import NoRoom, ResultsError
+from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, has_begun, is_locked
 from benchbrief.runners.journal.run_folder import require_journal
-from benchbrief.runners.plain_files import own_folder
+from benchbrief.runners.plain_files import own_folder, read_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from benchbrief.results.ingest.run_evidence import Evidence
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class StoreManifest:
+    """`build` is the id that all tables of one build carry. `files` maps their names to their SHA-256."""
+
+    build: str
+    files: dict[str, str]
+
+    def lists(self, names: Iterable[str]) -> bool:
+        """Return whether all these files were built: other versions have other tables."""
+        return self.files.keys() >= set(names)
+
+    def problem(self, store: Path, names: Iterable[str]) -> str:
+        """Return what is wrong with the first of these files that has changed; "" when none has. Raises OSError."""
+        for name in names:
+            try:
+                found = sha256_of(store / name)
+            except FileNotFoundError:
+                return f"{name} is missing"
+            if found != self.files.get(name):
+                return f"{name} is not as it was built"
+        return ""
+
+
+def write_store_manifest(folder: Path, build: str, names: Iterable[str]) -> None:
+    """Write the manifest of these files into their folder. Raises OSError."""
+    files = {name: sha256_of(folder / name) for name in names}
+    text = json.dumps({"build": build, "files": files}, indent=1) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def read_store_manifest(store: Path) -> StoreManifest | None:
+    """Read the manifest. None when it is missing or unreadable. Raises OSError for other failures."""
+    try:
+        content = json.loads(read_plain(store / MANIFEST))
+        return StoreManifest(
+            str(content["build"]), {str(name): str(digest) for name, digest in content["files"].items()}
+        )
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
 
 STORE = "store"
 DATABASE = "results.duckdb"
@@ -88,9 +133,7 @@ def rebuild(
         with _builder(store) as building:
             if not is_needed():
                 return False
-            from benchbrief.results.ingest.run_evidence import (
-                read_evidence,  # imported late: a reader of a built store needs no runners
-            )
+            from benchbrief.results.ingest.run_evidence import read_evidence
 
             build = _write_tables(evidence or read_evidence(run_dir, plan), building)
             _write_database(building)
