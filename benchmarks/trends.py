@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchbrief.history.gate_rule import AGAIN, Again, Rule, confirm, judge_run
-from benchbrief.history.read_series import Measured, Part, Series
+from benchbrief.history.gate_rule import AGAIN, GateRule, Remeasured, confirm, judge_run
+from benchbrief.history.read_series import HistorySeries, SeriesPart, SeriesValue
 from benchbrief.history.series_changes import trend_of
 from benchmarks.timing import BENCH, verdict
 
@@ -60,7 +60,7 @@ class Lab:
 
     def __init__(self, seed: int, draw: Draw = normal, kept: float = 0.0) -> None:
         self._rng, self._draw, self._kept = np.random.default_rng(seed), draw, kept
-        self._values: list[list[Measured]] = [[] for _ in range(SERIES + CONTROLS)]
+        self._values: list[list[SeriesValue]] = [[] for _ in range(SERIES + CONTROLS)]
         self._shocks = [0.0] * (SERIES + CONTROLS)
         self._night = 0
         for _ in range(BEFORE):
@@ -74,17 +74,19 @@ class Lab:
             fresh = self._draw(self._rng) * math.sqrt(1 - self._kept**2)
             self._shocks[place] = self._kept * self._shocks[place] + fresh
             value = 1000 * math.exp(self._shocks[place] + (effects[place] if effects else 0.0))
-            values.append(Measured(run, at, value, "", ""))
+            values.append(SeriesValue(run, at, value, "", ""))
             del values[:-KEPT]
         return run
 
     def judge(self, run: str, effects: Sequence[float] = ()) -> Night:
         series = [
-            Series("nightly.bench", "", "throughput", "", "higher", False, {"threads": place}, place >= SERIES, (part,))
+            HistorySeries(
+                "nightly.bench", "", "throughput", "", "higher", False, {"threads": place}, place >= SERIES, (part,)
+            )
             for place, values in enumerate(self._values)
-            for part in (Part("ops/s", "", "", {}, tuple(values)),)
+            for part in (SeriesPart("ops/s", "", "", {}, tuple(values)),)
         ]
-        rule = Rule()
+        rule = GateRule()
         judged = judge_run(run, series, series[SERIES:], rule)
         suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
 
@@ -92,7 +94,7 @@ class Lab:
             effect = effects[place] if effects else 0.0
             return [1000 * math.exp(self._draw(self._rng) + effect) for _ in range(AGAIN)]
 
-        again = Again({place: measured(place) for place in suspects})
+        again = Remeasured({place: measured(place) for place in suspects})
         if suspects:
             again = replace(again, controls={series[n].key: measured(n) for n in range(SERIES, SERIES + CONTROLS)})
         confirmed = confirm(judged, again, rule)
@@ -123,9 +125,9 @@ def drift_is_of_lab(seed: int) -> tuple[bool, bool]:
         effects = [math.log(0.95) * min(1.0, (night + 1) / 10)] * (SERIES + CONTROLS)
         alarms += bool(lab.judge(lab.pass_night(effects), effects).alarms)
     series = [
-        Series("nightly.bench", "", "throughput", "", "higher", False, {"threads": n}, n >= SERIES, (part,))
+        HistorySeries("nightly.bench", "", "throughput", "", "higher", False, {"threads": n}, n >= SERIES, (part,))
         for n, values in enumerate(lab._values)
-        for part in (Part("ops/s", "", "", {}, tuple(values)),)
+        for part in (SeriesPart("ops/s", "", "", {}, tuple(values)),)
     ]
     changes = [change for each in series[:SERIES] for change in trend_of(each, series[SERIES:]).changes]
     share = sum(change.lab is not None and change.lab.is_lab for change in changes) / max(1, len(changes))
@@ -156,13 +158,13 @@ def main() -> bool:
     return held & many_runs()
 
 
-def a_year(seed: int) -> Series:
+def a_year(seed: int) -> HistorySeries:
     rng = np.random.default_rng(seed)
     values = tuple(
-        Measured(str(n), FIRST + timedelta(days=n), 1000 * math.exp(normal(rng)), "", "") for n in range(365)
+        SeriesValue(str(n), FIRST + timedelta(days=n), 1000 * math.exp(normal(rng)), "", "") for n in range(365)
     )
-    return Series(
-        "nightly.bench", "", "throughput", "", "higher", False, {}, False, (Part("ops/s", "", "", {}, values),)
+    return HistorySeries(
+        "nightly.bench", "", "throughput", "", "higher", False, {}, False, (SeriesPart("ops/s", "", "", {}, values),)
     )
 
 

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Literal, NamedTuple
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.history.read_series import Measured, Part, Series, SeriesKey
+from benchbrief.history.read_series import HistorySeries, SeriesKey, SeriesPart, SeriesValue
 from benchbrief.history.series_changes import (
     ChangeVerdict,
     ControlLevel,
@@ -24,7 +24,8 @@ from benchbrief.history.series_changes import (
     scaled,
     trend_of,
 )
-from benchbrief.results.ingest.latency_rows import nothing_failed
+from benchbrief.model.message import word
+from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
@@ -42,7 +43,7 @@ though nothing failed."""
 
 
 @dataclass(frozen=True)
-class Rule:
+class GateRule:
     """`budget` is the share of nights that may have a false alarm, `threshold` the least change that counts. A
     `baseline` run's level is what is compared with, in place of the last one. `imported`: the runs are, so that a value
     which none has given is one that their source does not tell."""
@@ -54,22 +55,22 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSeries:
     """A series at a run. `length` of its last values are compared with the mean `level`, from `since` on; `change` is
     their mean over it, less 1, None where the level is not above 0. `p` is corrected for lengths and series.
 
     `again` are the values that were measured again, `again_p` their p-value, corrected for what is suspicious.
     """
 
-    series: Series
+    series: HistorySeries
     state: State
     detail: str = ""
     value: float | None = None
     level: float | None = None
     change: float | None = None
     length: int = 0
-    first: Measured | None = None
-    since: Measured | None = None
+    first: SeriesValue | None = None
+    since: SeriesValue | None = None
     p: float | None = None
     before: tuple[float, ...] = ()
     """The values at the level."""
@@ -77,7 +78,7 @@ class Judged:
     controls: tuple[ControlLevel, ...] = ()
     lab: LabShare | None = None
     verdict: ChangeVerdict | None = None
-    part: Part | None = None
+    part: SeriesPart | None = None
     """The part of the series that the run is in."""
     again: tuple[float, ...] = ()
     again_p: float | None = None
@@ -89,9 +90,9 @@ class _At(NamedTuple):
     """A series up to the judged run, and where the level that counts begins. `known_as` is the verdict there, and
     `noise` are those by which a change is none."""
 
-    series: Series
-    part: Part
-    known: tuple[Measured, ...]
+    series: HistorySeries
+    part: SeriesPart
+    known: tuple[SeriesValue, ...]
     start: int
     end: int
     known_as: ChangeVerdict | None
@@ -100,16 +101,16 @@ class _At(NamedTuple):
 
 def judge_run(
     run_id: str,
-    series: Sequence[Series],
-    controls: Sequence[Series],
-    rule: Rule,
+    series: Sequence[HistorySeries],
+    controls: Sequence[HistorySeries],
+    rule: GateRule,
     verdicts: Sequence[ChangeVerdict] = (),
     reused: Collection[SeriesKey] = (),
-) -> list[Judged]:
+) -> list[JudgedSeries]:
     """Judge each series of a run that is no control, in order. Nothing is an alarm yet, only suspect. `reused` are the
     keys of those that the run took from an earlier one."""
-    found: dict[int, Judged] = {}
-    tested: dict[int, tuple[_At, Judged]] = {}
+    found: dict[int, JudgedSeries] = {}
+    tested: dict[int, tuple[_At, JudgedSeries]] = {}
     vanished, runs = _vanished(run_id, series), _runs_by_environment(series)
     for place, each in enumerate(series):
         if each.control:
@@ -117,11 +118,13 @@ def judge_run(
         part = _part_of(each, run_id)
         if part is None:
             if each.key in reused:
-                found[place] = Judged(each, "reused", "taken from an earlier run, whose gate judges it")
+                found[place] = JudgedSeries(each, "reused", "taken from an earlier run, whose gate judges it")
             elif each.key in vanished and each.chosen:
-                found[place] = Judged(each, "passed over", "the run chose other points, and the run before it this one")
+                found[place] = JudgedSeries(
+                    each, "passed over", "the run chose other points, and the run before it this one"
+                )
             elif each.key in vanished:
-                found[place] = Judged(each, "missing", "the run has no such value, and the run before it had one")
+                found[place] = JudgedSeries(each, "missing", "the run has no such value, and the run before it had one")
             continue
         at = _located(run_id, each, part, rule, verdicts)
         if isinstance(at, _At):
@@ -135,7 +138,7 @@ def judge_run(
     return [found[place] for place in sorted(found)]
 
 
-def _runs_by_environment(series: Sequence[Series]) -> Mapping[str, set[str]]:
+def _runs_by_environment(series: Sequence[HistorySeries]) -> Mapping[str, set[str]]:
     """Return the runs that have values in each environment."""
     found: dict[str, set[str]] = {}
     for part in (part for each in series for part in each.parts):
@@ -143,11 +146,11 @@ def _runs_by_environment(series: Sequence[Series]) -> Mapping[str, set[str]]:
     return found
 
 
-def _part_of(series: Series, run_id: str) -> Part | None:
+def _part_of(series: HistorySeries, run_id: str) -> SeriesPart | None:
     return next((part for part in series.parts if any(each.run_id == run_id for each in part.values)), None)
 
 
-def _vanished(run_id: str, series: Sequence[Series]) -> set[tuple[str, str, str, str]]:
+def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, str, str, str]]:
     """Return the keys of the series of the same specs in which the run before this one has a value, and which this
     one has not."""
     own = [each for each in series if _part_of(each, run_id)]
@@ -163,7 +166,7 @@ def _vanished(run_id: str, series: Sequence[Series]) -> set[tuple[str, str, str,
 
 
 @dataclass(frozen=True)
-class Again:
+class Remeasured:
     """What was measured again, a value for each time: of what is suspect, by its place among the judged, and of the
     controls in the same runs, by their key. NaN for a missing one."""
 
@@ -171,7 +174,7 @@ class Again:
     controls: Mapping[tuple[str, str, str, str], Sequence[float]] = field(default_factory=dict)
 
 
-def confirm(judged: Sequence[Judged], again: Again, rule: Rule) -> list[Judged]:
+def confirm(judged: Sequence[JudgedSeries], again: Remeasured, rule: GateRule) -> list[JudgedSeries]:
     """Decide on what is suspect, by what was measured again.
 
     Where a control was measured again, too, the change must be there beside that of the control, by a test that is
@@ -200,7 +203,7 @@ def confirm(judged: Sequence[Judged], again: Again, rule: Rule) -> list[Judged]:
     return decided
 
 
-def _rest_p(judged: Judged, again: Again, times: Mapping[int, float], suspects: int) -> float | None:
+def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float], suspects: int) -> float | None:
     """Return the p-value of what is left without the change of the controls; None where none was measured again.
 
     It is that of the difference in differences: each run's value less its controls, before and again, so that the noise
@@ -223,15 +226,17 @@ def _rest_p(judged: Judged, again: Again, times: Mapping[int, float], suspects: 
     return min(1.0, p_of_shift(before, rest, _direction(judged)) * suspects)
 
 
-def _located(run_id: str, series: Series, part: Part, rule: Rule, verdicts: Sequence[ChangeVerdict]) -> _At | Judged:
+def _located(
+    run_id: str, series: HistorySeries, part: SeriesPart, rule: GateRule, verdicts: Sequence[ChangeVerdict]
+) -> _At | JudgedSeries:
     """Return where the level of a series is, or why it can't be tested."""
     place = next(index for index, each in enumerate(part.values) if each.run_id == run_id)
     until = replace(part, values=part.values[: place + 1])
     last = part.values[place]
     if last.value is None:
         had = any(each.at < last.at for one in series.parts for each in one.known)
-        never_given = not had and (rule.imported or nothing_failed(last.reason))
-        return Judged(series, "passed over" if never_given else "missing", last.reason)
+        never_given = not had and (rule.imported or _nothing_failed(last.reason))
+        return JudgedSeries(series, "passed over" if never_given else "missing", last.reason)
     known = until.known
     of_series = [each for each in verdicts if each.is_on(series)]
     changes = [
@@ -253,7 +258,7 @@ def _located(run_id: str, series: Series, part: Part, rule: Rule, verdicts: Sequ
         verdict = None
         pinned = next((index for index, each in enumerate(known) if each.run_id == rule.baseline), None)
         if pinned is None:
-            return Judged(series, "untested", f"{rule.baseline} has no value of it in this environment")
+            return JudgedSeries(series, "untested", f"{rule.baseline} has no value of it in this environment")
         start = max((index for index in changes if index <= pinned), default=0)
         end = min((index for index in changes if index > pinned), default=len(known))
     value = known[-1].value
@@ -264,12 +269,27 @@ def _located(run_id: str, series: Series, part: Part, rule: Rule, verdicts: Sequ
             why += "; the environment or the definition is new"
         state: State = "known" if verdict else "untested"
         needed = FEWEST - max(others, 0)
-        return Judged(series, state, why, value=value, since=known[start], verdict=verdict, runs_needed=needed)
+        return JudgedSeries(series, state, why, value=value, since=known[start], verdict=verdict, runs_needed=needed)
     noise = [each for each in of_series if each.verdict == "noise"]
     return _At(series, part, known, start, end, verdict, noise)
 
 
-def _compared(at: _At) -> Judged:
+_UNSHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
+"""The codes of a plan for why a query of what was measured has no value."""
+
+
+def _nothing_failed(reason: str) -> bool:
+    """Return whether a value is missing for what was measured, such as a knee that no point shows, or since the tool
+    gives none. A series file has sentences without their codes, joined where a value has several such parts."""
+    never = (
+        *(say.divided(), say.divided_by_zero(), say.no_such_value(), *map(word, _UNSHOWN)),
+        *(say.gave_no_histogram(), say.not_printed(), say.gave_no(statistic="mean")),
+        *(say.unmergeable(), say.over_repeats(said=say.unmergeable())),
+    )
+    return all(part in never for part in reason.split(say.both(first="", then="")))
+
+
+def _compared(at: _At) -> JudgedSeries:
     """Compare the last values with the level. `p` is not corrected for the number of series yet."""
     values = [each.value for each in at.known if each.value is not None]
     shown = scaled(values)
@@ -284,7 +304,7 @@ def _compared(at: _At) -> Judged:
     before = tuple(values[at.start : len(values) - found.length])
     level = fmean(before)
     last = fmean(values[len(values) - found.length :])
-    return Judged(
+    return JudgedSeries(
         at.series,
         "ok" if found is worse else "better",
         value=values[-1],
@@ -300,7 +320,9 @@ def _compared(at: _At) -> Judged:
     )
 
 
-def _suspected(at: _At, found: Judged, tests: int, rule: Rule, controls: Sequence[Series]) -> Judged:
+def _suspected(
+    at: _At, found: JudgedSeries, tests: int, rule: GateRule, controls: Sequence[HistorySeries]
+) -> JudgedSeries:
     p = min(1.0, (found.p if found.p is not None else 1.0) * tests)
     found = replace(found, p=p)
     small = found.change is not None and abs(found.change) < rule.threshold
@@ -334,7 +356,7 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
     return both[: len(level)], both[len(level) :]
 
 
-def _direction(judged: Judged) -> int:
+def _direction(judged: JudgedSeries) -> int:
     """Return which way is worse; where none is, the way that it went."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1

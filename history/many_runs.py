@@ -21,7 +21,7 @@ from benchbrief.history.series_cache import MOST_OF_A_SERIES, SeriesTable, serie
 from benchbrief.history.series_rows import SERIES, SeriesRow, canonical, labels_in, labels_of, rows_in, schema
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.points import DimKey, Point, PointKeys
-from benchbrief.results.compare.comparison import Better, Values
+from benchbrief.results.compare.comparison import Better, PointValues
 from benchbrief.results.open_store import unchanged_store
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
 from benchbrief.results.runs.kept_files import recorded_files
@@ -33,7 +33,7 @@ from benchbrief.runners.journal.run_folder import PLAN, load_plan
 from benchbrief.runners.plain_files import read_plain
 
 if TYPE_CHECKING:
-    from benchbrief.history.shared_store.run_manifest import Manifest
+    from benchbrief.history.shared_store.run_manifest import RunManifest
     from benchbrief.history.shared_store.shared_store import SharedStore
 
 DATA_VERSION = 5
@@ -66,9 +66,9 @@ class RunValue(_Part):
     decided: bool = True
 
     @property
-    def values(self) -> Values:
+    def values(self) -> PointValues:
         doubt = Doubt(self.bound, self.decided)
-        return Values(self.value, self.repeats, self.percentile, self.reason, doubt=doubt)
+        return PointValues(self.value, self.repeats, self.percentile, self.reason, doubt=doubt)
 
     @property
     def at(self) -> PointKeys:
@@ -82,7 +82,7 @@ def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
     return tuple((dim, point[dim]) for dim in Point._fields if dim in point)
 
 
-class Brief(_Part):
+class BriefFile(_Part):
     """A file of a report of the run: its path in the run's folder, and its SHA-256 as the journal has it."""
 
     path: str
@@ -115,7 +115,7 @@ class SiteRun(_Part):
     tags: tuple[str, ...] = ()
     values: tuple[RunValue, ...] = ()
     facts: dict[str, dict[str, str]] = {}
-    briefs: tuple[Brief, ...] = ()
+    briefs: tuple[BriefFile, ...] = ()
     problem: str = ""
 
     @property
@@ -217,7 +217,7 @@ class RunPlace(Protocol):
         """Yield each run; one that can't be read says why. Raises RunnerError when the place is away."""
         ...
 
-    def fetch(self, run: SiteRun, brief: Brief, into: Path) -> None:
+    def fetch(self, run: SiteRun, brief: BriefFile, into: Path) -> None:
         """Write a brief's file. Raises RunnerError, OSError."""
         ...
 
@@ -254,7 +254,7 @@ class FolderOfRuns:
         with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
             yield from pool.map(_read_folder, folders, chunksize=8)
 
-    def fetch(self, run: SiteRun, brief: Brief, into: Path) -> None:
+    def fetch(self, run: SiteRun, brief: BriefFile, into: Path) -> None:
         _copy(self.out / run.id / brief.path, brief, into)
 
 
@@ -290,16 +290,16 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
         return SiteRun(id=run_dir.name, stamp="unread" if may_be_read_later else stamp, problem=message)
 
 
-def _briefs(run_dir: Path) -> Iterator[Brief]:
+def _briefs(run_dir: Path) -> Iterator[BriefFile]:
     """Yield the files of the run's reports as they were last made, in its folder."""
     for path, digest in recorded_files(run_dir / JOURNAL).items():
         if path.endswith(SHOWN) and _is_inside(path):
             try:
-                yield Brief(path=path, sha256=digest, problem=_changed(sha256_of(run_dir / path, run_dir), digest))
+                yield BriefFile(path=path, sha256=digest, problem=_changed(sha256_of(run_dir / path, run_dir), digest))
             except FileNotFoundError:
                 continue
             except OSError as error:
-                yield Brief(path=path, sha256=digest, problem=error.strerror)
+                yield BriefFile(path=path, sha256=digest, problem=error.strerror)
 
 
 def _changed(found: str, recorded: str | None) -> str:
@@ -310,7 +310,7 @@ def _is_inside(path: str) -> bool:
     return not Path(path).is_absolute() and ".." not in Path(path).parts
 
 
-def _copy(file: Path, brief: Brief, into: Path) -> None:
+def _copy(file: Path, brief: BriefFile, into: Path) -> None:
     """Copy a file whose digest is known: what is not what was made is not shown as if it were."""
     content = read_plain(file)
     if hashlib.sha256(content).hexdigest() != brief.sha256:
@@ -340,7 +340,7 @@ class StoreOfRuns:
             # A later benchbrief may read it as it is, so that it is read again each time.
             yield SiteRun(id=run, stamp="unread", problem=self.store.unread.get(run, "its manifest is gone"))
 
-    def _read(self, manifest: Manifest, stamp: str) -> SiteRun:
+    def _read(self, manifest: RunManifest, stamp: str) -> SiteRun:
         """Read a run. Whatever is wrong with it is the run's problem, and not the site's."""
         from benchbrief.history.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
 
@@ -377,15 +377,15 @@ class StoreOfRuns:
             message = error.message if isinstance(error, BenchError) else "its series file can't be read"
             return run.model_copy(update={"problem": message})
 
-    def _briefs(self, manifest: Manifest, passing: Path) -> Iterator[Brief]:
+    def _briefs(self, manifest: RunManifest, passing: Path) -> Iterator[BriefFile]:
         """Yield the files of the run's reports, each with whether it is what the run's journal names. Raises
         RunnerError."""
         shown = {path: file for path, file in manifest.briefs.items() if path.endswith(SHOWN)}
         recorded = recorded_files(self.store.fetch(manifest, JOURNAL, passing)) if shown else {}
         for path, file in shown.items():
-            yield Brief(path=path, sha256=file.sha256, problem=_changed(file.sha256, recorded.get(path)))
+            yield BriefFile(path=path, sha256=file.sha256, problem=_changed(file.sha256, recorded.get(path)))
 
-    def fetch(self, run: SiteRun, brief: Brief, into: Path) -> None:
+    def fetch(self, run: SiteRun, brief: BriefFile, into: Path) -> None:
         (manifest,) = self.store.manifests([run.id])
         into.parent.mkdir(parents=True, exist_ok=True)
         self.store.fetch(manifest, brief.path, into)

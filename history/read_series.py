@@ -25,7 +25,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _AHEAD = timedelta(days=1)
 
 
-class Measured(NamedTuple):
+class SeriesValue(NamedTuple):
     """A run's value over all its repeats; None where it is missing, and `reason` says why."""
 
     run_id: str
@@ -37,7 +37,7 @@ class Measured(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class SeriesPart:
     """Values that can be compared: of one environment, definition and unit, the oldest first. `redefined` names what
     its definition has changed in since the part before, where that is known."""
 
@@ -45,11 +45,11 @@ class Part:
     definition: str
     environment: str
     facts: Facts
-    values: tuple[Measured, ...]
+    values: tuple[SeriesValue, ...]
     redefined: tuple[str, ...] = ()
 
     @property
-    def known(self) -> tuple[Measured, ...]:
+    def known(self) -> tuple[SeriesValue, ...]:
         return tuple(each for each in self.values if each.value is not None)
 
 
@@ -62,7 +62,7 @@ def _canonical(point: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Series:
+class HistorySeries:
     """A quantity of a spec at a point. Its `parts` are never compared with each other; the one that began last is
     the last."""
 
@@ -74,7 +74,7 @@ class Series:
     percentile: bool
     point: Mapping[str, str | float]
     control: bool
-    parts: tuple[Part, ...]
+    parts: tuple[SeriesPart, ...]
     chosen: bool = False
     """Whether its point is at a load that runs choose themselves."""
 
@@ -91,7 +91,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Choice:
+class SeriesChoice:
     """Which series, and of which runs. `where` has the allowed texts by dimension. `across` are facts, as patterns,
     that make no other environment: what is under test, such as `database version`."""
 
@@ -103,7 +103,7 @@ class Choice:
     across: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class FoundSeries(NamedTuple):
     """Series in the order of spec, quantity and point. `notes` say which runs and values are left out, and why.
 
     `controls` are the control series of the same quantities and of throughput, also at points that were not chosen.
@@ -111,14 +111,14 @@ class Found(NamedTuple):
     runs are, with the keys of these series.
     """
 
-    series: tuple[Series, ...]
-    controls: tuple[Series, ...]
+    series: tuple[HistorySeries, ...]
+    controls: tuple[HistorySeries, ...]
     notes: tuple[str, ...]
     wrong_clocks: tuple[str, ...] = ()
     reused: Mapping[str, frozenset[SeriesKey]] = {}
 
 
-def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None) -> Found:
+def read_series(table: SeriesTable, choice: SeriesChoice, now: datetime | None = None) -> FoundSeries:
     """Return the chosen series. Raises ResultsError when there is none, with what there is.
 
     Unless quantities are chosen, a search for a promise is there with what it found alone: the rates that it tries are
@@ -144,13 +144,13 @@ def read_series(table: SeriesTable, choice: Choice, now: datetime | None = None)
         raise ResultsError(_nothing(table, choice), _hint(table, choice, names))
     notes += _new_by_version(series)
     controls = tuple(each for each in every if each.control)
-    return Found(series, controls, tuple(notes), tuple(run for run, _ in wrong), reused)
+    return FoundSeries(series, controls, tuple(notes), tuple(run for run, _ in wrong), reused)
 
 
 _SOME = 5
 
 
-def _quantities(table: SeriesTable, choice: Choice) -> list[str]:
+def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
     """Return the chosen quantities: `latency.p99` is that of all operations. Raises ResultsError."""
     known = [name for (name,) in table.connection.execute("SELECT DISTINCT quantity FROM series ORDER BY 1").fetchall()]
     if not known:
@@ -170,7 +170,7 @@ def _quantities(table: SeriesTable, choice: Choice) -> list[str]:
     return list(chosen)
 
 
-def _choose(table: SeriesTable, choice: Choice, names: Sequence[str]) -> None:
+def _choose(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> None:
     """Make the table `chosen`, of what is asked for and of the controls beside it."""
     ask = table.connection.execute
     conditions = ["repeat IS NULL", "origin = ?"]
@@ -232,7 +232,7 @@ def _leave_out_reused(table: SeriesTable) -> dict[str, frozenset[SeriesKey]]:
     return {run: frozenset(keys) for run, keys in reused.items()}
 
 
-def _without_searched_rates(series: Sequence[Series]) -> tuple[Series, ...]:
+def _without_searched_rates(series: Sequence[HistorySeries]) -> tuple[HistorySeries, ...]:
     """Leave out the rates that searches for a promise tried. Where a point names no experiment, all with rates must be
     such searches."""
     searching: dict[tuple[str, str], set[object]] = {}
@@ -242,7 +242,7 @@ def _without_searched_rates(series: Sequence[Series]) -> tuple[Series, ...]:
         if of is not None and (experiment := each.point.get("experiment")) is not None:
             of.setdefault((each.spec, each.profile), set()).add(experiment)
 
-    def is_searched(each: Series) -> bool:
+    def is_searched(each: HistorySeries) -> bool:
         found = searching.get((each.spec, each.profile), set())
         experiment = each.point.get("experiment")
         named = {experiment} if experiment is not None else with_rates.get((each.spec, each.profile), set())
@@ -282,12 +282,12 @@ _LAST = (
 )
 
 
-def _series(table: SeriesTable, across: Sequence[str]) -> tuple[Series, ...]:
+def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, ...]:
     """Return the series of `chosen`. Only their values become objects: there may be thousands of runs."""
     kept = {each: without_facts(of, across) for each, of in _facts(table).items()}
     names: dict[str, str] = {}
     same = {each: names.setdefault(json.dumps(of, sort_keys=True), each) for each, of in kept.items()}
-    found: dict[tuple[str, ...], dict[tuple[str, str, str], list[Measured]]] = {}
+    found: dict[tuple[str, ...], dict[tuple[str, str, str], list[SeriesValue]]] = {}
     times: dict[int, datetime] = {}
     texts: dict[str, str] = {}  # alike in most rows, and kept once
     for row in table.connection.execute(_PARTS).fetchall():
@@ -299,7 +299,7 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[Series, ...]:
             once = texts.setdefault
             known = KNOWN if not doubt["bound"] and doubt["decided"] else Doubt(**doubt)
             texts_of = once(reason, reason), once(revision, revision)
-            values_of.append(Measured(once(run, run), at, value, *texts_of, known))
+            values_of.append(SeriesValue(once(run, run), at, value, *texts_of, known))
     series = []
     for spec, profile, quantity, point, last in table.connection.execute(_LAST).fetchall():
         parts = found[spec, profile, quantity, point]
@@ -307,7 +307,7 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[Series, ...]:
             for values_of in parts.values():
                 values_of.sort(key=lambda each: (each.at, each.run_id))
         series.append(
-            Series(
+            HistorySeries(
                 spec,
                 profile,
                 quantity,
@@ -316,7 +316,7 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[Series, ...]:
                 last["percentile"],
                 json.loads(point),
                 last["control"],
-                tuple(Part(*of, kept[of[2]], tuple(values_of)) for of, values_of in parts.items()),
+                tuple(SeriesPart(*of, kept[of[2]], tuple(values_of)) for of, values_of in parts.items()),
                 last["chosen"],
             )
         )
@@ -327,7 +327,7 @@ def _in_order(point: Mapping[str, Any]) -> list[tuple[str, float, str]]:
     return [(dim, 0.0, key) if isinstance(key, str) else (dim, float(key), "") for dim, key in sorted(point.items())]
 
 
-def differences(before: Part, after: Part) -> list[str]:
+def differences(before: SeriesPart, after: SeriesPart) -> list[str]:
     """Return in words what sets two parts apart."""
     found = []
     if before.unit != after.unit:
@@ -342,7 +342,7 @@ def differences(before: Part, after: Part) -> list[str]:
     return found
 
 
-def _new_by_version(series: Sequence[Series]) -> list[str]:
+def _new_by_version(series: Sequence[HistorySeries]) -> list[str]:
     """Say how versions of a database become one series, where they keep most runs apart."""
     runs: set[str] = set()
     begun: dict[str, set[str]] = {}
@@ -362,14 +362,14 @@ def _new_by_version(series: Sequence[Series]) -> list[str]:
     ]
 
 
-def _nothing(table: SeriesTable, choice: Choice) -> str:
+def _nothing(table: SeriesTable, choice: SeriesChoice) -> str:
     origins = table.connection.execute("SELECT DISTINCT origin FROM series").fetchall()
     if (choice.origin,) not in origins:
         return f"no run is {choice.origin}"
     return "no run has a value of it at such a point"
 
 
-def _hint(table: SeriesTable, choice: Choice, names: Sequence[str]) -> str:
+def _hint(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> str:
     """Say what there is instead of what was chosen."""
     ask = table.connection.execute
     origins = ask("SELECT origin, count(DISTINCT run_id) FROM series GROUP BY 1 ORDER BY 1").fetchall()

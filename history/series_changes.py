@@ -13,14 +13,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from benchbrief.history.read_series import Measured, Part, Series
+from benchbrief.history.read_series import HistorySeries, SeriesPart, SeriesValue
 from benchbrief.results.statistics.change_points import LEVEL, change_points, p_of_means
 from benchbrief.results.statistics.significance import ratio_of_means
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.atomic_files import write_durably
 
 VERDICTS = "bench-verdicts.toml"
-Verdict = Literal["accept", "bug", "noise"]
+VerdictWord = Literal["accept", "bug", "noise"]
 _NEAR = 2
 """Runs: later ones may move a change that far from where it was when the verdict was written."""
 _HEAD = "# What people say of changes in the results: accept, bug or noise. `bench gate --accept` adds to it.\n"
@@ -34,14 +34,14 @@ class ChangeVerdict(BaseModel):
     run: str
     quantity: str
     at: dict[str, str | int | float] = Field(default_factory=dict)
-    verdict: Verdict
+    verdict: VerdictWord
     note: str = ""
 
-    def is_on(self, series: Series) -> bool:
+    def is_on(self, series: HistorySeries) -> bool:
         """Return whether it is on a change of this series, whichever."""
         return self.quantity == series.quantity and all(series.point.get(dim) == key for dim, key in self.at.items())
 
-    def is_near(self, values: Sequence[Measured], index: int) -> bool:
+    def is_near(self, values: Sequence[SeriesValue], index: int) -> bool:
         """Return whether it is on the change before the value at `index`."""
         return any(each.run_id == self.run for each in values[max(0, index - _NEAR) : index + _NEAR + 1])
 
@@ -100,7 +100,7 @@ def _toml(value: str | float) -> str:
 
 
 def verdict_on(
-    verdicts: Sequence[ChangeVerdict], series: Series, values: Sequence[Measured], index: int
+    verdicts: Sequence[ChangeVerdict], series: HistorySeries, values: Sequence[SeriesValue], index: int
 ) -> ChangeVerdict | None:
     """Return the last verdict on a change; None when there is none."""
     return next((each for each in reversed(verdicts) if each.is_on(series) and each.is_near(values, index)), None)
@@ -138,7 +138,7 @@ class ControlLevel:
     """A control series beside another one. `logs` has its logarithms by run around its level before a change, and
     `level` that level, both with the `sign` by which the two change together."""
 
-    series: Series
+    series: HistorySeries
     sign: float
     level: float
     logs: Mapping[str, float]
@@ -148,7 +148,9 @@ class ControlLevel:
         return self.sign * math.log(value) - self.level
 
 
-def control_levels(series: Series, before: Sequence[Measured], controls: Sequence[Series]) -> tuple[ControlLevel, ...]:
+def control_levels(
+    series: HistorySeries, before: Sequence[SeriesValue], controls: Sequence[HistorySeries]
+) -> tuple[ControlLevel, ...]:
     """Return the controls of a series, with their level in the runs before a change.
 
     Those of the same spec, profile and quantity count; where there is none, their throughput does, with the other sign
@@ -174,7 +176,10 @@ def control_levels(series: Series, before: Sequence[Measured], controls: Sequenc
 
 
 def lab_share(
-    series: Series, before: Sequence[Measured], after: Sequence[Measured], controls: Sequence[Series]
+    series: HistorySeries,
+    before: Sequence[SeriesValue],
+    after: Sequence[SeriesValue],
+    controls: Sequence[HistorySeries],
 ) -> LabShare | None:
     """Compare a change with the control series in the same runs.
 
@@ -213,8 +218,8 @@ class Change:
     """
 
     index: int
-    last: Measured
-    first: Measured
+    last: SeriesValue
+    first: SeriesValue
     before: float
     after: float
     ratio: float | None
@@ -231,7 +236,7 @@ class Change:
 
 @dataclass(frozen=True)
 class PartTrend:
-    part: Part
+    part: SeriesPart
     changes: tuple[Change, ...]
 
 
@@ -239,7 +244,7 @@ class PartTrend:
 class Trend:
     """A series with the changes in each of its parts, the oldest first."""
 
-    series: Series
+    series: HistorySeries
     parts: tuple[PartTrend, ...]
 
     @property
@@ -248,8 +253,8 @@ class Trend:
 
 
 def trend_of(
-    series: Series,
-    controls: Sequence[Series] = (),
+    series: HistorySeries,
+    controls: Sequence[HistorySeries] = (),
     verdicts: Sequence[ChangeVerdict] = (),
     level: float = LEVEL,
 ) -> Trend:
@@ -264,7 +269,11 @@ def scaled(values: Sequence[float]) -> list[float]:
 
 
 def _changes(
-    series: Series, part: Part, controls: Sequence[Series], verdicts: Sequence[ChangeVerdict], level: float
+    series: HistorySeries,
+    part: SeriesPart,
+    controls: Sequence[HistorySeries],
+    verdicts: Sequence[ChangeVerdict],
+    level: float,
 ) -> tuple[Change, ...]:
     known = part.known
     values = [each.value for each in known if each.value is not None]

@@ -32,7 +32,7 @@ from benchbrief.reports.notices.number_marks import letters_in
 from benchbrief.reports.text.number_format import Locale, written_as
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 from benchbrief.results.result_messages import changed_text
-from benchbrief.results.runs.kept_files import Made, changed_file, changed_in_run
+from benchbrief.results.runs.kept_files import MadeReports, changed_file, changed_in_run
 from benchbrief.results.store.searched_doubts import Doubt
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.atomic_files import sha256_of
@@ -301,14 +301,14 @@ class ComparedFiles:
     changed: tuple[str, ...]
 
 
-def look_beside(path: Path, brief: FinishedBrief, made: Made, run_dir: Path) -> ComparedFiles:
+def look_beside(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> ComparedFiles:
     """Compare the files made with the brief at `path` with the journal: the side file, and the figures in the folder
     beside it and in the PDF. Compares none where the journal knows of no reports."""
     found = list(_problems(path, brief, made, run_dir)) if made.records else []
     return ComparedFiles(len(found), tuple(problem for problem in found if problem))
 
 
-def _problems(path: Path, brief: FinishedBrief, made: Made, run_dir: Path) -> Iterator[str]:
+def _problems(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> Iterator[str]:
     """Return the problem of each file, or ""."""
     at_home = made.at_home(path, run_dir)
     side = path.with_suffix(".json")
@@ -707,7 +707,7 @@ def verify(
 
 
 def check_journal(
-    found: Verification, path: Path, brief: FinishedBrief, plan: Plan, run_dir: Path, made: Made
+    found: Verification, path: Path, brief: FinishedBrief, plan: Plan, run_dir: Path, made: MadeReports
 ) -> Verification:
     """Add what the run's journal knows of the brief at `path`, of the files made with it, and of the run's other
     files. `plan` is the run's own."""

@@ -22,17 +22,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.dsl.source import display_width, json_escaped
-from benchbrief.results.store.user_query import Table
+from benchbrief.results.store.searched_doubts import Answering
+from benchbrief.results.store.user_query import QueryAnswer
 from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-class Asked(Protocol):
-    """What answers SQL."""
-
-    def sql(self, text: str) -> Table: ...
 
 
 _VIEWS: Mapping[str, Mapping[str, str]] = {
@@ -48,7 +43,7 @@ _KEEPING = frozenset(
 """Functions whose value is in the unit of what they are given."""
 
 
-def units_of(answer: Table, sql: str, store: Asked) -> tuple[str, ...]:
+def units_of(answer: QueryAnswer, sql: str, store: Answering) -> tuple[str, ...]:
     """Return the unit of each column of the answer to a question; "" where it has none, or none is known."""
     unknown = ("",) * len(answer.columns)
     try:
@@ -74,7 +69,7 @@ def units_of(answer: Table, sql: str, store: Asked) -> tuple[str, ...]:
     return (*found, *unknown[len(found) :])  # the mark of a simulated run stands behind
 
 
-def _columns(schema: str, name: str, store: Asked) -> Mapping[str, str]:
+def _columns(schema: str, name: str, store: Answering) -> Mapping[str, str]:
     if schema == "measure":
         return _VIEWS.get(name, {})
     if schema == "metric":
@@ -116,16 +111,16 @@ def mark_of(store: Answers) -> str:
     return SIMULATED if store.simulated else IMPORTED if store.imported else ""
 
 
-def with_mark(table: Table, mark: str = SIMULATED) -> Table:
+def with_mark(table: QueryAnswer, mark: str = SIMULATED) -> QueryAnswer:
     """Return the answer with the mark in each row, or unchanged without a mark."""
     known = zip(table.columns, table.types, strict=True)
     if not mark or any(name == mark and kind == "BOOLEAN" for name, kind in known):
         return table
     rows = tuple((*row, True) for row in table.rows)
-    return Table((*table.columns, mark), (*table.types, "BOOLEAN"), rows)
+    return QueryAnswer((*table.columns, mark), (*table.types, "BOOLEAN"), rows)
 
 
-def to_text(table: Table, units: Sequence[str] = ()) -> str:
+def to_text(table: QueryAnswer, units: Sequence[str] = ()) -> str:
     """Align columns by their width on a terminal, numbers to the right. No line end after the last line.
 
     Measured numbers have four digits or all of those before the point, with separators of thousands. Whole numbers
@@ -215,7 +210,7 @@ def plain(value: Any) -> Any:
             return str(value)
 
 
-def to_json(table: Table) -> str:
+def to_json(table: QueryAnswer) -> str:
     """Return a JSON array with one object a row. A number distinguishes columns of the same name."""
     names = _distinct(table.columns)
     rows = [dict(zip(names, map(plain, row), strict=True)) for row in table.rows]
@@ -223,7 +218,7 @@ def to_json(table: Table) -> str:
     return "".join(char if char == "\n" or _harmless(char) else json_escaped(char) for char in text)
 
 
-def to_csv(table: Table) -> str:
+def to_csv(table: QueryAnswer) -> str:
     """Return a header and one record a row (RFC 4180, but with plain line feeds). A missing value is an empty
     field.
 

@@ -14,7 +14,7 @@ from benchbrief.cli.run_options import OUT, F, with_options
 from benchbrief.cli.terminal import one_line
 
 if TYPE_CHECKING:
-    from benchbrief.history.read_series import Found
+    from benchbrief.history.read_series import FoundSeries
 
 STORE = "BENCHBRIEF_STORE"
 """The variable with the address of the store that runs are pushed to."""
@@ -141,14 +141,14 @@ def history_options(function: F) -> F:
     )
 
 
-def read_history(asked: History, quantities: tuple[str, ...]) -> Found:
+def read_history(asked: History, quantities: tuple[str, ...]) -> FoundSeries:
     """Return the chosen series, with progress shown on a terminal. Raises RunnerError."""
-    from benchbrief.history.read_series import Choice, read_series
+    from benchbrief.history.read_series import SeriesChoice, read_series
     from benchbrief.history.series_cache import open_series, run_source
 
     where: dict[str, tuple[str, ...]] = {}
     for dim, key in asked["where"]:
         where[dim] = (*where.get(dim, ()), key)
-    choice = Choice(quantities, where, asked["tag"], asked["spec"], asked["origin"], asked["across"])  # type: ignore[arg-type]  # one of the choices
+    choice = SeriesChoice(quantities, where, asked["tag"], asked["spec"], asked["origin"], asked["across"])  # type: ignore[arg-type]  # one of the choices
     with run_progress("reading runs") as progress, open_series(run_source(asked["place"]), progress) as table:
         return read_series(table, choice)

@@ -13,7 +13,7 @@ from benchbrief.cli.verdict_files import Case, State, inline, table
 
 if TYPE_CHECKING:
     from benchbrief.comparing.judged_contenders import NamedContender
-    from benchbrief.results.compare.comparison import Comparison, Outcome, Values
+    from benchbrief.results.compare.comparison import Comparison, PairOutcome, PointValues
     from benchbrief.results.compare.contender import Difference
 
 COLOURS = {"better": "green", "worse": "red", "differs": "yellow", "unknown": "yellow"}
@@ -83,7 +83,7 @@ def format_point(row: Comparison, hidden: set[str]) -> str:
     return "/".join(parts) or "all"
 
 
-def format_values(values: Values | None, unit: str, *, with_spread: bool = True) -> str:
+def format_values(values: PointValues | None, unit: str, *, with_spread: bool = True) -> str:
     """`15,203 ops/s ±0.8 %`; of a percentile, how far the repeats lie below and above: `1.23 ms −3.0/+5.2 %`; of what
     lies between bounds, these: `5,000 ops/s (4,926 to 5,075)`."""
     if values is not None and values.bounds is not None:
@@ -103,7 +103,7 @@ def format_values(values: Values | None, unit: str, *, with_spread: bool = True)
     return f"{text} −{format_fixed(low, decimals)}/+{format_fixed(high, decimals)} %"
 
 
-def _bounded(values: Values, low: float, high: float, unit: str, *, with_spread: bool) -> str:
+def _bounded(values: PointValues, low: float, high: float, unit: str, *, with_spread: bool) -> str:
     """`5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`; of a price, `≤ 2 USD`, `above 3 USD`."""
     value = values.value
     if value is None and high == inf:
@@ -236,7 +236,7 @@ def _times(ratio: float) -> str:
     return f"{round(ratio / size) * size:,}"
 
 
-def count_verdicts(outcome: Outcome) -> str:
+def count_verdicts(outcome: PairOutcome) -> str:
     """`2 worse, 1 better, 5 within noise`."""
     counts = Counter(verdict_word(row.verdict) for row in outcome.comparisons)
     order = ("worse", "better", "differs", "within threshold", "within noise", "same measurement", "can't tell")
@@ -252,7 +252,7 @@ def difference_lines(found: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str
 
 def as_dict(
     references: Sequence[NamedContender],
-    outcome: Outcome,
+    outcome: PairOutcome,
     found: Sequence[Difference],
     threshold: float,
     origins: Sequence[str],
@@ -280,7 +280,7 @@ def _row(row: Comparison) -> dict[str, object]:
     return {**named, **dict(row.point), **sides, **describe_pair(row)}
 
 
-def describe_values(side: Values) -> dict[str, object]:
+def describe_values(side: PointValues) -> dict[str, object]:
     return {
         "value": side.value,
         "interval": _finite(side.interval),
@@ -307,7 +307,7 @@ def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float |
     return low, high
 
 
-def cases(outcome: Outcome, called: Sequence[str] = "AB", *, strict: bool = False) -> Iterator[Case]:
+def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = False) -> Iterator[Case]:
     """Worse is a failure; what can't be judged is skipped, or with `strict` a failure, too.
 
     The first case of a point has the measured seconds of B there, the others none, and none that a metric reduced: a
@@ -330,7 +330,7 @@ def cases(outcome: Outcome, called: Sequence[str] = "AB", *, strict: bool = Fals
             yield Case(point, "measured by both", state, f"{other} has not measured it")
 
 
-def markdown(title: str, outcome: Outcome, found: Sequence[Difference], notes: Sequence[str]) -> str:
+def markdown(title: str, outcome: PairOutcome, found: Sequence[Difference], notes: Sequence[str]) -> str:
     """A heading with the counts, what is worse or better, and all else folded away."""
     rows = list(outcome.comparisons)
     notable = [row for row in rows if row.verdict in ("better", "worse", "differs")]

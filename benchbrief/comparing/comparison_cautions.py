@@ -19,7 +19,7 @@ from benchbrief.model.plan import Arrivals
 from benchbrief.model.points import PointKeys
 from benchbrief.model.precision import FEWEST
 from benchbrief.results.analysis.cautions import read_other_work, resting_on_few
-from benchbrief.results.compare.comparison import Comparison, Outcome, Values
+from benchbrief.results.compare.comparison import Comparison, PairOutcome, PointValues
 from benchbrief.results.compare.contender import Contender, Difference, defined_otherwise
 from benchbrief.results.compare.rankings import Field, Pair
 from benchbrief.results.result_messages import ResultMessages
@@ -218,7 +218,7 @@ WHERE p.name = 'node' ORDER BY ALL
 """
 
 
-def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: float) -> Iterator[str]:
+def cautions(first: Contender, second: Contender, outcome: PairOutcome, threshold: float) -> Iterator[str]:
     yield from warn_of_origins((first, second), "AB")
     yield from warn_of_busy_hosts((first, second), "AB")
     for side, name in ((first, "A"), (second, "B")):
@@ -309,7 +309,7 @@ def _by_advice(
     yield from found.items()
 
 
-def _has_few(values: Values | None) -> bool:
+def _has_few(values: PointValues | None) -> bool:
     return values is None or len(values.repeats) < _ENOUGH
 
 
@@ -341,7 +341,7 @@ def _place_of(row: Comparison) -> str:
     return say.at_place(what=row.quantity, place=one_line(format_point(row, {"experiment"})))
 
 
-def warn_of_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]:
+def warn_of_loads(outcome: PairOutcome, loads: Loads, *, judged: bool) -> Iterator[str]:
     count = sum(bool(loads.why_other(row.point)) for row in outcome.comparisons)
     if count:
         warn = say.loads_differ if judged else say.loads_unjudged

@@ -13,7 +13,7 @@ from benchbrief.history.site.site_texts import amount, p_text, percent
 
 if TYPE_CHECKING:
     from benchbrief.cli.verdict_files import State as CaseState
-    from benchbrief.history.gate_rule import Judged, State
+    from benchbrief.history.gate_rule import JudgedSeries, State
 
 COLOURS = {"alarm": "red", "suspect": "yellow", "lab": "yellow", "missing": "yellow", "better": "green"}
 _WORDS = {"ok": "as before", "lab": "the lab's", "reused": "of an earlier run"}
@@ -30,14 +30,14 @@ def word(state: str) -> str:
     return _WORDS.get(state, state)
 
 
-def counted(judged: Sequence[Judged]) -> str:
+def counted(judged: Sequence[JudgedSeries]) -> str:
     """`3 series: 1 alarm, 2 as before`"""
     counts = Counter(each.state for each in judged)
     of_each = ", ".join(f"{counts[state]} {word(state)}" for state in _ORDER if counts[state])
     return f"{len(judged)} series: {of_each}"
 
 
-def why_untested(judged: Sequence[Judged]) -> str:
+def why_untested(judged: Sequence[JudgedSeries]) -> str:
     """Return the most frequent reason why series are untested, and of how many it is; "" without such series."""
     reasons = Counter(each.detail for each in judged if each.state == "untested")
     if not reasons:
@@ -46,7 +46,7 @@ def why_untested(judged: Sequence[Judged]) -> str:
     return f"{count} of the {reasons.total()} untested: {reason}" if len(reasons) > 1 else f"untested: {reason}"
 
 
-def why_unprotected(judged: Sequence[Judged]) -> str:
+def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
     """Return how many series no change could be found in, and how many more runs that takes; "" where there are none.
     What was passed over, or taken from an earlier run, is no matter of this run."""
     asked = [each for each in judged if each.state not in ("passed over", "reused")]
@@ -60,7 +60,7 @@ def why_unprotected(judged: Sequence[Judged]) -> str:
     return f"NO PROTECTION for {len(untested)} of the {len(asked)} series, which could not be tested{then}"
 
 
-def gate_lines(judged: Sequence[Judged], *, every: bool) -> Iterator[tuple[str, str | None]]:
+def gate_lines(judged: Sequence[JudgedSeries], *, every: bool) -> Iterator[tuple[str, str | None]]:
     """Yield a line for each series that is not as before, or for every one, with its colour or None."""
     for each in sorted(judged, key=lambda each: _ORDER.index(each.state)):
         if each.state in _SHOWN or every:
@@ -69,13 +69,13 @@ def gate_lines(judged: Sequence[Judged], *, every: bool) -> Iterator[tuple[str, 
                 yield f"  {line}", None
 
 
-def name_of(judged: Judged) -> str:
+def name_of(judged: JudgedSeries) -> str:
     series = judged.series
     profile = f" (profile {series.profile})" if series.profile else ""
     return f"{series.at or 'all'} of {series.spec}{profile}"
 
 
-def details(judged: Judged) -> Iterator[str]:
+def details(judged: JudgedSeries) -> Iterator[str]:
     unit = judged.part.unit if judged.part else ""
     if judged.level is not None and judged.first is not None and judged.value is not None:
         change = "" if judged.change is None else f", {percent(judged.change + 1)}"
@@ -94,7 +94,7 @@ def details(judged: Judged) -> Iterator[str]:
         yield f"verdict: {judged.verdict.verdict}" + (f", {judged.verdict.note}" if judged.verdict.note else "")
 
 
-def cases(judged: Sequence[Judged], *, strict: bool) -> Iterator[Case]:
+def cases(judged: Sequence[JudgedSeries], *, strict: bool) -> Iterator[Case]:
     """Yield a case for each series. What is suspect is an error; what can't be tested is one when `strict`, and
     skipped else."""
     for each in judged:
@@ -111,7 +111,7 @@ def cases(judged: Sequence[Judged], *, strict: bool) -> Iterator[Case]:
         yield Case(each.series.quantity, name_of(each), state, shown, remark=shown if state == "ok" else "")
 
 
-def markdown(title: str, judged: Sequence[Judged], notes: Sequence[str]) -> str:
+def markdown(title: str, judged: Sequence[JudgedSeries], notes: Sequence[str]) -> str:
     lines = [f"## {inline(title)}", "", inline(counted(judged)), ""]
     if why := why_untested(judged):
         lines += [inline(why), ""]
@@ -133,7 +133,7 @@ def markdown(title: str, judged: Sequence[Judged], notes: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def as_dict(run_id: str, outcome: str, judged: Sequence[Judged], notes: Sequence[str]) -> dict[str, Any]:
+def as_dict(run_id: str, outcome: str, judged: Sequence[JudgedSeries], notes: Sequence[str]) -> dict[str, Any]:
     """Return the document of `--json`, which a hook gets, too."""
     return {
         "run": run_id,
@@ -146,7 +146,7 @@ def as_dict(run_id: str, outcome: str, judged: Sequence[Judged], notes: Sequence
     }
 
 
-def _one(judged: Judged) -> dict[str, Any]:
+def _one(judged: JudgedSeries) -> dict[str, Any]:
     series, names = (
         judged.series,
         ("state", "detail", "value", "level", "change", "length", "p", "again", "again_p", "runs_needed"),

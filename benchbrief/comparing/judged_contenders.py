@@ -22,7 +22,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.history.site.site_texts import metric_key
 from benchbrief.model.message import Message
 from benchbrief.results.compare.compared_quantities import by_default, pairs
-from benchbrief.results.compare.comparison import Comparison, Outcome, Quantity
+from benchbrief.results.compare.comparison import ComparedQuantity, Comparison, PairOutcome
 from benchbrief.results.compare.contender import Contender, Difference, differences
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 from benchbrief.results.runs.find_runs import find_run, list_real_runs
@@ -121,7 +121,7 @@ class JudgedContenders:
     origins: tuple[str, ...]
     names: str
     threshold: float
-    outcomes: Mapping[Pair, Outcome]
+    outcomes: Mapping[Pair, PairOutcome]
     rankings: tuple[Ranking, ...]
     differing: tuple[Differing, ...]
     notes: tuple[str, ...]
@@ -131,7 +131,7 @@ class JudgedContenders:
     """The sentences in the contenders' stores, by their English words."""
 
     @property
-    def against_first(self) -> dict[str, Outcome]:
+    def against_first(self) -> dict[str, PairOutcome]:
         """Return the outcome of each contender but the first, against the first."""
         return {self.names[second]: outcome for (first, second), outcome in self.outcomes.items() if first == 0}
 
@@ -208,7 +208,7 @@ def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[
         yield Differing(what, tuple(values.get(place, values[0]) for place in range(count)))
 
 
-def _require_common(references: Sequence[NamedContender], names: str, outcomes: Mapping[Pair, Outcome]) -> None:
+def _require_common(references: Sequence[NamedContender], names: str, outcomes: Mapping[Pair, PairOutcome]) -> None:
     if any(row.first and row.second for outcome in outcomes.values() for row in outcome.comparisons):
         return
     (one, other), outcome = next(iter(outcomes.items()))
@@ -221,14 +221,14 @@ def _some(keys: tuple[str, ...]) -> str:
     return ", ".join(keys[:3]) + (", ..." if len(keys) > 3 else "") if keys else "nothing"
 
 
-def _with_unlike(quantity: Quantity, loads: Loads) -> Quantity:
+def _with_unlike(quantity: ComparedQuantity, loads: Loads) -> ComparedQuantity:
     reasons = {point: loads.why_other(point) for point in quantity.points}
     return replace(quantity, unlike={**{point: why for point, why in reasons.items() if why}, **quantity.unlike})
 
 
 def _chosen(
-    known: Mapping[Pair, Mapping[str, Quantity]], contenders: Sequence[Contender], metrics: Sequence[str]
-) -> dict[Pair, list[Quantity]]:
+    known: Mapping[Pair, Mapping[str, ComparedQuantity]], contenders: Sequence[Contender], metrics: Sequence[str]
+) -> dict[Pair, list[ComparedQuantity]]:
     if not metrics:
         return {
             (a, b): by_default(dict(each), contenders[a].plan, contenders[b].plan) for (a, b), each in known.items()

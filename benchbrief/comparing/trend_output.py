@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.compiler.explain.explain_diff import part_name, value_text
 from benchbrief.compiler.planning.plan_diff import changed_parts, search_diffs
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.history.read_series import Part, Series, differences
+from benchbrief.history.read_series import HistorySeries, SeriesPart, differences
 from benchbrief.history.series_rows import cells_at
 from benchbrief.history.site.site_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.model.plan import Cell, Plan
@@ -26,7 +26,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.run_folder import load_plan
 
 if TYPE_CHECKING:
-    from benchbrief.history.read_series import Part, Series
+    from benchbrief.history.read_series import HistorySeries, SeriesPart
     from benchbrief.history.series_changes import Change, LabShare, Trend
 
 _OWNERS = ("workload ", "database ")
@@ -34,7 +34,7 @@ _UNCOUNTED = {"path", "uri", "version", "package", "hooks", "start.binary", "sta
 """They define nothing: a series goes on where a database's place, build or commands differ (`series_rows.py`)."""
 
 
-def name_redefinitions(series: Sequence[Series], folder: Path) -> tuple[Series, ...]:
+def name_redefinitions(series: Sequence[HistorySeries], folder: Path) -> tuple[HistorySeries, ...]:
     """Return the series with `redefined` of each part whose definition is another than that of the part before."""
 
     @cache
@@ -47,8 +47,8 @@ def name_redefinitions(series: Sequence[Series], folder: Path) -> tuple[Series, 
     return tuple(replace(each, parts=tuple(_named(each, plan_of))) if each.parts[1:] else each for each in series)
 
 
-def _named(series: Series, plan_of: Callable[[str], Plan | None]) -> Iterator[Part]:
-    before: Part | None = None
+def _named(series: HistorySeries, plan_of: Callable[[str], Plan | None]) -> Iterator[SeriesPart]:
+    before: SeriesPart | None = None
     for part in series.parts:
         found: tuple[str, ...] = ()
         if before is not None and before.definition != part.definition:
@@ -59,7 +59,7 @@ def _named(series: Series, plan_of: Callable[[str], Plan | None]) -> Iterator[Pa
         before = part if part.known else before  # runs that gave nothing changed nothing
 
 
-def _changed(series: Series, was: Plan, now: Plan) -> Iterator[str]:
+def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
     """Yield `workload a.records: 100,000 → 200,000` for each changed field behind a series."""
     metrics = [next((each for each in plan.metrics if each.name == series.quantity), None) for plan in (was, now)]
     if all(metrics):
@@ -126,12 +126,12 @@ _MOST_DIFFERENCES = 4
 _MOST_POINTS = 3
 
 
-def select_series(series: Sequence[Series], *, named: bool) -> tuple[list[Series], list[str]]:
+def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list[HistorySeries], list[str]]:
     """Return the series that show something, and notes on the others. Those whose quantity is `named` all do.
 
     Else those are left out in which no run has a value, and errors where there are none.
     """
-    shown: list[Series] = []
+    shown: list[HistorySeries] = []
     left_out: Counter[str] = Counter()
     for each in series:
         values = [one.value for part in each.parts for one in part.known]
@@ -237,7 +237,7 @@ def _series_lines(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]
                 yield f"      {line}", None
 
 
-def _new_part(before: Part, part: Part) -> Iterator[tuple[str, str | None]]:
+def _new_part(before: SeriesPart, part: SeriesPart) -> Iterator[tuple[str, str | None]]:
     found = differences(before, part)
     more = len(found) - _MOST_DIFFERENCES
     yield f"    {part.values[0].at:%Y-%m-%d}  not compared with the runs before:", "yellow"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchbrief.model.events import CellReused
     from benchbrief.model.plan import Plan
     from benchbrief.results.analysis.cautions import Patchy
-    from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.results.analysis.promised_rates import Promised
     from benchbrief.results.ingest.run_evidence import Evidence
     from benchbrief.results.runs.times_taken import TimeCompared
@@ -101,7 +101,7 @@ class Finished:
     failed: dict[str, str] = field(default_factory=dict)
     without_room: dict[str, str] = field(default_factory=dict)
     """Cells whose points are missing, as a budget had no room for them, each with the reason."""
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[ExpectVerdict, ...] = ()
     sampled: tuple[Patchy, ...] = ()
     """The probes that sampled too little."""
     lost: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ class Finished:
         return ExitCode.DONE if self.simulated else code_of_verdicts(self.verdicts)
 
 
-def code_of_verdicts(verdicts: Iterable[Verdict]) -> ExitCode:
+def code_of_verdicts(verdicts: Iterable[ExpectVerdict]) -> ExitCode:
     """A verdict that is missing is a missing result, and not a condition that fails."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
@@ -183,7 +183,7 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
         yield expect_case(verdict, simulated=finished.simulated)
 
 
-def expect_case(verdict: Verdict, *, simulated: bool = False) -> Case:
+def expect_case(verdict: ExpectVerdict, *, simulated: bool = False) -> Case:
     said = f"{verdict.text}: " if verdict.name != verdict.text else ""
     detail = f"{said}{verdict.judged_detail} at {verdict.origin}"
     name = verdict.label
@@ -215,5 +215,5 @@ def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
     return "\n".join(lines)
 
 
-def _marked(verdict: Verdict, simulated: bool) -> str:
+def _marked(verdict: ExpectVerdict, simulated: bool) -> str:
     return f"{MARKS[expect_case(verdict, simulated=simulated).state]} {verdict.judged}"

@@ -26,7 +26,7 @@ from benchbrief.runners.plain_files import own_folder
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
     from benchbrief.results.analysis.cautions import Patchy
-    from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.results.ingest.run_evidence import Evidence
 
 
@@ -34,7 +34,7 @@ class Stored(NamedTuple):
     """What the tables of a run say: of the spec's expectations, of the probes that sampled too little, and of raw
     outputs that are gone or were changed since they were measured."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ExpectVerdict, ...]
     sampled: tuple[Patchy, ...]
     lost: tuple[str, ...]
 

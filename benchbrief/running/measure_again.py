@@ -11,8 +11,8 @@ from pathlib import Path
 from benchbrief.cli.terminal import Stop, fail
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.history.gate_rule import Again, Judged
-from benchbrief.history.read_series import Part, Series, differences
+from benchbrief.history.gate_rule import JudgedSeries, Remeasured
+from benchbrief.history.read_series import HistorySeries, SeriesPart, differences
 from benchbrief.history.series_rows import SeriesRow, canonical, cells_at, series_rows, without_facts
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.pipeline import run_plan
@@ -27,13 +27,13 @@ FOLDER = "measured-again"
 class MeasuredAgain:
     """The values, why others do not count, and the runs."""
 
-    values: Again
+    values: Remeasured
     notes: dict[str, None] = field(default_factory=dict)
     runs: list[Path] = field(default_factory=list)
 
 
 def measure_again(
-    run_dir: Path, judged: Sequence[Judged], times: int, across: Sequence[str], say: Callable[[str], None]
+    run_dir: Path, judged: Sequence[JudgedSeries], times: int, across: Sequence[str], say: Callable[[str], None]
 ) -> MeasuredAgain:
     """Run the cells behind what is suspect so many times, with those of its controls.
 
@@ -42,7 +42,7 @@ def measure_again(
     plan = load_plan(run_dir)
     values: dict[int, list[float]] = {}
     of_controls: dict[tuple[str, str, str, str], list[float]] = {}
-    found = MeasuredAgain(Again(values, of_controls))
+    found = MeasuredAgain(Remeasured(values, of_controls))
     suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
     chosen = {place: cells for place in suspects if (cells := _cells(plan, judged[place].series, found.notes))}
     controls = {each.series.key: each.series for place in chosen for each in judged[place].controls}
@@ -72,8 +72,8 @@ def measure_again(
 
 def _value(
     rows: Mapping[tuple[str, str], SeriesRow],
-    series: Series,
-    part: Part | None,
+    series: HistorySeries,
+    part: SeriesPart | None,
     across: Sequence[str],
     made: Path,
     notes: dict[str, None],
@@ -93,7 +93,7 @@ def _value(
     return row.value
 
 
-def _cells(plan: Plan, series: Series, notes: dict[str, None]) -> list[Cell]:
+def _cells(plan: Plan, series: HistorySeries, notes: dict[str, None]) -> list[Cell]:
     """Return the cells behind a value; none where they can't be measured apart."""
     metric = next((each for each in plan.metrics if each.name == series.quantity), None)
     cells = list(cells_at(plan, tuple(series.point.items()), metric))

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
     from benchbrief.results.analysis.cautions import Patchy
     from benchbrief.results.analysis.promised_rates import Promised
-    from benchbrief.results.ingest.run_evidence import Evidence
-    from benchbrief.results.ingest.run_evidence import Verdict as CellVerdict
+    from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence
 
 _ALIKE = 3
 """More failed cells than these with one reason are shown together."""
@@ -168,7 +167,7 @@ def summarise_end(finished: Finished, evidence: Evidence, *, report: bool) -> Su
     }
     warnings: dict[str, int] = {}
     # Of a cell, the remarks of its last attempt alone count; the journal does not tell attempts apart in them.
-    for cell, remarks in evidence.remarks.items():
+    for cell, remarks in evidence.record.remarks.items():
         for remark in dict.fromkeys(each.text for each in remarks if each.severity == "warning"):
             warnings[remark] = warnings.get(remark, 0) + (cell is not None)
     times = None if finished.status == "interrupted" else compare_times(finished.run_dir, evidence.plan)

@@ -19,7 +19,7 @@ from benchbrief.dsl.bench_error import FULL
 from benchbrief.history.object_stores.object_store import (
     NOT_OURS,
     HashedFile,
-    Listed,
+    ListedObject,
     NoObject,
     SharedStoreError,
     StoreAway,
@@ -74,7 +74,7 @@ class FileObjects:
         self.root = root.absolute()
         self.url = f"file://{self.root}"
 
-    def list(self, prefix: str) -> Iterator[Listed]:
+    def list(self, prefix: str) -> Iterator[ListedObject]:
         folder, _, begin = prefix.rpartition("/")
         if not self.root.is_dir():
             raise self._away()
@@ -82,7 +82,7 @@ class FileObjects:
             self._require_folders(prefix)
             yield from self._below(self.root / folder, f"{folder}/" if folder else "", begin)
 
-    def _below(self, folder: Path, above: str, begin: str = "") -> Iterator[Listed]:
+    def _below(self, folder: Path, above: str, begin: str = "") -> Iterator[ListedObject]:
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except FileNotFoundError:
@@ -97,7 +97,7 @@ class FileObjects:
             else:  # also what is no file: its readers say so
                 with suppress(FileNotFoundError):  # removed meanwhile
                     found = entry.stat(follow_symlinks=False)
-                    yield Listed(f"{above}{entry.name}", found.st_size, found.st_mtime, str(found.st_ino))
+                    yield ListedObject(f"{above}{entry.name}", found.st_size, found.st_mtime, str(found.st_ino))
 
     def keys(self, prefix: str) -> Iterator[str]:
         if "/" in prefix.rstrip("/") or not prefix.endswith("/"):
@@ -113,7 +113,7 @@ class FileObjects:
                 return
         yield from (prefix + name for name in names)
 
-    def look(self, key: str) -> Listed | None:
+    def look(self, key: str) -> ListedObject | None:
         with self._explaining():
             self._require_folders(key)
             try:
@@ -122,7 +122,7 @@ class FileObjects:
                 return None
             if why := why_not_plain(found):
                 raise NotPlain(errno.EINVAL, why, str(self.root / key))
-        return Listed(key, found.st_size, found.st_mtime, str(found.st_ino))
+        return ListedObject(key, found.st_size, found.st_mtime, str(found.st_ino))
 
     def read(self, key: str, most: int = SMALL) -> bytes:
         with self._explaining():

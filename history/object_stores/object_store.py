@@ -64,7 +64,7 @@ def too_large(place: str, most: int) -> StoreDamaged:
     return StoreDamaged(f"{place} has more than the {most:,} bytes that it should have at most", NOT_OURS)
 
 
-class Listed(NamedTuple):
+class ListedObject(NamedTuple):
     """An object in a listing. `modified_at` is in epoch seconds, by the store's clock. `mark` is its ETag, or the inode
     of a file."""
 
@@ -85,13 +85,13 @@ class ObjectStore(Protocol):
     url: str
     """The address, without credentials."""
 
-    def list(self, prefix: str) -> Iterator[Listed]:
+    def list(self, prefix: str) -> Iterator[ListedObject]:
         """Yield the objects whose keys begin with `prefix`, in any order. S3 answers 1,000 a request."""
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys that begin with `prefix`, in any order; cheaper than `list` in a folder."""
 
-    def look(self, key: str) -> Listed | None:
+    def look(self, key: str) -> ListedObject | None:
         """Return what the store says of one object; None when there is none."""
 
     def read(self, key: str, most: int = SMALL) -> bytes:

@@ -21,7 +21,7 @@ from typing import Any
 
 from benchbrief.history.object_stores.object_store import (
     HashedFile,
-    Listed,
+    ListedObject,
     NoObject,
     SharedStoreError,
     StoreAway,
@@ -162,18 +162,18 @@ class S3Objects:
         self._made: Any = None
         self._making = threading.Lock()
 
-    def list(self, prefix: str) -> Iterator[Listed]:
+    def list(self, prefix: str) -> Iterator[ListedObject]:
         with self._explaining():
             pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self._bucket, Prefix=self._above + prefix):
                 for each in page.get("Contents", ()):
                     key = each["Key"].removeprefix(self._above)
-                    yield Listed(key, each["Size"], each["LastModified"].timestamp(), each.get("ETag", ""))
+                    yield ListedObject(key, each["Size"], each["LastModified"].timestamp(), each.get("ETag", ""))
 
     def keys(self, prefix: str) -> Iterator[str]:
         yield from (each.key for each in self.list(prefix))
 
-    def look(self, key: str) -> Listed | None:
+    def look(self, key: str) -> ListedObject | None:
         with self._explaining():
             try:
                 found = self._client.head_object(**self._at(key))
@@ -181,7 +181,7 @@ class S3Objects:
                 if is_missing(error):
                     return None
                 raise
-        return Listed(key, found["ContentLength"], found["LastModified"].timestamp(), found.get("ETag", ""))
+        return ListedObject(key, found["ContentLength"], found["LastModified"].timestamp(), found.get("ETag", ""))
 
     def read(self, key: str, most: int = SMALL) -> bytes:
         with self._explaining(), self._open(key) as body:

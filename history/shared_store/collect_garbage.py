@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from benchbrief.history.object_stores.file_objects import INCOMING
-from benchbrief.history.object_stores.object_store import Listed, SharedStoreError
+from benchbrief.history.object_stores.object_store import ListedObject, SharedStoreError
 from benchbrief.history.shared_store.push_and_pull import stored_at
-from benchbrief.history.shared_store.run_manifest import RUNS, SIGNATURE, Manifest, object_key, run_of_key, table_key
+from benchbrief.history.shared_store.run_manifest import RUNS, SIGNATURE, RunManifest, object_key, run_of_key, table_key
 from benchbrief.history.shared_store.shared_store import MARKER, SharedStore
 
 GRACE_S = 7 * 86_400.0
@@ -36,9 +36,9 @@ class Retention:
 class Garbage:
     """What goes, or went: runs, their earlier revisions, and objects with their bytes."""
 
-    runs: list[Manifest] = field(default_factory=list)
+    runs: list[RunManifest] = field(default_factory=list)
     revisions: list[str] = field(default_factory=list)
-    objects: list[Listed] = field(default_factory=list)
+    objects: list[ListedObject] = field(default_factory=list)
     kept: int = 0
     """The runs that stay."""
     foreign: list[str] = field(default_factory=list)
@@ -99,7 +99,7 @@ def collect_garbage(
     return found
 
 
-def _all_manifests(store: SharedStore) -> tuple[list[Manifest], dict[str, Listed]]:
+def _all_manifests(store: SharedStore) -> tuple[list[RunManifest], dict[str, ListedObject]]:
     """Read every revision of every run, in order of revisions. Raises SharedStoreError when one can't be read."""
     listed = {each.key: each for each in store.objects.list(RUNS)}
     revisions = sorted((of for key in listed if (of := run_of_key(key))), key=lambda of: (of[0], of[1]))
@@ -110,14 +110,14 @@ def _all_manifests(store: SharedStore) -> tuple[list[Manifest], dict[str, Listed
     return manifests, listed
 
 
-def _objects_of(store: SharedStore, manifest: Manifest) -> set[str]:
+def _objects_of(store: SharedStore, manifest: RunManifest) -> set[str]:
     files = store.files(manifest)
     keys = {stored_at(manifest, path, file) for path, file in files.items()}
     keys |= {table_key(manifest.id, name, file.sha256) for name, file in manifest.tables.items()}
     return {object_key(manifest.list_sha256), *keys}
 
 
-def _objects(store: SharedStore, found: Garbage) -> Iterator[Listed]:
+def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
     """Yield what benchbrief has written beside manifests, and note what it has not."""
     for each in store.objects.list(""):
         top, _, rest = each.key.partition("/")
@@ -138,7 +138,7 @@ def _objects(store: SharedStore, found: Garbage) -> Iterator[Listed]:
 
 def _remove(store: SharedStore, found: Garbage, retention: Retention, progress: Callable[[int, int], None]) -> None:
     """Remove objects, each right after another look: a push may have written it again."""
-    removed: list[Listed] = []
+    removed: list[ListedObject] = []
     for at in range(0, len(found.objects), _AT_ONCE):
         some = found.objects[at : at + _AT_ONCE]
         now = store.objects.now()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchbrief.history.shared_store.push_and_pull import describe
-from benchbrief.history.shared_store.run_manifest import Manifest, read_pushed
+from benchbrief.history.shared_store.run_manifest import RunManifest, read_pushed
 from benchbrief.history.shared_store.shared_store import SharedStore
 from benchbrief.results.runs.find_runs import list_runs
 from benchbrief.results.store_errors import ResultsError
@@ -68,7 +68,7 @@ def runs_in_folder(out: Path) -> Iterator[ListedRun | RunnerError]:
         )
 
 
-def _listed(manifest: Manifest, *, signed: bool) -> ListedRun:
+def _listed(manifest: RunManifest, *, signed: bool) -> ListedRun:
     cells = manifest.cells
     return ListedRun(
         manifest.id,

@@ -31,7 +31,7 @@ from benchbrief.history.object_stores.object_store import (
 from benchbrief.history.shared_store.run_manifest import (
     PUSHED,
     Cells,
-    Manifest,
+    RunManifest,
     StoredFile,
     is_pushed,
     manifest_text,
@@ -117,7 +117,7 @@ class Push:
 class Pushed:
     """What was pushed. `state` is `new`, `grown` (a later revision) or `same`: it was there already, to the byte."""
 
-    manifest: Manifest
+    manifest: RunManifest
     state: Literal["new", "grown", "same"]
     sent: int
     """The bytes that the store did not have."""
@@ -262,7 +262,7 @@ def run_files(run_dir: Path) -> list[str]:
     return found
 
 
-def stored_at(manifest: Manifest, path: str, file: StoredFile) -> str:
+def stored_at(manifest: RunManifest, path: str, file: StoredFile) -> str:
     """Return the key under which a file of a run is stored: once, as a table or as an object."""
     table = path.removeprefix("store/").removesuffix(".parquet")
     if path == f"store/{table}.parquet" and manifest.tables.get(table) == file:
@@ -284,13 +284,13 @@ def _begin(store: SharedStore) -> bool:
     return False
 
 
-def describe(run_dir: Path) -> Manifest:
+def describe(run_dir: Path) -> RunManifest:
     """Return what a manifest says of a run itself, without its files. Raises RunnerError."""
     from benchbrief.model.version import benchbrief_version
 
     plan, status = load_plan(run_dir), summarise(run_dir)
     title = next((report.title for report in plan.reports if report.title), "") or Path(plan.spec.name).stem
-    return Manifest(
+    return RunManifest(
         id=run_dir.resolve().name,
         owner=owner_in(run_dir),
         revision=1,
@@ -315,7 +315,7 @@ def describe(run_dir: Path) -> Manifest:
     )
 
 
-def _warn_of_clocks(store: SharedStore, draft: Manifest, push: Push) -> None:
+def _warn_of_clocks(store: SharedStore, draft: RunManifest, push: Push) -> None:
     now = store.objects.now()
     if abs(ahead := draft.pushed_at - now) > _SKEW_S:
         push.cautions.append(f"this machine's clock is {_far(ahead)} that of the store; the store's own times are used")
@@ -329,7 +329,7 @@ def _far(seconds: float) -> str:
     return f"{amount} {'ahead of' if seconds > 0 else 'behind'}"
 
 
-def _same(store: SharedStore, draft: Manifest) -> Manifest | None:
+def _same(store: SharedStore, draft: RunManifest) -> RunManifest | None:
     """Return the manifest that the store has of the same files with the same tags. Raises SharedStoreError when it has
     another run of this name."""
     revisions = store.revisions().get(draft.id, [])
@@ -370,7 +370,7 @@ def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int
     return sent, relied_on
 
 
-def _finish(store: SharedStore, draft: Manifest) -> Manifest | None:
+def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
     """Write the manifest. Returns None when another push has brought the same meanwhile."""
     for _ in range(_REVISIONS):
         revisions = store.revisions().get(draft.id, [])
@@ -392,7 +392,7 @@ def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
         return False
 
 
-def _tags(store: SharedStore, draft: Manifest, revisions: Sequence[int]) -> tuple[str, ...]:
+def _tags(store: SharedStore, draft: RunManifest, revisions: Sequence[int]) -> tuple[str, ...]:
     """Return the tags of the run: those that it has in the store stay."""
     before = store.read(draft.id, revisions[-1]).tags if revisions else ()
     return tuple(dict.fromkeys((*before, *draft.tags)))
@@ -415,7 +415,10 @@ _PULLING = ".pulling-"
 
 
 def pull_run(
-    store: SharedStore, manifest: Manifest, out: Path, progress: Callable[[int, int], None] = lambda _done, _all: None
+    store: SharedStore,
+    manifest: RunManifest,
+    out: Path,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Path:
     """Write a run's folder into `out`, and return it. `progress` is called with the bytes that are done and all bytes.
 
@@ -485,7 +488,7 @@ def _held(folder: Path, *, wait: bool) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _require_room(folder: Path, manifest: Manifest) -> None:
+def _require_room(folder: Path, manifest: RunManifest) -> None:
     """Raise NoRoom when the run is larger than what is free: it may say any size of itself."""
     free = shutil.disk_usage(folder).free
     if manifest.size > free:

@@ -101,7 +101,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class RunManifest:
     """A run in a shared store. Times are in epoch seconds, by the clock of the controller or of the pusher.
 
     `tables` are the Parquet files of its results by name: `throughput`, `measure.latency`, `metric.cost`. `briefs` are
@@ -187,13 +187,13 @@ def table_key(run_id: str, table: str, sha256: str) -> str:
     return f"{table_folder(run_id)}{key_name(table)}-{sha256[:16]}.parquet"
 
 
-def manifest_text(manifest: Manifest) -> bytes:
+def manifest_text(manifest: RunManifest) -> bytes:
     return (
         json.dumps({"format": _FORMAT, "version": VERSION, **asdict(manifest)}, separators=(",", ":")).encode() + b"\n"
     )
 
 
-def read_manifest(content: bytes, key: str, url: str = "") -> Manifest:
+def read_manifest(content: bytes, key: str, url: str = "") -> RunManifest:
     """Read what is under a manifest's key in the store at `url`.
 
     Raises StoreDamaged, and SharedStoreError for one of a newer version.
@@ -211,7 +211,7 @@ def read_manifest(content: bytes, key: str, url: str = "") -> Manifest:
             "use the benchbrief that pushed it, or a later one",
         )
     try:
-        manifest: Manifest = _reader(Manifest).validate_json(content)
+        manifest: RunManifest = _reader(RunManifest).validate_json(content)
     except ValueError as error:
         what = f"{place} lacks what a manifest has, or has it in another form: {_first(error)}"
         raise StoreDamaged(what, "push the run again") from error
@@ -258,13 +258,13 @@ class QueuedPush:
 class PushedRecord:
     """A run's manifest as it lies in its folder, to the byte, with its signature, and the files that it lists."""
 
-    manifest: Manifest
+    manifest: RunManifest
     content: bytes
     signature: bytes | None
     files: dict[str, StoredFile]
 
 
-def write_pushed(run_dir: Path, store: SharedStore, manifest: Manifest) -> None:
+def write_pushed(run_dir: Path, store: SharedStore, manifest: RunManifest) -> None:
     """Keep a manifest as the store has it. Raises SharedStoreError, OSError."""
     folder = own_folder(run_dir, PUSHED)
     write_durably(folder / _LIST, store.objects.read(object_key(manifest.list_sha256), MOST_OF_A_LIST))

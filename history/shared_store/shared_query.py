@@ -26,12 +26,12 @@ from pyarrow.fs import LocalFileSystem
 from benchbrief.compiler.metrics.lower_to_sql import sql_name
 from benchbrief.history.object_stores.file_objects import FileObjects
 from benchbrief.history.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
-from benchbrief.history.shared_store.run_manifest import Manifest, table_key
+from benchbrief.history.shared_store.run_manifest import RunManifest, table_key
 from benchbrief.history.shared_store.shared_store import SharedStore
 from benchbrief.results.build_store import arrow_schema
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.store_schema import TABLES
-from benchbrief.results.store.user_query import Table, ask, ask_in_batches
+from benchbrief.results.store.user_query import QueryAnswer, ask, ask_in_batches
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.atomic_files import sha256_of
 
@@ -183,7 +183,7 @@ class SharedResults:
         """What limits the last answer."""
         return self._partitions.cautions()
 
-    def sql(self, text: str) -> Table:
+    def sql(self, text: str) -> QueryAnswer:
         """Raises ResultsError."""
         import duckdb
 
@@ -260,8 +260,8 @@ class _Partitions:
     def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
         self._store, self._folder, self._every = store, folder, every
         self._chosen = None if runs is None else set(runs)
-        self._manifests: dict[str, Manifest | None] = {}
-        self._used: dict[str, Manifest] = {}
+        self._manifests: dict[str, RunManifest | None] = {}
+        self._used: dict[str, RunManifest] = {}
         self._left_out: set[str] = set()
         self._files: dict[tuple[str, str], TableFile | None] = {}
         """What was asked for, by run and table; None for what can't be read."""
@@ -299,7 +299,7 @@ class _Partitions:
         some = [each for name in _left(bounds, schema, condition) for each in blocks[name]]
         return _left({each: run == each for each in some}, schema, condition)
 
-    def _load(self, runs: Iterable[str]) -> list[Manifest]:
+    def _load(self, runs: Iterable[str]) -> list[RunManifest]:
         missing = [run for run in runs if run not in self._manifests]
         if missing:
             self._manifests.update(dict.fromkeys(missing))
@@ -308,7 +308,7 @@ class _Partitions:
             )
         return [found for run in runs if (found := self._manifests[run]) is not None]
 
-    def _file(self, manifest: Manifest, name: str) -> TableFile | None:
+    def _file(self, manifest: RunManifest, name: str) -> TableFile | None:
         """Return a table of a run; None for one that can't be read, which stands among the store's problems."""
         of = manifest.id, name
         if of not in self._files:
@@ -319,7 +319,7 @@ class _Partitions:
                 self._store.problems.append(error)
         return self._files[of]
 
-    def _read(self, manifest: Manifest, name: str) -> TableFile:
+    def _read(self, manifest: RunManifest, name: str) -> TableFile:
         """Raises StoreDamaged, SharedStoreError."""
         stored = manifest.tables[name]
         key = table_key(manifest.id, name, stored.sha256)

@@ -29,7 +29,7 @@ from benchbrief.history.shared_store.run_manifest import (
     MOST_OF_A_MANIFEST,
     RUNS,
     SIGNATURE,
-    Manifest,
+    RunManifest,
     StoredFile,
     is_pushed,
     manifest_key,
@@ -136,7 +136,7 @@ class SharedStore:
         newest = {run: revisions[-1] for run, revisions in _revisions(listed).items()}
         return {run: f"revision {number} {listed[manifest_key(run, number)]}" for run, number in newest.items()}
 
-    def manifests(self, runs: Iterable[str] | None = None) -> Iterator[Manifest]:
+    def manifests(self, runs: Iterable[str] | None = None) -> Iterator[RunManifest]:
         """Yield the newest manifest of each run (of these `runs`), in order of their names.
 
         One that can't be read is left out, and stands in `problems`. Raises SharedStoreError.
@@ -145,14 +145,14 @@ class SharedStore:
         chosen = newest if runs is None else {run: newest[run] for run in runs if run in newest}
         yield from self.newest(chosen.items())
 
-    def newest(self, revisions: Iterable[tuple[str, int]]) -> Iterator[Manifest]:
+    def newest(self, revisions: Iterable[tuple[str, int]]) -> Iterator[RunManifest]:
         """Yield these revisions of runs, as `manifests` does."""
         wanted = list(revisions)
         stamps = {key: self._stamps[key] for of in wanted if (key := manifest_key(*of)) in self._stamps}
         cache = ManifestCache(self.url)
         kept, new = cache.read(stamps), dict[str, bytes]()
 
-        def read(of: tuple[str, int]) -> Manifest | SharedStoreError | None:
+        def read(of: tuple[str, int]) -> RunManifest | SharedStoreError | None:
             key = manifest_key(*of)
             try:
                 content = kept.get(key) or self.objects.read(key, MOST_OF_A_MANIFEST)
@@ -171,7 +171,7 @@ class SharedStore:
             fetched = self.at_once(read, [of for of in wanted if manifest_key(*of) not in kept])
             for of in wanted:
                 found = read(of) if manifest_key(*of) in kept else next(fetched)
-                if isinstance(found, Manifest):
+                if isinstance(found, RunManifest):
                     yield found
                 elif found is not None:
                     self.problems.append(found)
@@ -180,12 +180,12 @@ class SharedStore:
             if new:  # a copy, as requests may still run when the reader stops early
                 cache.write(dict(new), stamps, self._stamps)
 
-    def read(self, run: str, revision: int) -> Manifest:
+    def read(self, run: str, revision: int) -> RunManifest:
         """Raises NoObject, StoreDamaged, SharedStoreError."""
         key = manifest_key(run, revision)
         return read_manifest(self.objects.read(key, MOST_OF_A_MANIFEST), key, self.url)
 
-    def find(self, name: str) -> Manifest:
+    def find(self, name: str) -> RunManifest:
         """Return the run of this name, or the one whose name begins so. Raises SharedStoreError when none or several
         fit."""
         revisions = self.revisions()
@@ -198,7 +198,7 @@ class SharedStore:
         hint = f"the last ones are {some}" if some else "push one: bench push RUN --to " + self.url
         raise SharedStoreError(f"no run {name} in {self.url}", hint)
 
-    def files(self, manifest: Manifest) -> Mapping[str, StoredFile]:
+    def files(self, manifest: RunManifest) -> Mapping[str, StoredFile]:
         """Return all files of a run by their path in its folder. Raises NoObject, StoreDamaged."""
         key = object_key(manifest.list_sha256)
         content = self.objects.read(key, MOST_OF_A_LIST)
@@ -212,7 +212,7 @@ class SharedStore:
             raise StoreDamaged(f"run {manifest.id} in {self.url} {problem}", "don't use this run")
         return files
 
-    def fetch(self, manifest: Manifest, name: str, into: Path, most: int = 1 << 62) -> Path:
+    def fetch(self, manifest: RunManifest, name: str, into: Path, most: int = 1 << 62) -> Path:
         """Write one table (`throughput`, `series`, also as `series.parquet`) or file (`reports/brief.html`) of a run
         to `into`, a folder or a file, and return the file. Its SHA-256 is checked, and it is there whole or not at all.
 
@@ -252,7 +252,7 @@ class SharedStore:
             with suppress(OSError):
                 temporary.unlink()
 
-    def signature(self, manifest: Manifest) -> bytes | None:
+    def signature(self, manifest: RunManifest) -> bytes | None:
         """Return the signature of a manifest, as `ssh-keygen -Y sign` wrote it; None when it is not signed."""
         try:
             return self.objects.read(manifest.signature_key)
@@ -283,7 +283,7 @@ def _revisions(keys: Iterable[str]) -> dict[str, list[int]]:
     return {run: sorted(revisions) for run, revisions in sorted(found.items())}
 
 
-def _list_problem(manifest: Manifest, files: Mapping[str, StoredFile]) -> str:
+def _list_problem(manifest: RunManifest, files: Mapping[str, StoredFile]) -> str:
     """Return what is wrong with the list of a run's files; "" when it can be what was pushed."""
     for path in files:
         if problem := path_problem(path):

@@ -22,7 +22,7 @@ _KEY = re.compile(r"with (\S+ key SHA256:\S+)")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SignatureState:
     """What a signature proves. `holds`: the bytes are those that `signer` signed. `unknown`: they are those that some
     key signed, which is not allowed. `wrong`: they are others. `absent`: there is no signature."""
 
@@ -43,28 +43,28 @@ def sign(content: bytes, key: Path) -> bytes:
     return done.stdout
 
 
-def check(content: bytes, signature: bytes | None, allowed: Path) -> Verdict:
+def check(content: bytes, signature: bytes | None, allowed: Path) -> SignatureState:
     """Hold a signature against its content and the file of allowed signers. Raises SharedStoreError when that file, or
     ssh-keygen, is not there."""
     if not allowed.is_file():
         raise SharedStoreError(f"there is no file of allowed signers {allowed}", "each line: NAME KEYTYPE KEY")
     if signature is None:
-        return Verdict("absent")
+        return SignatureState("absent")
     with tempfile.TemporaryDirectory(prefix="benchbrief-") as folder:
         file = Path(folder) / "signature"
         file.write_bytes(signature)
         of = ["-n", NAMESPACE, "-s", str(file)]
         plain = _ssh_keygen(["-Y", "check-novalidate", *of], content)
         if plain.returncode != 0:
-            return Verdict("wrong")
+            return SignatureState("wrong")
         found = _KEY.search(plain.stdout.decode(errors="replace"))
         key = found[1] if found else ""
         names = _ssh_keygen(["-Y", "find-principals", "-s", str(file), "-f", str(allowed)], b"")
         for name in names.stdout.decode(errors="replace").splitlines() if names.returncode == 0 else ():
             verified = _ssh_keygen(["-Y", "verify", "-f", str(allowed), "-I", name, *of], content)
             if verified.returncode == 0:
-                return Verdict("holds", name, key)
-        return Verdict("unknown", key=key)
+                return SignatureState("holds", name, key)
+        return SignatureState("unknown", key=key)
 
 
 def _ssh_keygen(words: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -89,7 +89,7 @@ def _last_line(output: bytes) -> str:
 class SignedCheck:
     """The verdict on the manifest's signature, and how files differ from what was signed."""
 
-    verdict: Verdict
+    verdict: SignatureState
     differing: tuple[str, ...]
 
     @property
@@ -104,7 +104,7 @@ def check_signed(run_dir: Path, documents: Iterable[Path], allowed: Path, *, raw
     """
     record = read_pushed(run_dir)
     if record is None:
-        return SignedCheck(Verdict("absent"), ())
+        return SignedCheck(SignatureState("absent"), ())
     verdict = check(record.content, record.signature, allowed)
     if verdict.state != "holds":
         return SignedCheck(verdict, ())

@@ -17,7 +17,7 @@ from benchbrief.history.site.site_texts import (
 )
 from benchbrief.history.site.site_view import ComparisonView, RankedCell, RankedRow, RankedTable
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.compare.comparison import Comparison, Values
+from benchbrief.results.compare.comparison import Comparison, PointValues
 from benchbrief.results.compare.rankings import Ranking
 
 
@@ -104,7 +104,7 @@ def step_view(
 
 
 def _step_row(row: Comparison, words: Words, hidden: set[str], labels: Mapping[str, str]) -> RankedRow:
-    def cell(values: Values | None) -> RankedCell:
+    def cell(values: PointValues | None) -> RankedCell:
         return RankedCell(shown_value(values, row.unit), spread_text(values), "", best=False)
 
     change = RankedCell(*_change(row, words), "", best=False)

@@ -40,7 +40,7 @@ from benchbrief.reports.words.brief_words import Words
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeSite:
     """`read` counts the runs that were new or have changed, `written` the files. `broken` are runs with a problem;
     `kept` are files that the site has no more and somebody changed."""
 
@@ -59,7 +59,7 @@ def render_site(
     words: Words,
     rules: TrendRules = NO_RULES,
     progress: Callable[[int, int], None] = lambda _done, _of: None,
-) -> Made:
+) -> MadeSite:
     """Write the whole site. `rules` are those of trends.
 
     Raises RunnerError when the runs' place is away, and ReportError.
@@ -71,7 +71,7 @@ def render_site(
         _render(place, folder, Pages(title, words), runs, rules, problems)
     kept = folder.finish()
     broken = tuple(run for run in runs if run.problem)
-    return Made(len(runs), read, folder.written, broken, tuple(kept), tuple(problems))
+    return MadeSite(len(runs), read, folder.written, broken, tuple(kept), tuple(problems))
 
 
 def _data_name(run_id: str) -> str:

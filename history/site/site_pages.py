@@ -34,16 +34,16 @@ from benchbrief.history.site.site_view import (
     HomeView,
     Link,
     RunLine,
-    RunView,
+    RunPage,
     SuiteCard,
     SuiteView,
     TrendCard,
     ValueRow,
 )
-from benchbrief.history.site.suite_chart import MOST, Drawn, Mark, chart
+from benchbrief.history.site.suite_chart import MOST, DrawnSuite, Mark, chart
 from benchbrief.model.points import PointKeys
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.compare.comparison import Comparison, Quantity, compare
+from benchbrief.results.compare.comparison import ComparedQuantity, Comparison, compare
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST
@@ -93,7 +93,7 @@ def _by_point(values: Sequence[RunValue], at: Callable[[RunValue], PointKeys]) -
     return {(value.quantity, at(value)): value for value in values if is_shown(value) or value.quantity == ERRORS}
 
 
-def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> list[Quantity]:
+def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> list[ComparedQuantity]:
     one, other = (sides[place] for place in pair)
     points: dict[str, dict[PointKeys, tuple[RunValue | None, RunValue | None]]] = {}
     for quantity, point in dict.fromkeys((*one, *other)):
@@ -108,7 +108,7 @@ def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> lis
         unlike = dict.fromkeys(otherwise, say.defined_otherwise())
         values = {point: (a.values if a else None, b.values if b else None) for point, (a, b) in at.items()}
         called = names[pair[0]], names[pair[1]]
-        made.append(Quantity(quantity, known.unit, known.better, values, unlike, names=called))
+        made.append(ComparedQuantity(quantity, known.unit, known.better, values, unlike, names=called))
     return made
 
 
@@ -209,7 +209,7 @@ def _svg(line: TrendLine, point: str, words: Words) -> Markup:
         changes=words["site_too_few_runs"] if has_few_runs(line) else counted(words, "site_changes", len(marks)),
     )
     times = tuple(each.at.timestamp() for each in line.values)
-    return chart(Drawn(values, times, line.parts, marks, low, high, alt))
+    return chart(DrawnSuite(values, times, line.parts, marks, low, high, alt))
 
 
 RECENT = 12
@@ -345,7 +345,7 @@ def _step(run: SiteRun, before: SiteRun, words: Words) -> ComparisonView | None:
     )
 
 
-def run_view(run: SiteRun, words: Words) -> RunView:
+def run_view(run: SiteRun, words: Words) -> RunPage:
     """Return a run's page: what it is, its briefs, its values, and its hardware ranked."""
     grouped: dict[str, list[RunValue]] = {}
     for value in run.values:
@@ -387,7 +387,7 @@ def run_view(run: SiteRun, words: Words) -> RunView:
     ranking = _ranking(run, words["site_hardware_ranked"], words)
     notice = words["notice_simulated_body"] if run.origin == "simulated" else ""
     shown = tuple((name, text) for name, text in facts if text)
-    return RunView(line, shown, briefs, problems, values, ranking, environments, notice)
+    return RunPage(line, shown, briefs, problems, values, ranking, environments, notice)
 
 
 def hardware_lines(runs: Sequence[SiteRun], words: Words) -> list[HardwareLine]:

@@ -13,7 +13,7 @@ from benchbrief.model.points import PointKeys
 from benchbrief.model.precision import formatted
 from benchbrief.reports.text.number_format import fixed, quantity
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.compare.comparison import Values
+from benchbrief.results.compare.comparison import PointValues
 
 if TYPE_CHECKING:
     from benchbrief.history.series_changes import Change, LabShare
@@ -128,7 +128,7 @@ def value_text(value: float | None, unit: str) -> str:
     return f"{fixed(100 * value, 2)} %" if unit == "share" else quantity(value, unit)
 
 
-def shown_value(values: Values | None, unit: str) -> str:
+def shown_value(values: PointValues | None, unit: str) -> str:
     if values is None or not values.is_known:
         return MISSING
     if values.value is None and values.bounds:
@@ -137,7 +137,7 @@ def shown_value(values: Values | None, unit: str) -> str:
     return values.doubt.mark + value_text(values.value, unit)
 
 
-def spread_text(values: Values | None) -> str:
+def spread_text(values: PointValues | None) -> str:
     """Return `±0.8 %`, or `−1.2/+0.9 %` of a percentile: how its repeats lie around it; "" where that says nothing."""
     if values is None or values.bounds or values.interval is None or not values.value or values.value < 0:
         return ""

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from benchbrief.history.many_runs import RunValue, SiteRun, Suite, in_order, kept_series
-from benchbrief.history.read_series import Choice, Found, Measured, Series, read_series
+from benchbrief.history.read_series import FoundSeries, HistorySeries, SeriesChoice, SeriesValue, read_series
 from benchbrief.history.series_changes import Change, ChangeVerdict, trend_of
 from benchbrief.model.points import PointKeys
 from benchbrief.results.store_errors import ResultsError
@@ -45,9 +45,9 @@ class TrendLine:
     part that the last value is in, if nobody said that it is noise.
     """
 
-    series: Series
+    series: HistorySeries
     unit: str
-    values: tuple[Measured, ...]
+    values: tuple[SeriesValue, ...]
     parts: tuple[int, ...]
     changes: tuple[PlacedChange, ...]
     current: PlacedChange | None
@@ -80,7 +80,7 @@ def suite_trends(runs: Sequence[SiteRun], most: int, rules: TrendRules) -> dict[
             of_origin.setdefault(run.origin, []).append(run)
     for origin, several in of_origin.items():
         with kept_series(several) as table:
-            choice = Choice(origin=origin, across=rules.across)  # type: ignore[arg-type]  # one of the choices
+            choice = SeriesChoice(origin=origin, across=rules.across)  # type: ignore[arg-type]  # one of the choices
             try:
                 found = read_series(table, choice)
             except ResultsError:  # no run can be shown
@@ -94,7 +94,7 @@ def suite_trends(runs: Sequence[SiteRun], most: int, rules: TrendRules) -> dict[
     return made
 
 
-def _trends(suite: Suite, runs: set[str], found: Found, most: int, rules: TrendRules) -> SuiteTrends:
+def _trends(suite: Suite, runs: set[str], found: FoundSeries, most: int, rules: TrendRules) -> SuiteTrends:
     shown = [each for each in found.series if (each.spec, each.profile) == suite[:2] and _has_values(each)]
     order = {name: place for place, name in enumerate(FIRST)}
     shown.sort(key=lambda each: (order.get(each.quantity, len(order)), each.quantity))
@@ -102,12 +102,14 @@ def _trends(suite: Suite, runs: set[str], found: Found, most: int, rules: TrendR
     return SuiteTrends(lines, len(runs.intersection(found.wrong_clocks)), len(runs.intersection(found.reused)))
 
 
-def _has_values(series: Series) -> bool:
+def _has_values(series: HistorySeries) -> bool:
     known = [each.value for part in series.parts for each in part.known]
     return any(known) if series.quantity == ERRORS else bool(known)
 
 
-def _line(series: Series, controls: Sequence[Series], most: int, verdicts: Sequence[ChangeVerdict]) -> TrendLine:
+def _line(
+    series: HistorySeries, controls: Sequence[HistorySeries], most: int, verdicts: Sequence[ChangeVerdict]
+) -> TrendLine:
     trend = trend_of(series, controls, verdicts)
     every = [(each, place) for place, part in enumerate(series.parts) for each in part.values]
     every.sort(key=lambda pair: (pair[0].at, pair[0].run_id))

@@ -117,7 +117,7 @@ class ValueRow:
 
 
 @dataclass(frozen=True)
-class RunView:
+class RunPage:
     line: RunLine
     facts: tuple[tuple[str, str], ...]
     briefs: tuple[Link, ...]

@@ -27,7 +27,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSuite:
     """Values over runs, the oldest first: None is a gap. `parts` are the first places of stretches that are not
     compared with the one before. `low` and `high` are the texts of the least and the greatest value."""
 
@@ -40,7 +40,7 @@ class Drawn:
     alt: str
 
 
-def chart(drawn: Drawn) -> Markup:
+def chart(drawn: DrawnSuite) -> Markup:
     """Return the SVG. All texts are escaped; colours are those of the page."""
     x, y = _scales(drawn)
     head = Markup('<svg role="img" viewBox="0 0 {} {}" aria-label="{}">').format(WIDTH, HEIGHT, drawn.alt)
@@ -60,7 +60,7 @@ def chart(drawn: Drawn) -> Markup:
     return Markup("").join([*parts, Markup("</svg>")])
 
 
-def _scales(drawn: Drawn) -> tuple[_Scale, _Scale]:
+def _scales(drawn: DrawnSuite) -> tuple[_Scale, _Scale]:
     """Return the places of a run and of a value."""
     known = [value for value in drawn.values if value is not None]
     low, high, count = min(known), max(known), len(drawn.values)
@@ -101,7 +101,7 @@ def _mark(mark: Mark, at: float) -> Markup:
     )
 
 
-def _runs(drawn: Drawn) -> list[tuple[int, int]]:
+def _runs(drawn: DrawnSuite) -> list[tuple[int, int]]:
     """Return the first and the last place of each stretch without a gap inside one part."""
     found: list[tuple[int, int]] = []
     begins = set(drawn.parts)
@@ -115,7 +115,7 @@ def _runs(drawn: Drawn) -> list[tuple[int, int]]:
     return found
 
 
-def _paths(drawn: Drawn, x: _Scale, y: _Scale) -> list[str]:
+def _paths(drawn: DrawnSuite, x: _Scale, y: _Scale) -> list[str]:
     paths = []
     for first, last in _runs(drawn):
         points = [(x(at), y(value)) for at in range(first, last + 1) if (value := drawn.values[at]) is not None]

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.history.read_series import Measured, differences
+from benchbrief.history.read_series import SeriesValue, differences
 from benchbrief.history.series_changes import PartTrend, Trend
 from benchbrief.history.site.site_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT
@@ -186,7 +186,7 @@ def _section(trend: Trend, converter: Converter) -> dict[str, Any]:
     }
 
 
-def _valued(each: Measured, unit: str) -> str:
+def _valued(each: SeriesValue, unit: str) -> str:
     return each.doubt.mark + amount(each.value or 0.0, unit)
 
 

@@ -13,7 +13,7 @@ from benchbrief.model.precision import formatted
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import automatic, quantity
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.results.analysis.expectation_verdicts import Interval, Judgement, is_number, judge
+from benchbrief.results.analysis.expectation_verdicts import ExpectInterval, Judgement, is_number, judge
 
 _Verdict = Literal["holds", "fails", "unknown"]
 _VERDICTS: Mapping[bool | None, _Verdict] = {True: "holds", False: "fails", None: "unknown"}
@@ -87,7 +87,7 @@ def _vague(found: Judgement, results: Results) -> list[str]:
     return [words[key].format(wide=wide, looks=looks, places=found.places) + listed]
 
 
-def _interval(each: Interval, first_look: int | None, results: Results) -> str:
+def _interval(each: ExpectInterval, first_look: int | None, results: Results) -> str:
     if each.has_ends:
         low, high = (quantity(end, each.unit) for end in (each.low, each.high))
         key = "expect_difference" if each.is_difference else "expect_interval"

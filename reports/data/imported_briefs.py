@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.points import DimKey
 from benchbrief.reports.data.report_data import DIMENSIONS, NOT_PUBLISHED, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, points, with_unit
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.results.analysis.latency_kinds import of_unknown_kind
 
 
 def shown_names(paths: Iterable[str]) -> dict[str, str]:
@@ -78,11 +78,18 @@ def is_imported(results: Results) -> bool:
 
 
 def cells_of_unknown_kind(results: Results) -> set[str]:
-    """Return the imported cells whose files do not tell which kind of latency they have."""
+    """Return the imported cells whose tool may count latency from when an operation was due, and whose files do not
+    tell whether it did."""
     if not is_imported(results):
         return set()
-    kinds = results.store.sql("SELECT cell_id, value FROM properties WHERE name = 'latency'").rows
-    return of_unknown_kind(results.plan, ((str(cell), str(kind)) for cell, kind in kinds))
+    told = results.store.sql(
+        "SELECT cell_id FROM properties JOIN sentences ON text = value "
+        "WHERE name = 'latency' AND code IN ('latency_service', 'latency_intended', 'latency_both')"
+    ).rows
+    known = {cell for (cell,) in told}
+    tools = {driver: TOOL_SPECS.usable(driver) for driver in {cell.tool.driver for cell in results.plan.cells}}
+    may_count_waits = {driver for driver, spec in tools.items() if spec and spec.intended_latency}
+    return {c.id for c in results.plan.cells if c.tool.driver in may_count_waits and c.id not in known}
 
 
 def notices(results: Results) -> Iterator[Notice]:

@@ -22,7 +22,7 @@ from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent, points
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.cautions import COMPLETE, Beyond, shares
-from benchbrief.results.compare.comparison import Quantity, Values
+from benchbrief.results.compare.comparison import ComparedQuantity, PointValues
 from benchbrief.results.compare.rankings import Pair, rank
 
 Place = tuple[p.Query, DimKey]
@@ -85,21 +85,23 @@ def letters_in(elements: Iterable[p.Element], results: Results) -> Iterator[tupl
                         yield line.query, {element.dim: key.value}, letters
 
 
-def _pairs(name: str, lines: list[p.Line], element: p.TableElement, results: Results) -> dict[Pair, list[Quantity]]:
+def _pairs(
+    name: str, lines: list[p.Line], element: p.TableElement, results: Results
+) -> dict[Pair, list[ComparedQuantity]]:
     values = [[_values(line, element.dim, key.value, results) for key in element.keys] for line in lines]
     unit = lines[0].query.unit if lines[0].query else ""
     better = lines[0].tested.better if lines[0].tested else None
     exact = all(line.query is not None and line.query.exact for line in lines)
     found = {}
     for one, other in combinations(range(len(lines)), 2):
-        points: dict[PointKeys, tuple[Values | None, Values | None]] = {
+        points: dict[PointKeys, tuple[PointValues | None, PointValues | None]] = {
             ((element.dim, key.value),): (values[one][at], values[other][at]) for at, key in enumerate(element.keys)
         }
-        found[one, other] = [Quantity(name, unit, better, points, exact=exact)]
+        found[one, other] = [ComparedQuantity(name, unit, better, points, exact=exact)]
     return found
 
 
-def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> Values | None:
+def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> PointValues | None:
     """Return a contender's value with those of its repeats. Where a planned repeat has none, it is not ranked: the
     others are another sample than the planned one."""
     if line.query is None or line.tested is None:
@@ -110,7 +112,7 @@ def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> Values | N
         repeats = tuple(results.spread(of, **{dim: key}))
         if len(repeats) < len(results.keys(of, "repeat", **{dim: key})):
             value = None
-    return Values(value, repeats, line.tested.percentile, level=strictest_level(results.plan))
+    return PointValues(value, repeats, line.tested.percentile, level=strictest_level(results.plan))
 
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")

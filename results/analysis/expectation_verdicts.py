@@ -16,7 +16,7 @@ from benchbrief.model.points import DimKey
 from benchbrief.model.precision import formatted
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
-from benchbrief.results.store.store import Row, Store
+from benchbrief.results.store.store import KeyedValue, Store
 from benchbrief.runners.measurement.confidence_interval import mean_interval
 
 _Place = tuple[tuple[Dimension, DimKey | None], ...]
@@ -49,7 +49,7 @@ def differences(expect: Expect, read: Read) -> Iterator[Differences]:
 
 
 @dataclass(frozen=True)
-class Interval:
+class ExpectInterval:
     """The interval of the mean over `repeats` at a place: of a side that is compared with a plain number, else of the
     difference `left - right`, whose limit is 0. `decides`: whether it lies wholly on the side of the verdict.
 
@@ -80,7 +80,7 @@ class Judgement:
     enough. `first_look` is how many repeats a budget needs for an interval; None without a budget."""
 
     holds: bool | None
-    intervals: Sequence[Interval]
+    intervals: Sequence[ExpectInterval]
     level: float
     places: int
     looks: int = 1
@@ -100,7 +100,7 @@ class Judgement:
         return self._is_decided
 
     @property
-    def vague(self) -> list[Interval]:
+    def vague(self) -> list[ExpectInterval]:
         """Return the intervals that more repeats could make decide the verdict; none once it is decided."""
         return [] if self._is_decided else [each for each in self.intervals if not each.decides]
 
@@ -126,7 +126,9 @@ def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
     return Judgement(holds, intervals, level, len(verdicts), looks.count, first_look)
 
 
-def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, chance: float, read: Read) -> Interval:
+def _interval(
+    expect: Expect, found: Differences, holds: bool, looks: Looks, chance: float, read: Read
+) -> ExpectInterval:
     n, low, high, distance = len(found.values), -math.inf, math.inf, math.inf
     above = holds == (expect.better == "higher")
     seen = [_ends(found.values[:repeats], 1 - chance * share) for repeats, share in looks.until(n)]
@@ -147,7 +149,7 @@ def _interval(expect: Expect, found: Differences, holds: bool, looks: Looks, cha
         of, limit, is_difference = left.text, _only(right, read), False
     elif is_number(left):
         of, limit, is_difference, (low, high) = right.text, _only(left, read), False, (-high, -low)
-    return Interval(found.place, of, is_difference, left.unit, limit + low, limit + high, n, decides, distance)
+    return ExpectInterval(found.place, of, is_difference, left.unit, limit + low, limit + high, n, decides, distance)
 
 
 def _range(expect: Expect, read: Read) -> tuple[float, float]:
@@ -198,7 +200,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ExpectVerdict:
     """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its spec
     line.
 
@@ -245,13 +247,13 @@ class Verdict:
         return f" ({why})" if why else ""
 
 
-def evaluate(plan: Plan, store: Store) -> list[Verdict]:
+def evaluate(plan: Plan, store: Store) -> list[ExpectVerdict]:
     """Return a verdict for each of the plan's expectations. One that fails anywhere does not hold. Raises
     RunnerError."""
     return [_verdict(expect, plan, store) for expect in plan.expects]
 
 
-def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
+def _verdict(expect: Expect, plan: Plan, store: Store) -> ExpectVerdict:
     rows = _known(expect.query, store)
     sides = [(side, store.query(side), doubts(store, side.sql)) for side in expect.sides]
     read = reading(store)
@@ -266,17 +268,17 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> Verdict:
     detail += "".join(
         f"; not judged: {each.dim} {_keys(each.keys)}, without {each.measure}" for each in expect.unjudged
     )
-    return Verdict(expect.text, expect.label, found.holds, detail, str(expect.origin), found.decided)
+    return ExpectVerdict(expect.text, expect.label, found.holds, detail, str(expect.origin), found.decided)
 
 
-def _known(query: Query, store: Store) -> list[Row]:
+def _known(query: Query, store: Store) -> list[KeyedValue]:
     """Return the rows of an expectation. One is not known where a search knows a rate from one side, and the verdict
     would be another one beyond it."""
     found = doubts(store, query.sql)
-    rows: list[Row] = []
+    rows: list[KeyedValue] = []
     for row in store.query(query):
         is_open = found.get(tuple(row.keys), KNOWN).bound != ""
-        rows.append(Row(row.keys, None, say.only_a_bound()) if is_open else row)
+        rows.append(KeyedValue(row.keys, None, say.only_a_bound()) if is_open else row)
     return rows
 
 
@@ -293,7 +295,7 @@ def _spans(found: Judgement) -> str:
     return f"{percent} % intervals of the means over the repeats{looks}{corrected}: {'; '.join(points)}{more}"
 
 
-def _of(each: Interval, first_look: int | None) -> str:
+def _of(each: ExpectInterval, first_look: int | None) -> str:
     what = f"the difference {each.of}" if each.is_difference else each.of
     if not each.has_ends and first_look is not None and each.repeats < first_look:
         left = plural(each.repeats, "measurement")
@@ -304,10 +306,10 @@ def _of(each: Interval, first_look: int | None) -> str:
     return f"{what} is {low} to {high} ({plural(each.repeats, 'repeat')})"
 
 
-Sides = Sequence[tuple[Query, Sequence[Row], Mapping[tuple[DimKey | None, ...], Doubt]]]
+Sides = Sequence[tuple[Query, Sequence[KeyedValue], Mapping[tuple[DimKey | None, ...], Doubt]]]
 
 
-def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Sides) -> str:
+def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, sides: Sides) -> str:
     """Say how many of the rows decide the verdict, and show the first three of them with their numbers."""
     if not rows:
         return "there is no result to judge it by"
@@ -321,7 +323,7 @@ def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Side
     return f"{words}{count}: {listed}{more}" if listed else words + count
 
 
-def _row_text(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
+def _row_text(dims: Sequence[Dimension], row: KeyedValue, sides: Sides) -> str:
     """Say `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why it is unknown."""
     keys = dict(zip(dims, row.keys, strict=True))
     place = _place(keys)
@@ -342,7 +344,7 @@ def _place(keys: Mapping[Dimension, DimKey | None]) -> str:
 
 def _side(
     query: Query,
-    found: Sequence[Row],
+    found: Sequence[KeyedValue],
     open_: Mapping[tuple[DimKey | None, ...], Doubt],
     keys: dict[Dimension, DimKey | None],
 ) -> str:

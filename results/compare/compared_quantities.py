@@ -14,13 +14,14 @@ from itertools import combinations
 from typing import TypeVar
 
 from benchbrief.model.budgets import strictest_level
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Metric, Plan, Query
 from benchbrief.model.points import Curve, DimKey, Point, PointKeys
-from benchbrief.results.compare.comparison import Better, Quantity, Values
+from benchbrief.results.compare.comparison import Better, ComparedQuantity, PointValues
 from benchbrief.results.compare.contender import Contender, defined_otherwise
-from benchbrief.results.ingest.latency_rows import is_not_given
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.searched_doubts import KNOWN, Answering, Doubt, Keys, doubts, of_search, values_at
+from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
@@ -103,7 +104,7 @@ class Gathered:
     bounds: dict[PointKeys, tuple[float, float]] = field(default_factory=dict)
     doubts: dict[PointKeys, Doubt] = field(default_factory=dict)
 
-    def at(self, point: PointKeys, planned: int, behind: Measurements, *, percentile: bool) -> Values | None:
+    def at(self, point: PointKeys, planned: int, behind: Measurements, *, percentile: bool) -> PointValues | None:
         """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none or
         several."""
         if point not in self.values and not planned:
@@ -118,7 +119,7 @@ class Gathered:
             merged = percentile and len(known) > 1
             reason = say.over_repeats(said=say.unmergeable()) if merged else say.no_repeat()
         bounds, doubt = self.bounds.get(point), self.doubts.get(point, KNOWN)
-        return Values(value, known, percentile, reason, *behind.at(point), behind.level, bounds, doubt)
+        return PointValues(value, known, percentile, reason, *behind.at(point), behind.level, bounds, doubt)
 
 
 class Measurements:
@@ -212,13 +213,14 @@ def latencies(side: Contender) -> dict[str, Gathered]:
         "AND c.statistic NOT IN ('min', 'max') "
         f"AND {side.condition} ORDER BY ALL"
     ).rows
+    sentences = read_sentences(side.store.sql(SENTENCES).rows)
     found: dict[str, Gathered] = {}
     for *keys, operation, statistic, repeat, value, reason in rows:
         name = f"latency.{statistic.replace('.', '')}[{operation}]"
         point = _point(side, dict(zip(Point._fields, keys, strict=True)))
         gathered = found.setdefault(name, Gathered())
         if repeat is None:
-            gathered.values[point] = (value, reason)
+            gathered.values[point] = (value, sentences.get(reason, reason))
         else:
             gathered.repeats.setdefault(point, []).append(value)
     return found
@@ -283,7 +285,7 @@ class _Side:
     metrics: Mapping[str, Metric]
 
 
-def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:
+def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[ComparedQuantity]:
     """Yield each quantity that both contenders have: throughput, errors, latency percentiles and means by operation,
     and the rates that searches for a promise found.
 
@@ -295,7 +297,7 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
 
 def pairs(
     sides: Sequence[Contender], *, metrics: bool = False, names: Sequence[str] = ()
-) -> Iterator[tuple[Contender, Contender, Iterator[Quantity]]]:
+) -> Iterator[tuple[Contender, Contender, Iterator[ComparedQuantity]]]:
     """Yield each two of the contenders with what both have: without metrics, unless asked for. Asks once for what each
     measured. `names` are what reasons call the contenders, else their labels."""
     called = names or [side.label for side in sides]
@@ -304,7 +306,7 @@ def pairs(
         yield first.of, second.of, _in_common(first, second, names=(one, other))
 
 
-def own_quantities(side: Contender) -> Iterator[Quantity]:
+def own_quantities(side: Contender) -> Iterator[ComparedQuantity]:
     """Yield each quantity of one contender, with its values on both sides. Errors are among them also at 0."""
     found = _side(side, metrics=True)
     yield from _in_common(found, found, without_errors=True)
@@ -328,12 +330,14 @@ def _side(side: Contender, metrics: bool) -> _Side:
     return _Side(side, planned_repeats(side), Measurements(side), found, metrics_by_name)
 
 
-def _in_common(*sides: _Side, names: tuple[str, str] = ("A", "B"), without_errors: bool = False) -> Iterator[Quantity]:
+def _in_common(
+    *sides: _Side, names: tuple[str, str] = ("A", "B"), without_errors: bool = False
+) -> Iterator[ComparedQuantity]:
     """`without_errors`: also the errors of contenders that have none."""
 
     def quantity(
         name: str, unit: str, better: Better, found: Sequence[Gathered], percentile: bool, signed: bool = False
-    ) -> Quantity:
+    ) -> ComparedQuantity:
         made = _quantity(name, unit, better, sides, found, percentile=percentile)
         return replace(made, signed=signed, names=names)
 
@@ -380,8 +384,8 @@ def _other_promises(
 
 def _quantity(
     name: str, unit: str, better: Better, sides: Sequence[_Side], found: Sequence[Gathered], *, percentile: bool
-) -> Quantity:
-    def at(which: int, point: PointKeys) -> Values | None:
+) -> ComparedQuantity:
+    def at(which: int, point: PointKeys) -> PointValues | None:
         side = sides[which]
         return found[which].at(point, side.planned.get(point, 0), side.behind, percentile=percentile)
 
@@ -391,11 +395,18 @@ def _quantity(
     given = {
         point: both for point, both in values.items() if not all(each is None or _is_not_given(each) for each in both)
     }
-    return Quantity(name, unit, better, given)
+    return ComparedQuantity(name, unit, better, given)
 
 
-def _is_not_given(values: Values) -> bool:
-    return not values.is_known and not values.repeats and is_not_given(values.reason)
+def _is_not_given(values: PointValues) -> bool:
+    """Return whether a statistic is missing since the tool gives none, and not since something failed."""
+    reason = values.reason
+    if values.is_known or values.repeats or not isinstance(reason, Message):
+        return False
+    if reason.code == "over_repeats" and isinstance(said := reason.args["said"], Message):
+        return said.code == "unmergeable"
+    mean = reason.code == "gave_no" and reason.args["statistic"] == "mean"
+    return mean or reason.code in ("gave_no_histogram", "not_printed", "unmergeable")
 
 
 def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
@@ -416,7 +427,7 @@ def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
     return order
 
 
-def by_default(known: Mapping[str, Quantity], *plans: Plan) -> list[Quantity]:
+def by_default(known: Mapping[str, ComparedQuantity], *plans: Plan) -> list[ComparedQuantity]:
     """Return the quantities that are shown by default: of latencies only the 99th percentile, and of searches for a
     promise only what they found, as each measures rates of its own choice."""
     searching = {name for plan in plans for name, each in plan.experiments.items() if each.promise}

@@ -17,7 +17,7 @@ from benchbrief.model.message import Message
 from benchbrief.model.points import PointKeys
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.significance import (
-    Estimate,
+    IntervalEstimate,
     correct_p_value,
     difference,
     difference_of,
@@ -33,11 +33,11 @@ from benchbrief.runners.measurement.confidence_interval import mean_interval
 
 SIGNIFICANT = 0.05
 Better = Literal["higher", "lower"] | None
-Verdict = Literal["better", "worse", "differs", "within noise", "within threshold", "same measurement", "unknown"]
+PairVerdict = Literal["better", "worse", "differs", "within noise", "within threshold", "same measurement", "unknown"]
 
 
 @dataclass(frozen=True)
-class Values:
+class PointValues:
     """The values at a point, in the quantity's unit: `value` over all repeats, and each repeat's own.
 
     A percentile's `value` comes from the merged histograms of all repeats. When it is missing, `reason` says why.
@@ -77,7 +77,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Quantity:
+class ComparedQuantity:
     """A compared measure or metric. `points` has what each contender measured, the first one first.
 
     `unlike` says, for points that are not judged, why the two did not measure the same. `signed`: whether the true
@@ -88,7 +88,7 @@ class Quantity:
     name: str
     unit: str
     better: Better
-    points: Mapping[PointKeys, tuple[Values | None, Values | None]]
+    points: Mapping[PointKeys, tuple[PointValues | None, PointValues | None]]
     unlike: Mapping[PointKeys, str] = field(default_factory=dict)
     signed: bool = True
     exact: bool = False
@@ -115,15 +115,15 @@ class Comparison:
     unit: str
     better: Better
     point: PointKeys
-    first: Values | None
-    second: Values | None
+    first: PointValues | None
+    second: PointValues | None
     ratio: float | None
     interval: tuple[float, float] | None
     difference: float | None
     difference_interval: tuple[float, float] | None
     p: float | None
     p_holm: float | None
-    verdict: Verdict
+    verdict: PairVerdict
     reason: str = ""
     names: tuple[str, str] = ("A", "B")
     level: float = LEVEL
@@ -172,7 +172,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PairOutcome:
     """All comparisons, and the points that only one contender has."""
 
     comparisons: tuple[Comparison, ...]
@@ -189,12 +189,12 @@ class Outcome:
         return (*(each.key for each in self.comparisons if each.verdict == "unknown"), *self.only_first)
 
 
-def compare(found: Iterable[Quantity], threshold: float = 0.0) -> Outcome:
+def compare(found: Iterable[ComparedQuantity], threshold: float = 0.0) -> PairOutcome:
     """Judge all points of each quantity together. `threshold` is the least change, as a share, that counts."""
     return compare_all([found], threshold)[0]
 
 
-def compare_all(pairs: Iterable[Iterable[Quantity]], threshold: float = 0.0) -> list[Outcome]:
+def compare_all(pairs: Iterable[Iterable[ComparedQuantity]], threshold: float = 0.0) -> list[PairOutcome]:
     """Judge several pairs of contenders, each by its quantities, as one set of comparisons.
 
     A family answers one question, "has throughput changed at some point?": R. Bender and S. Lange, "Adjusting for
@@ -219,7 +219,7 @@ def compare_all(pairs: Iterable[Iterable[Quantity]], threshold: float = 0.0) -> 
     return [_outcome(rows, threshold) for rows in rows_of]
 
 
-def _outcome(rows: Sequence[Comparison], threshold: float) -> Outcome:
+def _outcome(rows: Sequence[Comparison], threshold: float) -> PairOutcome:
     both = [row for row in rows if row.first is not None and row.second is not None]
     keys: dict[bool, dict[str, None]] = {True: {}, False: {}}
     # A metric's points may have fewer dimensions than those of the measures that it is made of.
@@ -229,10 +229,12 @@ def _outcome(rows: Sequence[Comparison], threshold: float) -> Outcome:
     judged = [_judged(row, threshold) for row in both]
     seen = {row.key for row in both}
     only = {side: tuple(key for key in named if key not in seen) for side, named in keys.items()}
-    return Outcome(tuple(judged), only[True], only[False])
+    return PairOutcome(tuple(judged), only[True], only[False])
 
 
-def _compared(quantity: Quantity, point: PointKeys, first: Values | None, second: Values | None) -> Comparison:
+def _compared(
+    quantity: ComparedQuantity, point: PointKeys, first: PointValues | None, second: PointValues | None
+) -> Comparison:
     row = Comparison(
         quantity.name,
         quantity.unit,
@@ -279,7 +281,7 @@ def _with_intervals(row: Comparison, level: float) -> Comparison:
     apart = None
     if min(len(first.repeats), len(second.repeats)) > 1:
         apart = difference_of(first.repeats, second.repeats, percentile=first.percentile, level=level)
-    apart = apart or Estimate(second.value - first.value, None, None)
+    apart = apart or IntervalEstimate(second.value - first.value, None, None)
     ratio = interval = None
     if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
         ratio, interval = _ratio(first, second, level)
@@ -295,10 +297,10 @@ def _with_intervals(row: Comparison, level: float) -> Comparison:
     )
 
 
-def _ratio(first: Values, second: Values, level: float) -> tuple[float | None, tuple[float, float] | None]:
+def _ratio(first: PointValues, second: PointValues, level: float) -> tuple[float | None, tuple[float, float] | None]:
     """Return the ratio of two values of at least 0, the first above 0, with its interval."""
     ratio = second.value / first.value if first.value and second.value is not None else None
-    between: Estimate | None = None
+    between: IntervalEstimate | None = None
     if first.repeats and second.repeats:
         of = ratio_of_percentiles if first.percentile else ratio_of_means
         between = of(first.repeats, second.repeats, level)
@@ -307,7 +309,7 @@ def _ratio(first: Values, second: Values, level: float) -> tuple[float | None, t
     return ratio, _ends(between)
 
 
-def _bounded_ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, float] | None]:
+def _bounded_ratio(first: PointValues, second: PointValues) -> tuple[float | None, tuple[float, float] | None]:
     """Return the ratio of two values that lie between bounds; none where one is not known itself, or below 0."""
     if first.bounds is None or second.bounds is None or not first.value or second.value is None:
         return None, None
@@ -317,14 +319,14 @@ def _bounded_ratio(first: Values, second: Values) -> tuple[float | None, tuple[f
     return second.value / first.value, (other_low / high, other_high / low if low else math.inf)
 
 
-def _bounded_difference(first: Values, second: Values) -> Estimate | None:
+def _bounded_difference(first: PointValues, second: PointValues) -> IntervalEstimate | None:
     if first.bounds is None or second.bounds is None or first.value is None or second.value is None:
         return None
     apart = second.bounds[0] - first.bounds[1], second.bounds[1] - first.bounds[0]
-    return Estimate(second.value - first.value, *apart)
+    return IntervalEstimate(second.value - first.value, *apart)
 
 
-def _ends(of: Estimate | None) -> tuple[float, float] | None:
+def _ends(of: IntervalEstimate | None) -> tuple[float, float] | None:
     return None if of is None or of.low is None or of.high is None else (of.low, of.high)
 
 
@@ -372,7 +374,7 @@ def _why_missing(row: Comparison) -> str:
     return say.two_reasons(one=why[0], other=why[1]) if why[1:] else why[0]
 
 
-def _not_judged(row: Comparison, first: Values, second: Values) -> Comparison | None:
+def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Comparison | None:
     """Return the comparison where what is compared is not alike, or the same; None where it is to be judged."""
     if row.reason:
         return row
@@ -411,5 +413,5 @@ def _change(row: Comparison) -> float:
     return math.inf if row.difference is None or not size else abs(row.difference) / size
 
 
-def _same_measurement(first: Values, second: Values) -> bool:
+def _same_measurement(first: PointValues, second: PointValues) -> bool:
     return bool(first.measurements) and first.measurements == second.measurements

@@ -14,7 +14,14 @@ from math import inf
 from typing import NamedTuple
 
 from benchbrief.model.points import PointKeys
-from benchbrief.results.compare.comparison import Better, Comparison, Outcome, Quantity, Values, compare_all
+from benchbrief.results.compare.comparison import (
+    Better,
+    ComparedQuantity,
+    Comparison,
+    PairOutcome,
+    PointValues,
+    compare_all,
+)
 from benchbrief.results.result_messages import say
 
 Pair = tuple[int, int]
@@ -35,7 +42,7 @@ class Ranking:
     unit: str
     better: Better
     point: PointKeys
-    values: tuple[Values | None, ...]
+    values: tuple[PointValues | None, ...]
     letters: tuple[str, ...]
     order: tuple[int, ...]
     pairs: Mapping[Pair, Comparison]
@@ -58,11 +65,11 @@ class Ranking:
 class Field(NamedTuple):
     """Several contenders compared: the outcome of each pair, and the rankings."""
 
-    outcomes: Mapping[Pair, Outcome]
+    outcomes: Mapping[Pair, PairOutcome]
     rankings: tuple[Ranking, ...]
 
 
-def rank(pairs: Mapping[Pair, Iterable[Quantity]], threshold: float = 0.0) -> Field:
+def rank(pairs: Mapping[Pair, Iterable[ComparedQuantity]], threshold: float = 0.0) -> Field:
     """Judge all pairs as one set of comparisons, and rank the contenders at each point that two of them have.
 
     A change below `threshold`, a share, is no difference.
@@ -77,7 +84,7 @@ def rank(pairs: Mapping[Pair, Iterable[Quantity]], threshold: float = 0.0) -> Fi
 
 
 def _ranking(rows: Mapping[Pair, Comparison], count: int) -> Ranking:
-    values: list[Values | None] = [None] * count
+    values: list[PointValues | None] = [None] * count
     for (first, second), row in rows.items():
         values[first], values[second] = row.first, row.second
     row = next(iter(rows.values()))
@@ -94,7 +101,7 @@ def _ranking(rows: Mapping[Pair, Comparison], count: int) -> Ranking:
     return replace(unranked, letters=_spread(letter_groups(order, apart), count), order=tuple(order))
 
 
-def _worth(values: Values | None, better: Better) -> float:
+def _worth(values: PointValues | None, better: Better) -> float:
     if values is None or (values.value is None and values.bounds is None):
         return -inf
     value = values.value if values.value is not None else values.bounds[0] if values.bounds else 0.0

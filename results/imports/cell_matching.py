@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model.plan import Cell, Plan
-from benchbrief.results.imports.imported_files import Problem, Wrong
+from benchbrief.results.imports.imported_files import ImportProblem, Wrong
 from benchbrief.results.store_errors import ResultsError
 
 
@@ -299,7 +299,7 @@ class CellFiles:
 
 def find_files(
     pattern: str, suffix: str, places: Places, where: Where
-) -> Iterator[tuple[Path, dict[str, str], Cell | Problem]]:
+) -> Iterator[tuple[Path, dict[str, str], Cell | ImportProblem]]:
     """Yield the files that a pattern finds, each with its coordinates, and its cell or why there is none.
 
     Leaves out files of another cell than the given one.
@@ -314,4 +314,4 @@ def find_files(
         try:
             yield path, said, places.cell(coordinates(said, places, where.experiment))
         except NoPlace as error:
-            yield path, said, Problem(str(path), None, str(error), error.hint)
+            yield path, said, ImportProblem(str(path), None, str(error), error.hint)

@@ -21,7 +21,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Problem:
+class ImportProblem:
     """A problem. `line` is None for a file as a whole. `hint` is the next step."""
 
     file: str
@@ -36,7 +36,7 @@ class Problem:
 class ImportRefused(ResultsError):
     """Nothing was stored, because of these problems."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[ImportProblem]) -> None:
         lines = [str(problem) for problem in problems[:_SHOWN]]
         if len(problems) > _SHOWN:
             lines.append(f"and {len(problems) - _SHOWN} more")
@@ -70,17 +70,17 @@ class BadLine(Wrong):
         self.line = line
 
 
-class Unreadable(Wrong):
+class UnreadableImport(Wrong):
     """A file can't be read as a whole."""
 
 
-def why_packed(path: Path) -> Unreadable | None:
+def why_packed(path: Path) -> UnreadableImport | None:
     """Return why a file must be unpacked before it can be read. Raises OSError."""
     with path.open("rb") as file:
         begin = file.read(8)
     for magic, (what, hint) in _PACKED.items():
         if begin.startswith(magic):
-            return Unreadable(what, hint.format(name=path.name))
+            return UnreadableImport(what, hint.format(name=path.name))
     return None
 
 

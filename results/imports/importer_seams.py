@@ -17,7 +17,7 @@ from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
-from benchbrief.results.imports.imported_files import BadLine, Problem, why_packed
+from benchbrief.results.imports.imported_files import BadLine, ImportProblem, why_packed
 from benchbrief.results.imports.keep_import import CellValue
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.drivers.output_invariants import parse_printed
@@ -25,7 +25,7 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.plugins import create, spec_of
 
 if TYPE_CHECKING:
-    from benchbrief.results.imports.keep_import import Prepared, Source
+    from benchbrief.results.imports.keep_import import ImportSource, Prepared
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class OutputImporter(ABC):
         """
         return {}
 
-    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
         """Yield contradictions between an output and its cell, beside its settings and the mix of its operations."""
         return iter(())
 
@@ -83,7 +83,7 @@ class OutputImporter(ABC):
 
     def complete(
         self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
-    ) -> Iterator[Problem]:
+    ) -> Iterator[ImportProblem]:
         """Add files that belong to outputs and were not given. Yields the problems of these files."""
         return iter(())
 
@@ -105,7 +105,7 @@ class TableImporter(ABC):
 
     @abstractmethod
     def prepare(
-        self, path: Path, plan: Plan, given: Source, experiment: str = "", *, skip_bad: bool = False
+        self, path: Path, plan: Plan, given: ImportSource, experiment: str = "", *, skip_bad: bool = False
     ) -> Prepared:
         """Return what an import would keep. `given` is the source from the command line.
 

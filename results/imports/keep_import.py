@@ -20,7 +20,7 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.value_shapes import LINE, PARAGRAPH
 from benchbrief.model.version import benchbrief_version
-from benchbrief.results.imports.imported_files import ImportRefused, Problem
+from benchbrief.results.imports.imported_files import ImportProblem, ImportRefused
 from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.result_messages import say
 from benchbrief.results.runs.find_runs import imported_from, list_runs
@@ -49,7 +49,7 @@ class CellValue(BaseModel):
     line: int
 
 
-class Manifest(BaseModel):
+class ImportManifest(BaseModel):
     """How to read a cell's files. `kind` is the reader, and `names` are the files' own names.
 
     `experiment` is that of a table's rows that do not name one.
@@ -74,12 +74,12 @@ class Manifest(BaseModel):
         return known
 
 
-def read_manifest(directory: Path, made_by: str) -> Manifest:
+def read_manifest(directory: Path, made_by: str) -> ImportManifest:
     """Read a manifest. `made_by` is the version of benchbrief that wrote it. Raises ResultsError when it can't be
     read."""
     path = directory / MANIFEST
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        return ImportManifest.model_validate_json(path.read_bytes())
     except ValidationError as error:
         if any(found["type"] == "json_invalid" for found in error.errors()):
             raise _unreadable(path) from error
@@ -117,7 +117,7 @@ _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
 
 
 @dataclass(frozen=True)
-class Source:
+class ImportSource:
     """A source. `said` are the values of `KEYS`, and `statements` what else the source says, in words.
 
     `told` are the versions and settings that it states, each a name and a text. `facts` are the names of the spec's
@@ -132,7 +132,7 @@ class Source:
     mine: bool = False
     """Whether whoever imports the numbers has measured them: then nobody published them."""
 
-    def given(self, options: Source) -> Source:
+    def given(self, options: ImportSource) -> ImportSource:
         """Add what the command line says. Its title, licence and so on replace those of the file."""
         facts = self.facts if options.facts is None else (*(self.facts or ()), *options.facts)
         said = {**self.said, **options.said}
@@ -152,19 +152,19 @@ class Source:
         return ", ".join(lacking)
 
 
-def require(source: Source, file: str) -> None:
+def require(source: ImportSource, file: str) -> None:
     """Raises ImportRefused for a source without all required statements. Own measurements need none."""
     if source.mine:
         if foreign := [key for key in ("publisher", "licence") if source.said.get(key)]:
             what = f"the numbers have a {' and a '.join(foreign)}, and are said to be your own"
-            raise ImportRefused([Problem(file, None, what, "leave out --mine, or those")])
+            raise ImportRefused([ImportProblem(file, None, what, "leave out --mine, or those")])
         return
     if lacking := source.missing():
         hint = (
             "say it in lines before the table's head, as `# title: ...`, or by options, as --title and --licence "
             "(what its publisher lets others do with the numbers); for what you measured yourself, --mine is enough"
         )
-        raise ImportRefused([Problem(file, None, f"who published these numbers is not said: {lacking}", hint)])
+        raise ImportRefused([ImportProblem(file, None, f"who published these numbers is not said: {lacking}", hint)])
 
 
 def source_of_options(
@@ -175,27 +175,27 @@ def source_of_options(
     topics: Collection[str] = (),
     *,
     mine: bool = False,
-) -> Source:
+) -> ImportSource:
     """Return the source from the command line. `told` and `facts` are written as in a table's comment lines.
 
     `topics` are what a brief names as not stated. Raises ImportRefused with all problems, also for a name in `told`
     that is one of these but for a slip: the brief would still say that it is not stated.
     """
-    problems: list[Problem] = []
+    problems: list[ImportProblem] = []
     settings = [_setting(text, "--told", None, problems) for text in told]
     for name, _ in settings:
         if (meant := _slip(name, topics)) is not None:
             what = f"a brief has no topic `{name}`, so it would still say that the source does not tell its {meant}"
-            problems.append(Problem("--told", None, what, f"did you mean `{meant}`?"))
+            problems.append(ImportProblem("--told", None, what, f"did you mean `{meant}`?"))
     names = _facts(facts, "--facts", None, known_facts, problems) if facts else None
     if problems:
         raise ImportRefused(problems)
-    return Source({key: text for key, text in said.items() if text}, told=tuple(settings), facts=names, mine=mine)
+    return ImportSource({key: text for key, text in said.items() if text}, told=tuple(settings), facts=names, mine=mine)
 
 
 def read_source(
-    lines: Sequence[tuple[int, str]], file: str, problems: list[Problem], known_facts: Collection[str] = ()
-) -> Source:
+    lines: Sequence[tuple[int, str]], file: str, problems: list[ImportProblem], known_facts: Collection[str] = ()
+) -> ImportSource:
     """Read a source from a file's comment lines, each with its number. Ignores other comments.
 
     `known_facts` are the names of the facts that the spec's hardware declares.
@@ -219,23 +219,27 @@ def read_source(
         elif key == REST:
             rest = text == NOT_PUBLISHED
             if not rest:
-                problems.append(Problem(file, number, f"`rest` is `{NOT_PUBLISHED}`, or is left out, and not `{text}`"))
+                problems.append(
+                    ImportProblem(file, number, f"`rest` is `{NOT_PUBLISHED}`, or is left out, and not `{text}`")
+                )
         elif key not in KEYS:
             guess = did_you_mean(key, (*KEYS, STATEMENT, TOLD, FACTS, REST))
             if guess:
-                problems.append(Problem(file, number, f"unknown key `{key}` of a source", f"did you mean `{guess}`?"))
+                problems.append(
+                    ImportProblem(file, number, f"unknown key `{key}` of a source", f"did you mean `{guess}`?")
+                )
         elif key in said:
-            problems.append(Problem(file, number, f"the source's {key} is said twice"))
+            problems.append(ImportProblem(file, number, f"the source's {key} is said twice"))
         else:
             said[key] = text
-    return Source(said, tuple(statements), tuple(told), facts, rest)
+    return ImportSource(said, tuple(statements), tuple(told), facts, rest)
 
 
-def long_lines(lines: Sequence[tuple[int, str]], file: str) -> list[Problem]:
+def long_lines(lines: Sequence[tuple[int, str]], file: str) -> list[ImportProblem]:
     """Return problems for the comment lines that are too long."""
     found = [(number, match) for number, line in lines if (match := _LINE.match(line))]
     reasons = [(number, too_long(_key(match), match[2].strip())) for number, match in found]
-    return [Problem(file, number, f"the source's {why}", "shorten it") for number, why in reasons if why]
+    return [ImportProblem(file, number, f"the source's {why}", "shorten it") for number, why in reasons if why]
 
 
 def _key(match: re.Match[str]) -> str:
@@ -248,12 +252,12 @@ def too_long(key: str, text: str) -> str:
     return "" if most is None or len(text) <= most else f"{key} has {len(text):,} characters; the limit is {most:,}"
 
 
-def _setting(text: str, file: str, line: int | None, problems: list[Problem]) -> tuple[str, str]:
+def _setting(text: str, file: str, line: int | None, problems: list[ImportProblem]) -> tuple[str, str]:
     """Split `Load generator: YCSB 0.17.0` into a name and a text."""
     name, colon, value = (part.strip() for part in text.partition(":"))
     if not (colon and name and value):
         hint = "write a name, a colon and a text: `Load generator: YCSB 0.17.0, 96 threads`"
-        problems.append(Problem(file, line, f"`told` needs a name, a colon and a text, and has `{text}`", hint))
+        problems.append(ImportProblem(file, line, f"`told` needs a name, a colon and a text, and has `{text}`", hint))
     return name, value
 
 
@@ -267,16 +271,18 @@ def _slip(name: str, topics: Collection[str]) -> str | None:
     return known[meant] if meant and abs(len(meant) - len(name)) <= _SLIPPED else None
 
 
-def _facts(text: str, file: str, line: int | None, known: Collection[str], problems: list[Problem]) -> tuple[str, ...]:
+def _facts(
+    text: str, file: str, line: int | None, known: Collection[str], problems: list[ImportProblem]
+) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     problems += [_unknown_fact(name, file, line, known) for name in names if name not in known]
     return names
 
 
-def _unknown_fact(name: str, file: str, line: int | None, known: Collection[str]) -> Problem:
+def _unknown_fact(name: str, file: str, line: int | None, known: Collection[str]) -> ImportProblem:
     guess = did_you_mean(name, tuple(known))
     hint = f"did you mean `{guess}`?" if guess else f"there is {', '.join(sorted(known)) or 'none'}"
-    return Problem(file, line, f"no hardware of the spec declares a fact `{name}`", hint)
+    return ImportProblem(file, line, f"no hardware of the spec declares a fact `{name}`", hint)
 
 
 SHARED = "raw/imported"
@@ -289,7 +295,7 @@ class KeptJob:
 
     job: str
     host: str
-    manifest: Manifest
+    manifest: ImportManifest
     files: Mapping[str, Path] = field(default_factory=dict)
     window: tuple[float, float] | None = None
 
@@ -327,12 +333,12 @@ class Prepared:
     """
 
     kind: str
-    source: Source
+    source: ImportSource
     files: tuple[tuple[Path, j.ImportedFile], ...]
     cells: tuple[CellImport, ...]
     published: tuple[j.PublishedValue, ...] = ()
     shared: bool = False
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ImportProblem, ...] = ()
     remarks: tuple[str, ...] = ()
     not_published: tuple[Cell, ...] = ()
     """Cells that the source says it does not publish."""

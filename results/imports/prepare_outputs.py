@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model.measurement import Measurement, Together
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Cell, Plan, Workload
 from benchbrief.model.precision import share_text
 from benchbrief.results.imports.cell_matching import (
@@ -24,7 +25,7 @@ from benchbrief.results.imports.cell_matching import (
     given_cell,
     read_coordinates,
 )
-from benchbrief.results.imports.imported_files import WRONG_CELL, ImportRefused, OutputProblem, Problem
+from benchbrief.results.imports.imported_files import WRONG_CELL, ImportProblem, ImportRefused, OutputProblem
 from benchbrief.results.imports.importer_seams import (
     BadLog,
     OutputImporter,
@@ -34,15 +35,14 @@ from benchbrief.results.imports.importer_seams import (
 )
 from benchbrief.results.imports.keep_import import (
     CellImport,
+    ImportManifest,
+    ImportSource,
     KeptJob,
-    Manifest,
     Prepared,
-    Source,
     describe_file,
     require,
 )
 from benchbrief.results.kept_jobs import MEASURE, PROBE, SAMPLES
-from benchbrief.results.result_messages import say
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import transactions
 from benchbrief.runners.journal.atomic_files import sha256_of
@@ -70,7 +70,7 @@ def contradictions(
     measured: Mapping[str, Measurement],
     cell: Cell,
     plan: Plan,
-) -> Iterator[Problem]:
+) -> Iterator[ImportProblem]:
     """Yield the contradictions between outputs and their cell.
 
     `outputs` are the tool's own, by load generator, if it has one. `files` are one of each load generator, to be
@@ -88,7 +88,7 @@ def contradictions(
             if planned is not None and not _same(each.value, planned) and name not in ("threads", "target"):
                 has = f"{planned:.15g}" if isinstance(planned, float) else planned
                 text = f"it was run with {each.text}, and workload {workload.name} has {name} = {has}"
-                yield Problem(str(path), each.line, text, WRONG_CELL)
+                yield ImportProblem(str(path), each.line, text, WRONG_CELL)
     for host, each_measured in measured.items():
         if workload.phase == "load" or all(name in workload.properties for name in _PROPORTIONS):
             yield from _mix(files[host], each_measured, workload)
@@ -105,7 +105,7 @@ def contradictions(
             words = f"{name} = {wanted:g}" if wanted is not None else f"no {name}"
             beside = f", {total:g} with the other load generators" if len(known) > 1 else ""
             text = f"it was run with {known[0].text}{beside}, and cell {cell.id} has {words}"
-            yield Problem(str(next(iter(outputs.values()))), known[0].line, text, WRONG_CELL)
+            yield ImportProblem(str(next(iter(outputs.values()))), known[0].line, text, WRONG_CELL)
 
 
 def _same(said: float | str, planned: float | str | bool) -> bool:
@@ -116,7 +116,7 @@ def _same(said: float | str, planned: float | str | bool) -> bool:
 
 def _busy(
     files: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, workload: Workload, *, closed: bool
-) -> Iterator[Problem]:
+) -> Iterator[ImportProblem]:
     """Yield a problem when all latencies together are longer than the time of the cell's threads.
 
     A thread, and with `io_depth` each place in its queue, has one operation after the other. An operation at each end
@@ -128,7 +128,7 @@ def _busy(
         return
     offered = cell.target is not None or cell.target_from is not None
     kinds = {dict(each.properties).get("latency") for each in measured.values()}
-    if offered and kinds != {str(say.latency_service())}:
+    if offered and not all(isinstance(kind, Message) and kind.code == "latency_service" for kind in kinds):
         return
     at_once = cell.threads * float(workload.properties.get("io_depth", 1.0))
     seconds = max(each.total.seconds for each in measured.values())
@@ -139,7 +139,7 @@ def _busy(
     if busy > _MOST_BUSY * at_once * (seconds + min(longest, seconds)):
         has = f"the {at_once:g} threads of cell {cell.id} have {at_once * seconds:.4g} s in {seconds:.4g} s"
         hint = "name the unit of its values, with --unit where they have none, and the cell that it is of"
-        yield Problem(str(files[min(files)]), None, f"its latencies add up to {busy:.4g} s, and {has}", hint)
+        yield ImportProblem(str(files[min(files)]), None, f"its latencies add up to {busy:.4g} s, and {has}", hint)
     known = timed and len(timed) == sum(op.count > 0 for op in done) and not any(op.errors for op in done)
     mean = busy / max(1, sum(op.count for op in timed))
     if workload.family == "ycsb" and known and closed and not offered and mean > _CLIENT_S:
@@ -148,10 +148,10 @@ def _busy(
             ran = f"by its latencies and its rate about {busy / seconds:.2g} threads ran at once"
             hint = "say how many threads ran, or the `target` that held them back"
             text = f"{ran}, and cell {cell.id} has threads = {cell.threads}"
-            yield Problem(str(files[min(files)]), None, text, hint)
+            yield ImportProblem(str(files[min(files)]), None, text, hint)
 
 
-def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Problem]:
+def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[ImportProblem]:
     """Yield a problem when the operations are not those of the workload, except for chance."""
     done = [each for each in measured.operations if each.phase is None]
     done = [each for each in done if each.kind == "service"] or done
@@ -167,7 +167,7 @@ def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Prob
             problem = f"{share_text(share)} of its operations are {name.replace('_', '-')}s"
             where = f"workload {workload.name} ({workload.family}.{workload.benchmark})"
             text = f"{problem}, and {share_text(wanted)} are in {where}"
-            yield Problem(str(path), None, text, WRONG_CELL)
+            yield ImportProblem(str(path), None, text, WRONG_CELL)
             return
 
 
@@ -184,7 +184,7 @@ def with_samples(
     plan: Plan,
     places: Places,
     where: Where,
-    problems: list[Problem],
+    problems: list[ImportProblem],
 ) -> list[CellImport]:
     """Add the sample logs, which the patterns find. `windows` are the measured times of the cells by their ids."""
     by_id = {each.cell.id: each for each in cells}
@@ -192,9 +192,9 @@ def with_samples(
         sample_importer(kind)  # reports a wrong importer before any search for logs
         found = list(find_files(pattern, "", places, where))
         if not found:
-            problems.append(Problem(pattern, None, f"no log of {kind} has such a path"))
+            problems.append(ImportProblem(pattern, None, f"no log of {kind} has such a path"))
         for path, said, cell in found:
-            if isinstance(cell, Problem):
+            if isinstance(cell, ImportProblem):
                 problems.append(cell)
                 continue
             if (each := by_id.get(cell.id)) is None:
@@ -204,7 +204,7 @@ def with_samples(
                 by_id[cell.id] = replace(each, jobs=(*each.jobs, job))
             except (NoPlace, BadLog) as error:
                 line = error.line if isinstance(error, BadLog) else None
-                problems.append(Problem(str(path), line, str(error), error.hint))
+                problems.append(ImportProblem(str(path), line, str(error), error.hint))
     return list(by_id.values())
 
 
@@ -224,7 +224,7 @@ def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: t
     if not window[0]:
         raise NoPlace(f"when {cell.id} was measured is not known", "give YCSB's HDR logs, or raw latencies, with it")
     read_samples(kind, path, fitting[0], window, str(probe.options.get("device", "")))
-    manifest = Manifest(kind=kind, names={SAMPLES: str(path)})
+    manifest = ImportManifest(kind=kind, names={SAMPLES: str(path)})
     return KeptJob(f"{PROBE}{name}:{fitting[0]}", fitting[0], manifest, {SAMPLES: path}, window)
 
 
@@ -236,7 +236,7 @@ def prepare_outputs(
     kind: str,
     paths: Sequence[Path],
     plan: Plan,
-    source: Source,
+    source: ImportSource,
     where: Where,
     *,
     skip_bad: bool = False,
@@ -246,7 +246,7 @@ def prepare_outputs(
 
     Raises ImportRefused with all problems, unless bad files may be skipped and some are good.
     """
-    problems: list[Problem] = []
+    problems: list[ImportProblem] = []
     places = Places(plan)
     require(source, "the command line")
     spec, importer = spec_of(IMPORTER_SPECS, kind), output_importer(kind)
@@ -264,14 +264,18 @@ def prepare_outputs(
         if spec.families and family not in spec.families:
             path = next(path for files in of.files.values() for path in files.values())
             text = f"of {kind}, and workload {of.cell.workload} is one of {family}"
-            problems.append(Problem(str(path), None, text, "give the outputs of the tool that the workload is of"))
+            problems.append(
+                ImportProblem(str(path), None, text, "give the outputs of the tool that the workload is of")
+            )
             continue
         for host, files in of.files.items():
             progress(f"reading {next(iter(files.values()))}")
             try:
                 measured[host] = importer.read(files, plan.workloads[of.cell.workload].benchmark, where.options)
             except OutputProblem as error:
-                problems.append(Problem(str(files.get(error.name, error.name)), error.line, str(error), error.hint))
+                problems.append(
+                    ImportProblem(str(files.get(error.name, error.name)), error.line, str(error), error.hint)
+                )
         problems += _of_two_kinds(of, measured)
         of.remarks |= {host: text for host, each in measured.items() if (text := _short(of, host, each))}
         outputs = {host: files[STDOUT] for host, files in of.files.items() if STDOUT in files and host in measured}
@@ -291,7 +295,7 @@ def prepare_outputs(
 
 
 def _by_cell(
-    importer: OutputImporter, paths: Sequence[Path], places: Places, where: Where, problems: list[Problem]
+    importer: OutputImporter, paths: Sequence[Path], places: Places, where: Where, problems: list[ImportProblem]
 ) -> dict[str, CellFiles]:
     pattern = compile_pattern(where.pattern) if where.pattern else None
     given = given_cell(where.cell)
@@ -309,12 +313,12 @@ def _by_cell(
             fitting = [each for each in near if each]
             said = fitting[0] if len(fitting) == 1 else None
         if said is None:
-            problems.append(Problem(str(path), None, f"its path does not fit --as {where.pattern}"))
+            problems.append(ImportProblem(str(path), None, f"its path does not fit --as {where.pattern}"))
             continue
         try:
             cell = places.cell(coordinates(said, places, places.experiment(experiment) if experiment else ""))
         except NoPlace as error:
-            problems.append(Problem(str(path), None, str(error), error.hint))
+            problems.append(ImportProblem(str(path), None, str(error), error.hint))
             continue
         of = cells.setdefault(cell.id, CellFiles(cell))
         of.has_repeat |= "repeat" in said
@@ -323,7 +327,7 @@ def _by_cell(
         files = of.files.setdefault(host, {})
         if name in files:
             text = f"of the same cell as {files[name]}: {cell.id}"
-            problems.append(Problem(str(path), None, text, "tell load generators apart by {host} in --as"))
+            problems.append(ImportProblem(str(path), None, text, "tell load generators apart by {host} in --as"))
             continue
         files[name] = path
     return cells
@@ -339,14 +343,14 @@ def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
         yield f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {text}"
 
 
-def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterator[Problem]:
+def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterator[ImportProblem]:
     """Yield problems for load generators of a cell that count latencies in two ways: the cell has no single kind."""
     kinds = {host: {each.kind for each in of_host.operations} for host, of_host in measured.items()}
     (first, has), *others = kinds.items() if kinds else (("", set()),)
     for host, other in others:
         if has and other and has != other:
             said = f"its latencies are {' and '.join(sorted(other))}, those of {first} {' and '.join(sorted(has))}"
-            yield Problem(str(next(iter(of.files[host].values()))), None, f"{said}: {of.cell.id} has one kind")
+            yield ImportProblem(str(next(iter(of.files[host].values()))), None, f"{said}: {of.cell.id} has one kind")
 
 
 def _short(of: CellFiles, host: str, measured: Measurement) -> str:
@@ -357,17 +361,19 @@ def _short(of: CellFiles, host: str, measured: Measurement) -> str:
     return f"it covers {seconds:.1f} s, and {of.cell.experiment} measures {asked:g} s: was it cut?"
 
 
-def _the_same(importer: OutputImporter, cells: Iterable[CellFiles]) -> dict[Path, Problem]:
+def _the_same(importer: OutputImporter, cells: Iterable[CellFiles]) -> dict[Path, ImportProblem]:
     """Return the files with the same bytes as an earlier one: two measurements never print the same."""
     first: dict[str, Path] = {}
-    again: dict[Path, Problem] = {}
+    again: dict[Path, ImportProblem] = {}
     for name, path in (each for of in cells for files in of.files.values() for each in files.items()):
         if importer.may_repeat(name) or not path.is_file():
             continue
         before = first.setdefault(sha256_of(path), path)
         if before != path:
             text = f"the same, byte for byte, as {before}: one measurement can't be that of two"
-            again[path] = Problem(str(path), None, text, "give each cell, repeat and load generator its own output")
+            again[path] = ImportProblem(
+                str(path), None, text, "give each cell, repeat and load generator its own output"
+            )
     return again
 
 
@@ -378,7 +384,7 @@ def _kept(
     for host, files in of.files.items():
         names = {name: str(path) for name, path in files.items()}
         window = measured[host].window
-        manifest = Manifest(kind=kind, names=names, options=dict(options), remark=of.remarks.get(host, ""))
+        manifest = ImportManifest(kind=kind, names=names, options=dict(options), remark=of.remarks.get(host, ""))
         jobs.append(KeptJob(MEASURE, host, manifest, files, window if window[0] else None))
     together = Together(tuple(measured.values()), load=False).throughput(None)
     others = () if of.has_repeat else tuple(places.repeats(of.cell))

@@ -14,7 +14,7 @@ from benchbrief.model.plan import Probe
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importer_seams import BadLog, read_output, read_samples
 from benchbrief.results.imports.keep_import import read_manifest
-from benchbrief.results.ingest.run_evidence import Evidence, Problem, Verdict, first_problem
+from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, first_problem
 from benchbrief.results.kept_jobs import MEASURE, SAMPLES
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import ThroughputRow
@@ -42,7 +42,7 @@ def _probe_kind(world: World, name: str) -> ProbeKind:
 
 
 @dataclass(frozen=True)
-class Measured:
+class CellMeasurement:
     """What was measured in a cell. `sources` maps each load-generating host to its measurement.
 
     The window is by the controller's clock. `sources` is empty when `problem` says why.
@@ -63,26 +63,26 @@ class Measured:
         return self.together.window
 
 
-def parse_cell(evidence: Evidence, verdict: Verdict, problems: dict[str, Problem | None]) -> Measured:
+def parse_cell(evidence: Evidence, verdict: CellVerdict, problems: dict[str, Problem | None]) -> CellMeasurement:
     """Parse the measured jobs of a good cell. `problems` says for each raw file what is wrong with it."""
     jobs = [job for job in verdict.jobs if job.job == MEASURE]
     if not jobs:
-        return Measured({}, "the journal names no measured output")
+        return CellMeasurement({}, "the journal names no measured output")
     sources = {}
     for job in jobs:
         problem = first_problem(problems.get(f"{job.directory}/{name}") for name in job.files)
         if problem:
-            return Measured({}, problem)
+            return CellMeasurement({}, problem)
         try:
             sources[job.host] = _parse(evidence, verdict, job)
         except ClockSet as error:
-            return Measured({}, str(error))
+            return CellMeasurement({}, str(error))
         except RunnerError as error:
-            return Measured({}, say.output_unreadable(host=job.host, said=error))
-    return Measured(sources, load=evidence.plan.workloads[verdict.cell.workload].phase == "load")
+            return CellMeasurement({}, say.output_unreadable(host=job.host, said=error))
+    return CellMeasurement(sources, load=evidence.plan.workloads[verdict.cell.workload].phase == "load")
 
 
-def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
+def _parse(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> Measurement:
     if evidence.imported:
         return _imported(evidence, verdict, job)
     driver, context = _driver(evidence.world, verdict.cell.tool.driver), _context(evidence, verdict, job)
@@ -94,7 +94,7 @@ def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measure
     return to_controller_time(measured, offset.of_job(job.booted))
 
 
-def _imported(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
+def _imported(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> Measurement:
     """Read the files of a tool that ran elsewhere."""
     directory = evidence.run_dir / job.directory
     manifest = read_manifest(directory, evidence.made_by)
@@ -131,9 +131,9 @@ def _imported_samples(
         raise ResultsError(str(error)) from error
 
 
-def _context(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> CellContext:
+def _context(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> CellContext:
     cell = verdict.cell
-    tool = evidence.tools.get((job.host, cell.tool.driver))
+    tool = evidence.record.tools.get((job.host, cell.tool.driver))
     # Nothing runs here, so the endpoint's secrets are neither known nor needed.
     endpoint = Endpoint(path=evidence.plan.databases[cell.database].path)
     return CellContext(evidence.plan, cell, tool.path if tool else "", endpoint, job.host)
@@ -145,7 +145,7 @@ def output_of(run_dir: Path, job: j.JobCollected) -> JobOutput:
 
 
 def parse_probe(
-    evidence: Evidence, verdict: Verdict, job: j.JobCollected, name: str, window: tuple[float, float]
+    evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
     """Return one probe's samples on one host inside the window, which is by the controller's clock.
 
@@ -175,7 +175,7 @@ def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tup
 
 
 def probe_gaps(
-    evidence: Evidence, verdict: Verdict, job: j.JobCollected, name: str, window: tuple[float, float]
+    evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> str:
     """Say which of a probe's readings failed although it gave samples; "" when none did, or its kind can't tell."""
     kind = _probe_kind(evidence.world, name)
@@ -185,13 +185,13 @@ def probe_gaps(
     return kind.gaps(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
 
 
-def _there(verdict: Verdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
+def _there(verdict: CellVerdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
     """Return the window by the clock of the host that took the samples."""
     offset = verdict.offset(CONTROLLER.id if probe.on == "controller" else job.host).of_job(job.booted)
     return offset.there(window[0]), offset.there(window[1])
 
 
-def throughput_rows(run_id: str, verdict: Verdict, measured: Measured) -> list[ThroughputRow]:
+def throughput_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> list[ThroughputRow]:
     """Return the total and each operation, for each phase and the whole window, over all load generators.
 
     `Together` says how rates are added. Returns one row without a value when nothing was measured.

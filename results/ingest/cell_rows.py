@@ -12,12 +12,12 @@ from benchbrief.model.message import Message, PrintedNumber, figure, share_figur
 from benchbrief.model.plan import Event
 from benchbrief.model.run_messages import say as say_of_run
 from benchbrief.model.steadiness import before_first, find_transient
-from benchbrief.results.ingest.cell_measurement import Measured, parse_cell, throughput_rows
-from benchbrief.results.ingest.probe_samples import Gap, Sampled, read_samples
-from benchbrief.results.ingest.run_evidence import Evidence, Problem, Verdict, check_files
+from benchbrief.results.ingest.cell_measurement import CellMeasurement, parse_cell, throughput_rows
+from benchbrief.results.ingest.probe_samples import ProbeRows, SampleGap, read_samples
+from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, check_files
 from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.result_messages import say
-from benchbrief.results.statistics.recovery import Recovery, Sample, add_sources, recovery
+from benchbrief.results.statistics.recovery import RateSample, Recovery, add_sources, recovery
 from benchbrief.results.store.store_schema import (
     CellRow,
     CounterRow,
@@ -42,7 +42,7 @@ _NEAR = 0.1
 
 
 @dataclass(frozen=True)
-class Span:
+class CounterSpan:
     """The counters at the two ends. `reason` says when they do not, or only roughly, match the measured window."""
 
     before: dict[str, float]
@@ -50,7 +50,7 @@ class Span:
     reason: str | None
 
 
-def around_window(record: j.Counters, jobs: Sequence[j.JobCollected], window: tuple[float, float]) -> Span:
+def around_window(record: j.Counters, jobs: Sequence[j.JobCollected], window: tuple[float, float]) -> CounterSpan:
     """Interpolate the counters at both ends of the window between the readings before and after each.
 
     Without readings on both sides of the window, uses those around the whole measured jobs. `window` and the jobs'
@@ -67,11 +67,11 @@ def around_window(record: j.Counters, jobs: Sequence[j.JobCollected], window: tu
             if covered > _SAME * measured
             else None
         )
-        return Span(record.before, record.after, wide)
+        return CounterSpan(record.before, record.after, wide)
     first, last = (around for around in ends if around is not None)
     nearest = max(_nearest(start, first), _nearest(end, last))
     far = say.counter_far(seconds=figure(nearest, ".1f")) if nearest > _NEAR * measured else None
-    return Span(_at(start, *first), _at(end, *reversed(last)), far)
+    return CounterSpan(_at(start, *first), _at(end, *reversed(last)), far)
 
 
 _Reading = tuple[float, dict[str, float]]
@@ -118,7 +118,7 @@ def _ahead(record: j.Counters, began: float, ended: float) -> float:
     return 0.0 if least <= 0 <= most else (least + most) / 2
 
 
-def size_rows(evidence: Evidence, verdict: Verdict, measured: Measured) -> Iterator[SizeRow]:
+def size_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[SizeRow]:
     """Yield a row for each size of a measured cell: its value, or why there is none."""
     if not measured.sources or evidence.imported:
         return
@@ -146,7 +146,7 @@ def _amplification(size: j.DatabaseSize) -> tuple[float | None, str, str]:
     return size.on_disk / size.logical, "", ""
 
 
-def event_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[EventRow]:
+def event_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[EventRow]:
     """Yield a row for each event of a measured cell."""
     if not measured.sources:
         return
@@ -203,12 +203,12 @@ def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str |
     return say_of_run.event_latency_not_back(label=event.label, share=share, seconds=seconds)
 
 
-def _samples(measured: Measured) -> list[Sample]:
+def _samples(measured: CellMeasurement) -> list[RateSample]:
     start, _ = measured.window
     return add_sources(
         [
             [
-                Sample(at, at + each.seconds, each.count / each.seconds, each.p99_s)
+                RateSample(at, at + each.seconds, each.count / each.seconds, each.p99_s)
                 for each in measurement.intervals
                 if each.seconds > 0
                 for at in [each.start_s + measurement.window[0] - start]
@@ -222,14 +222,14 @@ _CLOCK_S = 0.01
 """A clock that is less off than this, in seconds, is not reported."""
 
 
-def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]]:
+def cell_rows(evidence: Evidence, verdict: CellVerdict) -> tuple[CellMeasurement, list[Row]]:
     """Return what was measured in a cell, and its rows. A cell that is not ok has no measurement, but a reason."""
     run_id = evidence.run_id
     problems: dict[str, Problem | None] = {}
     for job in verdict.jobs:
         problems |= check_files(evidence.root, job)
-    measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
-    beside = read_samples(evidence, verdict, measured, problems) if measured.sources else Sampled()
+    measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else CellMeasurement({})
+    beside = read_samples(evidence, verdict, measured, problems) if measured.sources else ProbeRows()
     events = list(event_rows(run_id, verdict, measured))
     return measured, [
         cell_row(evidence, verdict, measured),
@@ -249,7 +249,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
     ]
 
 
-def cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRow:
+def cell_row(evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement) -> CellRow:
     cell = verdict.cell
     reused = evidence.reused.get(cell.id)
     lengths = [total.seconds for m in measured.sources.values() for total in m.throughput if total.phase is None]
@@ -278,7 +278,7 @@ def cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRo
     )
 
 
-def _steady_rows(evidence: Evidence, verdict: Verdict, measured: Measured) -> Iterator[SteadyRow]:
+def _steady_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[SteadyRow]:
     rule = evidence.plan.experiments[verdict.cell.experiment].until_steady
     ends = [each.steady for each in measured.sources.values() if each.steady]
     if rule and ends:
@@ -290,7 +290,7 @@ def _steady_rows(evidence: Evidence, verdict: Verdict, measured: Measured) -> It
         yield SteadyRow(*place, end.steady, *rules, end.lasted_s, end.cut_s, *widths, *others)
 
 
-def _transient_s(measured: Measured, events: Sequence[Event]) -> float | None:
+def _transient_s(measured: CellMeasurement, events: Sequence[Event]) -> float | None:
     """Return the longest transient of any load generator, before the first event of the cell. A load has none that
     could be left out."""
     if measured.load:
@@ -300,7 +300,7 @@ def _transient_s(measured: Measured, events: Sequence[Event]) -> float | None:
     return max((each.seconds if each.noted else 0.0 for each in found), default=None)
 
 
-def _operation_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[OperationRow]:
+def _operation_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[OperationRow]:
     for source, measurement in measured.sources.items():
         for op in measurement.operations:
             # A tool prints where its counters began for what was never done: 0, or the largest number.
@@ -324,7 +324,7 @@ def _buckets(histogram: Histogram | None) -> tuple[HistogramBucket, ...] | None:
     return None if histogram is None else tuple(map(HistogramBucket._make, histogram.buckets))
 
 
-def _property_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[PropertyRow]:
+def _property_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[PropertyRow]:
     for source, measurement in measured.sources.items():
         properties = dict(measurement.properties)
         if measurement.tool_version:
@@ -333,7 +333,7 @@ def _property_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterato
             yield PropertyRow(run_id, verdict.cell.id, source, name, value)
 
 
-def _node_rows(evidence: Evidence, verdict: Verdict) -> Iterator[PropertyRow]:
+def _node_rows(evidence: Evidence, verdict: CellVerdict) -> Iterator[PropertyRow]:
     """Yield the node that a scheduler had given for each host of the cell."""
     history = evidence.record.cells.get(verdict.cell.id)
     started = history.started.get(verdict.attempt) if history and verdict.attempt else None
@@ -342,7 +342,7 @@ def _node_rows(evidence: Evidence, verdict: Verdict) -> Iterator[PropertyRow]:
             yield PropertyRow(evidence.run_id, verdict.cell.id, host, "node", started.nodes[host])
 
 
-def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[CounterRow]:
+def _counter_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[CounterRow]:
     if not measured.sources:
         return
     jobs = [_by_our_clock(job, verdict.offset(job.host)) for job in verdict.jobs if job.job == MEASURE]
@@ -370,10 +370,10 @@ def _delta(before: float | None, after: float | None) -> tuple[float | None, str
 
 def _note_rows(
     evidence: Evidence,
-    verdict: Verdict,
-    measured: Measured,
+    verdict: CellVerdict,
+    measured: CellMeasurement,
     problems: dict[str, Problem | None],
-    gaps: dict[str, Gap],
+    gaps: dict[str, SampleGap],
 ) -> Iterator[NoteRow]:
     """Yield what can't be trusted, remarks of the run, and warnings of the tool (once, when the journal has them
     too).
@@ -399,7 +399,7 @@ def _note_rows(
     # A journal of an earlier version has the tool's warnings without their codes, or without the name of the tool.
     warnings = [text for measurement in measured.sources.values() for text in measurement.warnings]
     coded = {known: text for text in warnings for known in (text, text.partition(": ")[2])}
-    for remark in evidence.remarks.get(cell.id, ()):
+    for remark in evidence.record.remarks.get(cell.id, ()):
         # Without the cell in its text, so that a brief prints a remark on many cells once.
         text = remark.text
         text = str(text.args["what"]) if isinstance(text, Message) and text.code == "in_cell" else text
@@ -410,7 +410,7 @@ def _note_rows(
         yield NoteRow(evidence.run_id, cell.id, severity, text, origin)
 
 
-def _clock_notes(verdict: Verdict) -> Iterator[str]:
+def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
     """Yield a note on each clock that was ahead or behind by more than its uncertainty, and enough to matter."""
     for clock in verdict.clocks:
         if clock.when == "before" and abs(clock.offset_s) > max(_CLOCK_S, clock.uncertainty_s):
@@ -420,7 +420,7 @@ def _clock_notes(verdict: Verdict) -> Iterator[str]:
             yield off(host=clock.host, by=_roughly(abs(clock.offset_s)), within=within)
 
 
-def _unread_clocks(verdict: Verdict) -> Iterator[str]:
+def _unread_clocks(verdict: CellVerdict) -> Iterator[str]:
     """Yield the unread clocks of hosts whose times count, when other clocks were read."""
     cell = verdict.cell
     known = {clock.host for clock in verdict.clocks if clock.when == "before"}
@@ -441,7 +441,7 @@ def _within(seconds: float) -> PrintedNumber:
     return _roughly(10 ** max(-3, math.ceil(math.log10(seconds) - 1e-9))) if seconds > 0 else PrintedNumber(0, "0 ms")
 
 
-def file_rows(run_id: str, verdict: Verdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:
+def file_rows(run_id: str, verdict: CellVerdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:
     for job in verdict.jobs:
         for name, sha256 in job.files.items():
             path = f"{job.directory}/{name}"

@@ -22,10 +22,10 @@ from benchbrief.model.units import base_unit
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter, table_importer
 from benchbrief.results.imports.keep_import import CellValue, read_manifest
-from benchbrief.results.ingest.cell_measurement import Measured
+from benchbrief.results.ingest.cell_measurement import CellMeasurement
 from benchbrief.results.ingest.cell_rows import cell_row, cell_rows, file_rows
 from benchbrief.results.ingest.latency_rows import Statistic, statistics
-from benchbrief.results.ingest.run_evidence import Evidence, Problem, Verdict, check_files, first_problem
+from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, check_files, first_problem
 from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import (
@@ -47,11 +47,6 @@ from benchbrief.results.store.store_schema import (
 from benchbrief.runners.journal.run_folder import revision_in
 from benchbrief.runners.plugins import spec_of
 from benchbrief.runners.scheduling.promise_search import bounds_of, warning_of
-
-
-def origin_of(evidence: Evidence) -> str:
-    """Return measured, simulated or imported."""
-    return "imported" if evidence.imported else "simulated" if evidence.simulated else "measured"
 
 
 def source_rows(evidence: Evidence) -> Iterator[Row]:
@@ -179,10 +174,10 @@ class TableRows:
         self._evidence, self._importer = evidence, importer
         self._read: dict[tuple[str, str], Mapping[str, CellNumbers]] = {}
 
-    def point_rows(self, verdicts: Sequence[Verdict]) -> Iterator[Row]:
+    def point_rows(self, verdicts: Sequence[CellVerdict]) -> Iterator[Row]:
         """Yield the rows of all repeats of a point. Raises ResultsError for a table that can't be read any more."""
         evidence = self._evidence
-        cells: list[tuple[Verdict, CellNumbers]] = []
+        cells: list[tuple[CellVerdict, CellNumbers]] = []
         for verdict in verdicts:
             if verdict.status != "ok":
                 yield from cell_rows(evidence, verdict)[1]
@@ -191,7 +186,7 @@ class TableRows:
             for job in verdict.jobs:
                 problems |= check_files(evidence.root, job)
             problem = first_problem(problems.values())
-            yield cell_row(evidence, verdict, Measured({}, problem))
+            yield cell_row(evidence, verdict, CellMeasurement({}, problem))
             yield from file_rows(evidence.run_id, verdict, problems)
             if problem:
                 yield NoteRow(evidence.run_id, verdict.cell.id, "error", problem, str(verdict.cell.origin))
@@ -203,7 +198,7 @@ class TableRows:
         for verdict, numbers in cells:
             yield from _latencies(evidence.run_id, verdict, numbers, alone=len(cells) == 1)
 
-    def _numbers(self, verdict: Verdict) -> Mapping[str, CellNumbers]:
+    def _numbers(self, verdict: CellVerdict) -> Mapping[str, CellNumbers]:
         """Return the numbers of the table that a cell's are in."""
         evidence = self._evidence
         (directory,) = (job.directory for job in verdict.jobs if job.job == MEASURE)
@@ -215,7 +210,7 @@ class TableRows:
         return self._read[name, experiment]
 
 
-def _cell(run_id: str, verdict: Verdict, cell: CellNumbers) -> Iterator[Row]:
+def _cell(run_id: str, verdict: CellVerdict, cell: CellNumbers) -> Iterator[Row]:
     cell_id = verdict.cell.id
     whole = False
     for value in cell.values:
@@ -234,7 +229,7 @@ def _cell(run_id: str, verdict: Verdict, cell: CellNumbers) -> Iterator[Row]:
         yield NoteRow(run_id, cell_id, "info", text, "import")
 
 
-def _latencies(run_id: str, verdict: Verdict, cell: CellNumbers, *, alone: bool) -> Iterator[LatencyRow]:
+def _latencies(run_id: str, verdict: CellVerdict, cell: CellNumbers, *, alone: bool) -> Iterator[LatencyRow]:
     """Yield the published latencies for the repeat, and for all repeats together only when there is no other."""
     for value in cell.values:
         if KINDS[value.measure].view == "latency":
@@ -246,7 +241,7 @@ def _latencies(run_id: str, verdict: Verdict, cell: CellNumbers, *, alone: bool)
 
 
 def _latency(
-    run_id: str, verdict: Verdict, value: CellValue, repeat: int | None, seconds: float | None, reason: str | None
+    run_id: str, verdict: CellVerdict, value: CellValue, repeat: int | None, seconds: float | None, reason: str | None
 ) -> LatencyRow:
     cell = verdict.cell
     place = (run_id, *Curve.of(cell), cell.threads, cell.target)
@@ -270,15 +265,15 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
         yield from table.point_rows(verdicts) if table else point_rows(evidence, verdicts)
 
 
-def by_point(verdicts: Iterable[Verdict]) -> dict[tuple[object, ...], list[Verdict]]:
+def by_point(verdicts: Iterable[CellVerdict]) -> dict[tuple[object, ...], list[CellVerdict]]:
     """Return the verdicts of each point."""
-    points: dict[tuple[object, ...], list[Verdict]] = {}
+    points: dict[tuple[object, ...], list[CellVerdict]] = {}
     for verdict in verdicts:
         points.setdefault(_point(verdict.cell), []).append(verdict)
     return points
 
 
-def point_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]:
+def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[Row]:
     """Yield the rows of one point's cells, which were measured by a run."""
     repeats = []
     verdicts = _as_asked_for(evidence, verdicts)
@@ -293,7 +288,7 @@ def point_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]
         yield from _latency_rows(evidence.run_id, repeats, planned=needed)
 
 
-def _as_asked_for(evidence: Evidence, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequence[CellVerdict]:
     """Return the verdicts with what a search or an adaptive ramp that has not ended did not ask for as not needed: no
     measurement is missing there, and what it measured until then are values."""
     of = evidence.plan.experiments[verdicts[0].cell.experiment]
@@ -335,8 +330,8 @@ def _search_rows(evidence: Evidence) -> Iterator[SearchRow]:
             continue
         for hardware, workload in product(experiment.hardware, experiment.workloads):
             key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
-            knee = evidence.knees.get(key)
-            none = say.no_knee_in_search() if key in evidence.knees else say.search_unended()
+            knee = evidence.record.knees.get(key)
+            none = say.no_knee_in_search() if key in evidence.record.knees else say.search_unended()
             if evidence.imported:
                 none = say.search_imported()
             yield SearchRow(
@@ -354,7 +349,7 @@ def _search_rows(evidence: Evidence) -> Iterator[SearchRow]:
 
 
 def run_row(evidence: Evidence) -> RunRow:
-    plan, end = evidence.plan, evidence.end
+    plan, end = evidence.plan, evidence.record.end
     first = evidence.starts[0] if evidence.starts else None
     return RunRow(
         run_id=evidence.run_id,
@@ -367,13 +362,13 @@ def run_row(evidence: Evidence) -> RunRow:
         status=end.status if end else "unfinished",
         message=end.message if end else None,
         simulated=evidence.simulated is not None,
-        origin=origin_of(evidence),
+        origin=evidence.origin,
     )
 
 
 def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
     run_id = evidence.run_id
-    remarks = {(r.severity, r.text, r.origin) for r in evidence.remarks.get(None, ())}
+    remarks = {(r.severity, r.text, r.origin) for r in evidence.record.remarks.get(None, ())}
     for severity, text, origin in sorted(remarks):
         yield NoteRow(run_id, None, severity, text, origin)
     if evidence.torn:
@@ -388,7 +383,7 @@ _NAMED = 10
 """A message names so many cells at most, and counts more."""
 
 
-def _later_attempts(verdicts: Sequence[Verdict]) -> str:
+def _later_attempts(verdicts: Sequence[CellVerdict]) -> str:
     """Say which cells are good by a later attempt than their first, also after `bench resume`; "" for none."""
     later = [(v.cell.id, v.attempt) for v in verdicts if v.status == "ok" and v.attempt and v.attempt > 1]
     if not later:
@@ -420,7 +415,7 @@ def _observed(evidence: Evidence) -> Iterator[tuple[str, str | None, str | None,
     for engine in evidence.record.engines.values():
         yield "database", engine.database.hardware, engine.database, engine.facts
     yield "spec", None, None, revision_in(evidence.run_dir)
-    for tool in evidence.tools.values():
+    for tool in evidence.record.tools.values():
         found = {f"{tool.driver}.path": tool.path, f"{tool.driver}.version": tool.version}
         yield "tool", None, tool.host, {name: value for name, value in found.items() if value}
 
@@ -434,7 +429,7 @@ def _declared(fact: Fact) -> tuple[str, str | None]:
 # --- latencies of a point ----------------------------------------------------------------------------------------
 
 
-def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned: int) -> Iterator[LatencyRow]:
+def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, CellMeasurement]], planned: int) -> Iterator[LatencyRow]:
     """Yield rows for each operation: each load generator (if there are several), each repeat, and all repeats
     together.
 

@@ -9,11 +9,8 @@ from typing import Literal
 
 from benchbrief.model.histogram import merge, percentile
 from benchbrief.model.measurement import Histogram, Operation
-from benchbrief.model.message import word
 from benchbrief.results.result_messages import say
 
-_NOT_SHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
-"""The codes that a plan has for why a query of what was measured has no value."""
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 
 
@@ -30,20 +27,6 @@ class Statistic:
 def percentile_name(percent: float) -> str:
     """Convert 99.9 to p99.9."""
     return f"p{percent:g}"
-
-
-def is_not_given(reason: str) -> bool:
-    """Return whether a statistic is missing since the tool gives none, and not since something failed."""
-    lacking = (say.gave_no_histogram(), say.not_printed(), say.gave_no(statistic="mean"))
-    return reason in (*lacking, say.unmergeable(), say.over_repeats(said=say.unmergeable()))
-
-
-def nothing_failed(reason: str) -> bool:
-    """Return whether a value is missing for what was measured, such as a knee that no point shows, and not since
-    something failed. A value of several such parts has the reasons of all, joined."""
-    never = (say.divided(), say.divided_by_zero(), say.no_such_value(), *map(word, _NOT_SHOWN))
-    between = say.both(first="", then="")
-    return all(part in never or is_not_given(part) for part in reason.split(between))
 
 
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:

@@ -20,8 +20,8 @@ from benchbrief.model.measurement import Sample
 from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Probe
 from benchbrief.results.analysis.cautions import COMPLETE
-from benchbrief.results.ingest.cell_measurement import Measured, parse_probe, probe_gaps
-from benchbrief.results.ingest.run_evidence import Evidence, Problem, Verdict, first_problem
+from benchbrief.results.ingest.cell_measurement import CellMeasurement, parse_probe, probe_gaps
+from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, first_problem
 from benchbrief.results.kept_jobs import MEASURE, PROBE, probes_of
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import CoverageRow, SampleBlock, SampleRow
@@ -204,7 +204,7 @@ def energy(watts: Sequence[tuple[Stretch, float]], seconds: float) -> float | No
 
 
 @dataclass(frozen=True)
-class Gap:
+class SampleGap:
     """Why a probe gave no samples, or fewer than its readings."""
 
     severity: Literal["warning", "error"]
@@ -212,17 +212,17 @@ class Gap:
 
 
 @dataclass
-class Sampled:
+class ProbeRows:
     """The rows of a cell's probes, and the notes on each, by `probe:<name>:<host>`."""
 
     samples: list[SampleRow | SampleBlock] = field(default_factory=list)
     coverage: list[CoverageRow] = field(default_factory=list)
-    gaps: dict[str, Gap] = field(default_factory=dict)
+    gaps: dict[str, SampleGap] = field(default_factory=dict)
 
 
 def read_samples(
-    evidence: Evidence, verdict: Verdict, measured: Measured, problems: Mapping[str, Problem | None]
-) -> Sampled:
+    evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement, problems: Mapping[str, Problem | None]
+) -> ProbeRows:
     """Return the samples of a cell, with the tools' own intervals.
 
     A probe without samples on one host has rows without a value for its measures on other hosts, so that a sum over
@@ -230,7 +230,7 @@ def read_samples(
     """
     run_id, cell_id, window = evidence.run_id, verdict.cell.id, measured.window
     seconds = window[1] - window[0]
-    found = Sampled([*_throughput(run_id, cell_id, measured)])
+    found = ProbeRows([*_throughput(run_id, cell_id, measured)])
     tool = verdict.cell.tool.driver
     found.samples += tool_samples(run_id, cell_id, tool, _with_declared_samples(tool, measured, found.gaps))
     jobs = {(name, job.host): job for job in verdict.jobs for name in probes_of(job)}
@@ -277,7 +277,7 @@ def read_samples(
     return found
 
 
-def _throughput(run_id: str, cell_id: str, measured: Measured) -> Iterator[SampleBlock]:
+def _throughput(run_id: str, cell_id: str, measured: CellMeasurement) -> Iterator[SampleBlock]:
     """Yield the tools' own intervals inside the window that all load generators share."""
     start, end = measured.window
     for source, measurement in measured.sources.items():
@@ -296,7 +296,7 @@ def _throughput(run_id: str, cell_id: str, measured: Measured) -> Iterator[Sampl
             yield SampleBlock(run_id, cell_id, measure, here, nothing, t_s, value, unit, from_s, to_s)
 
 
-def _with_declared_samples(tool: str, measured: Measured, gaps: dict[str, Gap]) -> Measured:
+def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str, SampleGap]) -> CellMeasurement:
     """Return what was measured, without the own samples of a load generator that break its spec."""
     sources = {}
     for host, measurement in measured.sources.items():
@@ -304,7 +304,7 @@ def _with_declared_samples(tool: str, measured: Measured, gaps: dict[str, Gap]) 
         try:
             require_declared_by_tool(tool, measurement.samples)
         except BadOutput as error:
-            gaps[f"{PROBE}{tool}:{host}"] = Gap("error", say.no_own_measures(tool=tool, host=host, said=error))
+            gaps[f"{PROBE}{tool}:{host}"] = SampleGap("error", say.no_own_measures(tool=tool, host=host, said=error))
             sources[host] = replace(measurement, samples=())
     return replace(measured, sources=sources)
 
@@ -343,17 +343,17 @@ def why_no_energy(host: str, of: Sequence[Stretch], covered: Coverage, seconds: 
 
 def _samples(
     evidence: Evidence,
-    verdict: Verdict,
+    verdict: CellVerdict,
     job: j.JobCollected,
     probe: Probe,
     window: tuple[float, float],
     problems: Mapping[str, Problem | None],
-    gaps: dict[str, Gap],
+    gaps: dict[str, SampleGap],
 ) -> tuple[Sample, ...]:
     of = f"{PROBE}{probe.name}:{job.host}"
     problem = first_problem(problems[f"{job.directory}/{name}"] for name in job.files)
     if problem:
-        gaps[of] = Gap("error", problem)
+        gaps[of] = SampleGap("error", problem)
         return ()
     try:
         with broken_alone(probe.name):
@@ -361,12 +361,12 @@ def _samples(
             some_failed = probe_gaps(evidence, verdict, job, probe.name, window)
         require_declared(probe.name, samples)
     except RunnerError as error:
-        gaps[of] = Gap("error", say.no_samples(probe=probe.name, host=job.host, said=error))
+        gaps[of] = SampleGap("error", say.no_samples(probe=probe.name, host=job.host, said=error))
         return ()
     if not samples:
-        gaps[of] = Gap("warning", say.no_sample(probe=probe.name, host=job.host))
+        gaps[of] = SampleGap("warning", say.no_sample(probe=probe.name, host=job.host))
     elif some_failed:
-        gaps[of] = Gap("warning", some_failed)
+        gaps[of] = SampleGap("warning", some_failed)
     return samples
 
 
@@ -375,9 +375,9 @@ def _interval(times: Sequence[float]) -> float:
     return min((b - a for a, b in pairwise(sorted(set(times)))), default=0.0)
 
 
-def _tell(gaps: dict[str, Gap], of: str, text: str) -> None:
+def _tell(gaps: dict[str, SampleGap], of: str, text: str) -> None:
     before = gaps.get(of)
-    gaps[of] = Gap("warning", say.both(first=before.text, then=text) if before else text)
+    gaps[of] = SampleGap("warning", say.both(first=before.text, then=text) if before else text)
 
 
 def _patchy(probe: Probe, host: str, covered: Coverage) -> str:
@@ -386,7 +386,7 @@ def _patchy(probe: Probe, host: str, covered: Coverage) -> str:
     )
 
 
-def tool_samples(run_id: str, cell_id: str, tool: str, measured: Measured) -> Iterator[SampleRow]:
+def tool_samples(run_id: str, cell_id: str, tool: str, measured: CellMeasurement) -> Iterator[SampleRow]:
     """Yield the samples inside the window that all load generators share. The tool's spec declares them all.
 
     A measure that one of them lacks has a row without a value, so that a sum over them is known to be incomplete.

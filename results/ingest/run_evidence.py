@@ -16,7 +16,7 @@ from typing import Literal
 from benchbrief.model import events as j
 from benchbrief.model.events import JournalPlace
 from benchbrief.model.message import Message
-from benchbrief.model.plan import Cell, Knee, Plan
+from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.results.result_messages import changed_text, say
 from benchbrief.runners.hosts.host_clocks import Offset, axis_step, offset_of
@@ -32,7 +32,7 @@ Status = Literal["ok", "failed", "missing", "skipped"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CellVerdict:
     """How a planned cell ended. `places` are the rest of `attempt` in the journal.
 
     They are read on first use, and kept as long as the verdict. A copy (`replace`) keeps its own. `cell` has the
@@ -95,16 +95,16 @@ class Verdict:
         return read.get("before"), read.get("after")
 
 
-def verdict_of(history: CellHistory, cell: Cell, unseen: str, *, over: bool = False) -> Verdict:
+def verdict_of(history: CellHistory, cell: Cell, unseen: str, *, over: bool = False) -> CellVerdict:
     """Return the verdict on a cell. `unseen` is the reason of a cell that never began. `over`: the run has ended."""
     ended = history.ended
     last = max(history.started, default=None)
     if history.skipped is not None and (ended is None or ended.status == "failed"):
         lost = history.no_room == "point"
-        return Verdict(cell, "missing" if lost else "skipped", history.skipped, no_room=history.no_room)
+        return CellVerdict(cell, "missing" if lost else "skipped", history.skipped, no_room=history.no_room)
     cell = _as_run(history, cell)
     if last is None and ended is None:
-        return Verdict(cell, "missing", unseen)
+        return CellVerdict(cell, "missing", unseen)
     if ended is None or (last is not None and last > ended.attempt):
         said = say.interrupted_attempt(n=last) if over else say.unended(n=last)
         if ended and ended.status == "failed":
@@ -123,11 +123,11 @@ def _as_run(history: CellHistory, cell: Cell) -> Cell:
     return cell.at_load(started and started.threads, started and started.target)
 
 
-def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, attempt: int | None) -> Verdict:
+def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, attempt: int | None) -> CellVerdict:
     number = attempt or 0
     started = history.started.get(number)
     ended = history.ended if history.ended and history.ended.attempt == attempt else None
-    return Verdict(
+    return CellVerdict(
         cell,
         status,
         reason,
@@ -159,7 +159,7 @@ class Evidence:
     journal_sum: str
     torn: bool
     record: RunRecord
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CellVerdict, ...]
 
     @property
     def records(self) -> Iterator[j.AnyRecord]:
@@ -188,6 +188,10 @@ class Evidence:
         return next((start.imported for start in self.starts if start.imported), None)
 
     @property
+    def origin(self) -> Literal["measured", "simulated", "imported"]:
+        return "imported" if self.imported else "simulated" if self.simulated else "measured"
+
+    @property
     def made_by(self) -> str:
         """Return the version of benchbrief that began the run."""
         return self.starts[0].benchbrief if self.starts else "of an unknown version"
@@ -201,31 +205,11 @@ class Evidence:
     def run_id(self) -> str:
         return self.starts[0].run_id if self.starts else self.run_dir.name
 
-    @property
-    def end(self) -> j.RunEnded | None:
-        """Return the last verdict on the run, unless it was resumed after that."""
-        return self.record.end
-
-    @property
-    def tools(self) -> dict[tuple[str, str], j.ToolFound]:
-        """Return the tool last found for each host and driver."""
-        return self.record.tools
-
-    @property
-    def remarks(self) -> dict[str | None, list[j.Remark]]:
-        """Return the remarks of each cell's last attempt (None: of the run), in order of time."""
-        return self.record.remarks
-
     @cached_property
     def reused(self) -> dict[str, j.CellReused]:
         """Return the cells whose valid result is from an earlier run."""
         counts = {verdict.cell.id: verdict.attempt for verdict in self.verdicts if verdict.status == "ok"}
         return {cell: record for cell, record in self.record.reused.items() if counts.get(cell) == record.attempt}
-
-    @property
-    def knees(self) -> dict[Knee, float | None]:
-        """Return what each finished search has found."""
-        return self.record.knees
 
     def strangers(self) -> tuple[str, ...]:
         """Return the journal's cells that are not in the plan."""
@@ -233,7 +217,7 @@ class Evidence:
         return tuple(cell for cell, history in self.record.cells.items() if history.started and cell not in planned)
 
 
-def _verdicts(record: RunRecord, plan: Plan) -> Iterator[Verdict]:
+def _verdicts(record: RunRecord, plan: Plan) -> Iterator[CellVerdict]:
     """Yield one for each planned cell, with the numbers that searches have found for it."""
     unseen, over, knees = _why_unseen(record), record.end is not None, record.knees
     for cell in plan.cells:

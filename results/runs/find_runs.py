@@ -27,7 +27,7 @@ _LAST = re.compile(r"(last|simulated|imported)(?:~([0-9]{1,9}))?")
 
 
 @dataclass(frozen=True)
-class Run:
+class RunInFolder:
     """A run in a folder. `started_at` is in epoch seconds, or the time of the plan's file when the journal has no
     start."""
 
@@ -99,7 +99,7 @@ def last_run(out: Path, option: str = "") -> Path:
     return _real(out, option)[-1].path
 
 
-def _real(out: Path, option: str = "") -> list[Run]:
+def _real(out: Path, option: str = "") -> list[RunInFolder]:
     """Return the runs that were measured here, at least one. Raises ResultsError."""
     runs = _runs(out)
     _refuse_unreadable(out, after=runs[-1].run_id if runs else "")
@@ -186,7 +186,7 @@ def _id_in_journal(run_dir: Path) -> str:
     return start.run_id if start else ""
 
 
-def _refuse_without_plan(out: Path, name: str, runs: list[Run]) -> None:
+def _refuse_without_plan(out: Path, name: str, runs: list[RunInFolder]) -> None:
     """Raise Damaged when the name is that of a run that lost its plan, and of no other."""
     if any(run.run_id.startswith(name) for run in runs):
         return
@@ -228,13 +228,15 @@ def run_state(run_dir: Path) -> RunState:
     return last.status if isinstance(last, RunEnded) else "interrupted"
 
 
-def _runs(out: Path) -> list[Run]:
+def _runs(out: Path) -> list[RunInFolder]:
     found = [_run(plan.parent) for plan in out.glob(f"*/{PLAN}")]
     return sorted(found, key=lambda run: (run.started_at, run.run_id))
 
 
-def _run(path: Path) -> Run:
-    return Run(path.name, path, started_at(path), run_state(path), is_simulated(path), imported_from(path) is not None)
+def _run(path: Path) -> RunInFolder:
+    return RunInFolder(
+        path.name, path, started_at(path), run_state(path), is_simulated(path), imported_from(path) is not None
+    )
 
 
 def imported_from(run_dir: Path) -> Imported | None:
@@ -250,7 +252,7 @@ def is_simulated(run_dir: Path) -> bool:
 
 
 def started_at(run_dir: Path) -> float:
-    """Return epoch seconds, as in `Run`."""
+    """Return epoch seconds, as in `RunInFolder`."""
     start = first_start(run_dir / JOURNAL)
     return start.at if start else (run_dir / PLAN).stat().st_mtime
 

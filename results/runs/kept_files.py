@@ -96,7 +96,7 @@ def recorded_files(journal: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeReports:
     """The reports of one name in a journal, in order of time. `problem` is why the journal can't be read, or ""."""
 
     records: tuple[ReportMade, ...]
@@ -121,17 +121,17 @@ class Made:
         return {record.files[path] for record in self.records if path in record.files}
 
 
-def made_of(run_dir: Path, report: str) -> Made:
+def made_of(run_dir: Path, report: str) -> MadeReports:
     path = run_dir / JOURNAL
     try:
         found = reports_made(path) if path.exists() else []
     except RunnerError as error:
-        return Made((), str(error))
-    return Made(tuple(record for record in found if record.report == report))
+        return MadeReports((), str(error))
+    return MadeReports(tuple(record for record in found if record.report == report))
 
 
 def changed_in_run(
-    run_dir: Path, made: Made, journal_then: tuple[int, str], spec: Sequence[tuple[str, str]]
+    run_dir: Path, made: MadeReports, journal_then: tuple[int, str], spec: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     """Yield what changed in the run, apart from its raw outputs and tables: its journal and the files of its
     beginning.

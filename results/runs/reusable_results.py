@@ -37,7 +37,7 @@ from benchbrief.model.plan import Cell, DatabaseKey, Experiment, Plan, Reference
 from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import Vote
 from benchbrief.model.run_record import Kept, RunRecord
-from benchbrief.results.ingest.run_evidence import Evidence, Verdict, check_files, first_problem, read_evidence
+from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, check_files, first_problem, read_evidence
 from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.runs.find_runs import RUN_NAME, list_real_runs, list_runs, run_state
 from benchbrief.results.runs.interim_results import AskedSamples
@@ -113,7 +113,7 @@ _Group = tuple[str, bool]
 """Other hardware, and whether it is of the same experiment."""
 
 
-class Beside:
+class Neighbours:
     """What may run beside the cells of a plan, by the hardware that it runs on."""
 
     def __init__(self, plan: Plan) -> None:
@@ -147,7 +147,7 @@ class Beside:
         return self._found[unit, by_lane]
 
 
-def ran_beside(earlier: Beside, was: Cell, now: Beside, cell: Cell, *, reused: bool) -> str:
+def ran_beside(earlier: Neighbours, was: Cell, now: Neighbours, cell: Cell, *, reused: bool) -> str:
     """Return what may have run beside an earlier cell, and may not beside the cell that it would stand for; "" when
     there is nothing.
 
@@ -168,7 +168,7 @@ def _unit(cell: Cell) -> _Unit:
     return cell.experiment, cell.hardware
 
 
-def stays_left_out(left_out: Verdict, then: Plan, cell: Cell, now: Plan) -> bool:
+def stays_left_out(left_out: CellVerdict, then: Plan, cell: Cell, now: Plan) -> bool:
     """Return whether a `cell` of the plan `now` stays out, as one that the rules of the plan `then` left out."""
     before, after = then.experiments[left_out.cell.experiment], now.experiments[cell.experiment]
     if (before.search, before.repeats, before.confident) != (after.search, after.repeats, after.confident):
@@ -283,7 +283,7 @@ def find_reusable(plan: Plan, out: Path) -> Reuse:
     """Why fitting results of a block were not reused, by its first cell."""
     found: dict[str, Carried] = {}
     used: set[tuple[str, str]] = set()
-    beside = Beside(plan)
+    beside = Neighbours(plan)
     for run_dir in reversed(list_real_runs(out)):
         if not wanted:
             break
@@ -334,11 +334,11 @@ def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
 class _EarlierRun:
     """The good results of a run, by what they measured."""
 
-    def __init__(self, plan: Plan, beside: Beside, evidence: Evidence) -> None:
+    def __init__(self, plan: Plan, beside: Neighbours, evidence: Evidence) -> None:
         self._plan, self._beside = plan, beside
         self._evidence = evidence
-        self._was_beside = Beside(evidence.plan)
-        self._good: dict[str, list[Verdict]] = {}
+        self._was_beside = Neighbours(evidence.plan)
+        self._good: dict[str, list[CellVerdict]] = {}
         for verdict in evidence.verdicts:
             measured = verdict.status == "ok" and any(job.job == MEASURE for job in verdict.jobs)
             if measured or verdict.status == "skipped":
@@ -366,7 +366,7 @@ class _EarlierRun:
             return [], []
         return taken, [text for each in taken if (text := self._problem(each))]
 
-    def _stands_for(self, verdict: Verdict, cell: Cell) -> bool:
+    def _stands_for(self, verdict: CellVerdict, cell: Cell) -> bool:
         """Return whether a verdict may stand for a cell. A search needs its recorded latency, and rules skip
         different cells."""
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
@@ -423,7 +423,7 @@ class _EarlierRun:
                     return f"run {run_id}: {problem}"
         return ""
 
-    def _carried(self, cell: Cell, verdict: Verdict) -> Carried:
+    def _carried(self, cell: Cell, verdict: CellVerdict) -> Carried:
         was, evidence = verdict.cell, self._evidence
         history = self._histories[was.id, verdict.attempt]
         before = history.reused

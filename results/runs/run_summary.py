@@ -15,8 +15,8 @@ from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.rate_search import Vote
 from benchbrief.model.run_record import is_candidate_left_out, is_refused
 from benchbrief.results.analysis.promised_rates import Promised
-from benchbrief.results.ingest.ingest_run import origin_of, promised
-from benchbrief.results.ingest.run_evidence import Evidence, Verdict, read_evidence
+from benchbrief.results.ingest.ingest_run import promised
+from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, read_evidence
 from benchbrief.results.result_messages import say
 from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.results.runs.times_taken import Pace, pace_of, timed_plan, times_taken
@@ -109,7 +109,7 @@ class RunStatus:
     waits: tuple[str, ...] = ()
     """What a run in progress waits for, in sentences."""
     budgets: tuple[BudgetSpent, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[RampChoice, ...] = ()
     promises: tuple[Promised, ...] = ()
     """What searches for promises found that have ended."""
     making_brief: bool = False
@@ -131,10 +131,10 @@ def summarise(run_dir: Path) -> RunStatus:
         spec=evidence.plan.spec.name,
         profile=evidence.plan.spec.profile,
         simulated=evidence.simulated is not None,
-        origin=origin_of(evidence),
+        origin=evidence.origin,
         source=evidence.imported.cited if evidence.imported else "",
         status=status,
-        message=evidence.end.message if evidence.end and status != "running" else "",
+        message=evidence.record.end.message if evidence.record.end and status != "running" else "",
         done=sum(cell.status == "ok" for cell in cells),
         failed=sum(cell.status == "failed" for cell in cells),
         refused=sum(cell.status == "refused" for cell in cells),
@@ -183,7 +183,7 @@ def _interrupted(reason: str | None) -> str | None:
 
 
 def _cell_status(
-    evidence: Evidence, verdict: Verdict, run: RunState, now: float, readings: Sequence[Reading]
+    evidence: Evidence, verdict: CellVerdict, run: RunState, now: float, readings: Sequence[Reading]
 ) -> CellStatus:
     cell, state = verdict.cell, _state(verdict, run, imported=evidence.imported is not None)
     reused = evidence.reused.get(cell.id)
@@ -216,7 +216,7 @@ def _promise(evidence: Evidence, cell: Cell) -> Kept | None:
     return KEPT.get(vote_of(evidence.record.cells.get(cell.id), cell, promise)) if promise else None
 
 
-def _measuring(evidence: Evidence, verdict: Verdict) -> SteadyEnd | None:
+def _measuring(evidence: Evidence, verdict: CellVerdict) -> SteadyEnd | None:
     """Only cells with the rule are looked at, as their records are read."""
     if evidence.plan.experiments[verdict.cell.experiment].until_steady is None:
         return None
@@ -225,7 +225,7 @@ def _measuring(evidence: Evidence, verdict: Verdict) -> SteadyEnd | None:
     return SteadyEnd(**ended.model_dump(include={field.name for field in fields(SteadyEnd)}))
 
 
-def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
+def _state(verdict: CellVerdict, run: RunState, *, imported: bool) -> CellState:
     if verdict.no_room == "point":
         return "no_room"
     if is_candidate_left_out(verdict.reason):
@@ -314,7 +314,7 @@ def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], pla
 
 
 @dataclass(frozen=True)
-class Choice:
+class RampChoice:
     """The `number`th point of a ramp, which its hardware shares."""
 
     experiment: str
@@ -326,12 +326,12 @@ class Choice:
     why: str
 
 
-def explain_choices(evidence: Evidence) -> Iterator[Choice]:
+def explain_choices(evidence: Evidence) -> Iterator[RampChoice]:
     """Yield the choices ramp by ramp, in their order."""
     for of_ramp in evidence.record.choices.values():
         for each in of_ramp.values():
             place = (each.experiment, each.hardware, each.workload, each.axis)
-            yield Choice(*place, each.point, each.number, each.why)
+            yield RampChoice(*place, each.point, each.number, each.why)
 
 
 @dataclass(frozen=True)

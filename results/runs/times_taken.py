@@ -322,7 +322,7 @@ def pace_of(plan: Plan, taken: TimesTaken) -> Pace:
     return pace
 
 
-class Compared(NamedTuple):
+class ActivityTimes(NamedTuple):
     """Seconds of one activity, as estimated and as taken."""
 
     activity: Activity
@@ -338,8 +338,8 @@ class TimeCompared:
 
     wall_estimated_s: float
     wall_taken_s: float
-    in_all: tuple[Compared, ...]
-    experiments: Mapping[str, tuple[Compared, ...]]
+    in_all: tuple[ActivityTimes, ...]
+    experiments: Mapping[str, tuple[ActivityTimes, ...]]
     runs: tuple[str, ...]
     of_those_made: bool = False
 
@@ -378,12 +378,12 @@ def compare_times(run_dir: Path, plan: Plan) -> TimeCompared | None:
         wall_s = estimate(made.cells) + estimated.rendering_s
     experiments = {
         name: tuple(
-            Compared(each, of.get(each, 0.0), spent[name][each] if name in spent else 0.0) for each in ACTIVITIES
+            ActivityTimes(each, of.get(each, 0.0), spent[name][each] if name in spent else 0.0) for each in ACTIVITIES
         )
         for name, of in of_experiments.items()
     }
     rendered_s = sum(taken.reports.values())
-    rendering = Compared("rendering", estimated.rendering_s, rendered_s)
+    rendering = ActivityTimes("rendering", estimated.rendering_s, rendered_s)
     every = [*(row for rows in experiments.values() for row in rows), rendering]
     return TimeCompared(
         wall_s,
@@ -395,10 +395,10 @@ def compare_times(run_dir: Path, plan: Plan) -> TimeCompared | None:
     )
 
 
-def _sum(activity: Activity, rows: list[Compared]) -> Compared:
+def _sum(activity: Activity, rows: list[ActivityTimes]) -> ActivityTimes:
     mine = [row for row in rows if row.activity == activity]
-    return Compared(activity, sum(row.estimated_s for row in mine), sum(row.taken_s for row in mine))
+    return ActivityTimes(activity, sum(row.estimated_s for row in mine), sum(row.taken_s for row in mine))
 
 
-def _as_dict(rows: tuple[Compared, ...]) -> dict[str, dict[str, float]]:
+def _as_dict(rows: tuple[ActivityTimes, ...]) -> dict[str, dict[str, float]]:
     return {row.activity: {"estimated_s": round(row.estimated_s, 3), "taken_s": round(row.taken_s, 3)} for row in rows}

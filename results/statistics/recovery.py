@@ -31,6 +31,7 @@ from math import ceil, exp, inf, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
 from benchbrief.model.plan import Event
+from benchbrief.runners.measurement.confidence_interval import LARGEST
 
 CHANCE = 0.05
 """How often chance alone may make a recovery of what never left, of all events at most."""
@@ -43,7 +44,7 @@ _PARTIAL = 0.5
 
 
 @dataclass(frozen=True)
-class Sample:
+class RateSample:
     """The rate (ops/s) from `start` to `end`, in seconds from the start of the measured window, and the 99th percentile
     of the latencies where it is known, in seconds."""
 
@@ -75,7 +76,7 @@ class Recovery:
         return 1.0 - self.lowest / self.before
 
 
-def add_sources(sources: Sequence[Sequence[Sample]]) -> list[Sample]:
+def add_sources(sources: Sequence[Sequence[RateSample]]) -> list[RateSample]:
     """Return the sum of the sources' rates wherever all have one, in samples that end where one of theirs does, with
     the highest of their percentiles."""
     if len(sources) == 1:
@@ -89,20 +90,20 @@ def add_sources(sources: Sequence[Sequence[Sample]]) -> list[Sample]:
         if len(known) == len(sources) and end - start > 1e-6:
             tails = [part.p99_s for part in known if part.p99_s is not None]
             p99_s = max(tails) if len(tails) == len(known) else None
-            found.append(Sample(start, end, sum(part.rate for part in known), p99_s))
+            found.append(RateSample(start, end, sum(part.rate for part in known), p99_s))
     return found
 
 
-def _whole(samples: Sequence[Sample]) -> list[Sample]:
+def _whole(samples: Sequence[RateSample]) -> list[RateSample]:
     kept = list(samples)
     if len(kept) > 1 and kept[-1].seconds < _PARTIAL * kept[-2].seconds:
         kept.pop()
     return kept
 
 
-def recovery(samples: Sequence[Sample], event: Event, at: float, until: float) -> Recovery | None:
+def recovery(samples: Sequence[RateSample], event: Event, at: float, until: float) -> Recovery | None:
     """Judge an event that began `at`, up to `until`, in seconds of the window. None when nothing was done before it."""
-    samples = [each for each in samples if each.seconds > 0 and 0 <= each.rate < inf]
+    samples = [each for each in samples if each.seconds > 0 and 0 <= each.rate <= LARGEST]
     earlier = [each for each in samples if each.end <= at]
     near = [each for each in earlier if each.start >= at - event.window_s - 1e-6] or earlier[-1:]
     after = [each for each in samples if each.end > at and each.start < until]
@@ -122,7 +123,7 @@ def recovery(samples: Sequence[Sample], event: Event, at: float, until: float) -
     )
 
 
-def _chance_of_rates(before: Sequence[Sample], after: Sequence[Sample], event: Event) -> float:
+def _chance_of_rates(before: Sequence[RateSample], after: Sequence[RateSample], event: Event) -> float:
     """Return by how much chance lowers the rates of samples (ops/s)."""
     each_s = min(sample.seconds for sample in after)
     rates = [sample.rate for sample in before]
@@ -140,7 +141,9 @@ def _quantile(freedom: float, event: Event, each_s: float) -> float:
     return NormalDist().inv_cdf(level) if freedom == inf else float(stdtrit(freedom, level))
 
 
-def _latency_back_after(before: Sequence[Sample], after: Sequence[Sample], event: Event, at: float) -> float | None:
+def _latency_back_after(
+    before: Sequence[RateSample], after: Sequence[RateSample], event: Event, at: float
+) -> float | None:
     known = [log(each.p99_s) for each in before if each.p99_s and 0 < each.p99_s < inf]
     if len(known) < _LEAST:
         return None
@@ -151,13 +154,13 @@ def _latency_back_after(before: Sequence[Sample], after: Sequence[Sample], event
     return _back_after(after, kept, event.steady_s, at)
 
 
-def _mean(samples: Iterable[Sample]) -> float:
+def _mean(samples: Iterable[RateSample]) -> float:
     kept = list(samples)
     seconds = sum(each.seconds for each in kept)
     return sum(each.rate * each.seconds for each in kept) / seconds if seconds else 0.0
 
 
-def _back_after(samples: Sequence[Sample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
+def _back_after(samples: Sequence[RateSample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
     """Return the time from an event to the first sample from which on all are good for so long."""
     since: float | None = None
     for each, is_good in zip(samples, good, strict=True):
@@ -170,7 +173,7 @@ def _back_after(samples: Sequence[Sample], good: Sequence[bool], steady_s: float
     return None
 
 
-def _outage(samples: Sequence[Sample], out: float, before: float, at: float) -> float:
+def _outage(samples: Sequence[RateSample], out: float, before: float, at: float) -> float:
     total = 0.0
     for index, each in enumerate(samples):
         if each.rate < out:
@@ -184,6 +187,6 @@ def _outage(samples: Sequence[Sample], out: float, before: float, at: float) -> 
     return total
 
 
-def _lacking(sample: Sample, usual: float) -> float:
+def _lacking(sample: RateSample, usual: float) -> float:
     """Return the seconds of a sample for which operations are missing."""
     return sample.seconds * max(0.0, 1.0 - sample.rate / usual) if usual > 0 else 0.0

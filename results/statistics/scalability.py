@@ -61,26 +61,30 @@ def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
         return NoFit("the law is of loads and throughputs above 0")
     if max(rates) == min(rates):
         return NoFit("the throughput is the same at all loads")
+    try:
+        return _fitted(loads, rates)
+    except (RuntimeError, ArithmeticError, ValueError):  # also where no float holds what is between
+        return NoFit("the fit does not come to an end")
+
+
+def _fitted(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
     from scipy.optimize import curve_fit
 
     scale = max(rates)  # all three parameters near 1, whatever the unit
     start = (max(rate / load for load, rate in zip(loads, rates, strict=True)) / scale, 0.05, 1e-4)
-    try:
-        found, covariance = curve_fit(  # type: ignore[call-overload]  # arithmetic takes arrays too
-            _law,
-            list(loads),
-            [rate / scale for rate in rates],
-            p0=start,
-            bounds=((0.0, 0.0, 0.0), (math.inf, 1.0, math.inf)),
-            x_scale=(start[0], 0.1, 1e-3),
-            max_nfev=5000,
-            method="dogbox",  # the default never reaches a bound, where a linear ramp lies
-            ftol=_TOLERANCE,
-            xtol=_TOLERANCE,
-            gtol=_TOLERANCE,
-        )
-    except RuntimeError:
-        return NoFit("the fit does not come to an end")
+    found, covariance = curve_fit(  # type: ignore[call-overload]  # arithmetic takes arrays too
+        _law,
+        list(loads),
+        [rate / scale for rate in rates],
+        p0=start,
+        bounds=((0.0, 0.0, 0.0), (math.inf, 1.0, math.inf)),
+        x_scale=(start[0], 0.1, 1e-3),
+        max_nfev=5000,
+        method="dogbox",  # the default never reaches a bound, where a linear ramp lies
+        ftol=_TOLERANCE,
+        xtol=_TOLERANCE,
+        gtol=_TOLERANCE,
+    )
     ideal, sigma, kappa = float(found[0]) * scale, float(found[1]), float(found[2])
     errors = [math.sqrt(covariance[i][i]) for i in range(3)]
     left = sum((rate - _law(load, ideal, sigma, kappa)) ** 2 for load, rate in zip(loads, rates, strict=True))

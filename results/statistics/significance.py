@@ -24,12 +24,14 @@ WIDEST = 1e6
 """An interval of a ratio that goes so many times above and below it says nothing, and is none. That of two repeats
 which differ, corrected for fifty comparisons, may have three hundred digits."""
 
+_LARGEST_EXPONENT = math.log(LARGEST)
+
 MOST_EXACT = 10_000
 """Pairs of values. Above this, the normal distribution replaces that of the ranks, which it matches by then."""
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IntervalEstimate:
     """A ratio or a difference with its confidence interval.
 
     A side of a ratio's interval is None when it has no bound, because the divisor does not differ from 0.
@@ -63,12 +65,12 @@ def _are_known(*sides: Sequence[float]) -> bool:
     return all(sides) and all(abs(value) <= LARGEST for side in sides for value in side)
 
 
-def _estimate(value: float, low: float, high: float) -> Estimate | None:
+def _estimate(value: float, low: float, high: float) -> IntervalEstimate | None:
     """Return an estimate without the ends that are no numbers; None where it is none itself."""
     if not math.isfinite(value):
         return None
     known = math.isfinite(low) and math.isfinite(high)
-    return Estimate(value, low, high) if known else Estimate(value, None, None)
+    return IntervalEstimate(value, low, high) if known else IntervalEstimate(value, None, None)
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
@@ -134,7 +136,7 @@ def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = Fal
 
 def difference_of(
     a: Sequence[float], b: Sequence[float], *, percentile: bool = False, level: float = LEVEL
-) -> Estimate | None:
+) -> IntervalEstimate | None:
     """Return how far b is above a, in their unit, with its interval. No interval with fewer than two values. None with
     an empty side, or a value that is not known.
 
@@ -146,9 +148,9 @@ def difference_of(
         return _of_pairs(sorted(above - below for below in a for above in b), len(a), len(b), level)
     middle = statistics.fmean(b) - statistics.fmean(a)
     if min(len(a), len(b)) < 2:
-        return Estimate(middle, None, None)
+        return IntervalEstimate(middle, None, None)
     half = _half_width(a, b, level)
-    return Estimate(middle, None, None) if half is None else _estimate(middle, middle - half, middle + half)
+    return IntervalEstimate(middle, None, None) if half is None else _estimate(middle, middle - half, middle + half)
 
 
 def do_not_vary(*sides: Sequence[float]) -> bool:
@@ -200,7 +202,7 @@ def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
     return steps
 
 
-def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Estimate | None:
+def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> IntervalEstimate | None:
     """Return b's mean over a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval Estimation"
     (1954).
 
@@ -229,7 +231,7 @@ def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL)
     return _estimate(value, (below * above - math.sqrt(root)) / square, (below * above + math.sqrt(root)) / square)
 
 
-def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Estimate | None:
+def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> IntervalEstimate | None:
     """Return the ratio of b's typical repeat to a's, with the interval that matches the test of `p_value`.
 
     With few repeats, it is the ratio of the geometric means, by Welch. With `FEWEST_RANKED`, it is the median of
@@ -245,10 +247,10 @@ def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = 
     half = _half_width(below, above, level)
     if half is None or not half <= math.log(WIDEST):
         half = math.nan
-    return _estimate(*(math.exp(end) for end in (middle, middle - half, middle + half)))
+    return _estimate(*(math.exp(min(end, _LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
 
 
-def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> Estimate | None:
+def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> IntervalEstimate | None:
     """Return the median and the interval of all pairs' differences or ratios.
 
     From J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963). The values that the

@@ -44,7 +44,7 @@ from benchbrief.model.points import DimKey
 from benchbrief.results.store.searched_doubts import SUSTAINED as SUSTAINED_VIEW
 from benchbrief.results.store.searched_doubts import doubts
 from benchbrief.results.store.store_schema import EVENT_MEANS, SUSTAINED
-from benchbrief.results.store.user_query import Table, ask, require_reading
+from benchbrief.results.store.user_query import QueryAnswer, ask, require_reading
 from benchbrief.results.store_errors import ResultsError
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, metrics: Iterable[tuple[
 class _Answers(NamedTuple):
     connection: duckdb.DuckDBPyConnection
 
-    def sql(self, text: str) -> Table:
+    def sql(self, text: str) -> QueryAnswer:
         return ask(self.connection, text)
 
 

@@ -20,7 +20,7 @@ from benchbrief.results.statistics.scalability import NoFit, fit_usl
 from benchbrief.results.statistics.significance import correct_p_value, p_value
 from benchbrief.results.store.measure_views import asks_for_metrics, create_views, planned_metrics
 from benchbrief.results.store.store_schema import read_sentences
-from benchbrief.results.store.user_query import Table, ask, ask_in_batches, ask_in_rows, require_reading
+from benchbrief.results.store.user_query import QueryAnswer, ask, ask_in_batches, ask_in_rows, require_reading
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.measurement.confidence_interval import mean_interval, t_interval
 
@@ -57,7 +57,7 @@ class MissingValues:
     """The reasons for missing values of one store. `sql` queries it; `imported`: its numbers were measured
     elsewhere."""
 
-    def __init__(self, sql: Callable[[str], Table], imported: bool) -> None:
+    def __init__(self, sql: Callable[[str], QueryAnswer], imported: bool) -> None:
         self._sql = sql
         self._imported = imported
 
@@ -70,7 +70,7 @@ class MissingValues:
                 return self._said(search["reason"])
         by_reads = query.reads is not None  # by keys alone, as an older plan has no `reads`
         bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads if by_reads else None)]
-        needed = [cell for cell in bad if cell["status"] != "skipped" or cell["reason"] == str(say.not_published())]
+        needed = [cell for cell in bad if cell["status"] != "skipped" or self._is_unpublished(cell)]
         if needed or any(_concerns(cell, known, reads if by_reads else None) for cell in self._good_cells):
             bad = needed  # what was not needed explains nothing where other cells were
         if bad:
@@ -93,6 +93,10 @@ class MissingValues:
         if query.divides is not False:  # True, or not known of an earlier version's plan
             return say.divided()
         return say.no_such_value()
+
+    def _is_unpublished(self, cell: Mapping[str, Any]) -> bool:
+        reason = self._said(cell["reason"])
+        return isinstance(reason, Message) and reason.code == "not_published"
 
     def _gaps_of(self, reads: Sequence[Read]) -> Iterator[tuple[Mapping[str, Any], list[Read]]]:
         """Yield each missing number, with those of the reads that would have it."""
@@ -247,7 +251,7 @@ COMMIT;
 """Reading all samples takes longer than the rest of a query, and a brief asks for dozens of means."""
 
 
-class Row(tuple[DimKey | None, ...]):
+class KeyedValue(tuple[DimKey | None, ...]):
     """A value of a query: the keys of the query's `dims` in order, then the value. A missing value has a `reason`."""
 
     reason: str | None
@@ -295,7 +299,7 @@ class Store:
     def close(self) -> None:
         self._connection.close()
 
-    def query(self, query: Query) -> list[Row]:
+    def query(self, query: Query) -> list[KeyedValue]:
         """Return the values of a plan's query in the order of the plan, then of the numbers. Raises ResultsError."""
         found = self.sql(query.sql)
         width = len(query.dims)
@@ -307,14 +311,14 @@ class Store:
         rows = []
         for *keys, value in found.rows:
             if value is None:
-                rows.append(Row(keys, None, self._missing.reason(query, keys)))
+                rows.append(KeyedValue(keys, None, self._missing.reason(query, keys)))
             elif not math.isfinite(value):
-                rows.append(Row(keys, None, say.divided_by_zero()))
+                rows.append(KeyedValue(keys, None, say.divided_by_zero()))
             else:
-                rows.append(Row(keys, float(value)))
+                rows.append(KeyedValue(keys, float(value)))
         return sorted(rows, key=lambda row: tuple(self._rank(d, k) for d, k in zip(query.dims, row.keys, strict=True)))
 
-    def sql(self, text: str) -> Table:
+    def sql(self, text: str) -> QueryAnswer:
         """Return the answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN). Raises ResultsError for anything
         else."""
         self._prepare(text)

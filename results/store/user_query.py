@@ -42,7 +42,7 @@ _READ_ONLY_HINT = "results are read-only: ask with SELECT; write files with --cs
 
 
 @dataclass(frozen=True)
-class Table(Sequence[tuple[Any, ...]]):
+class QueryAnswer(Sequence[tuple[Any, ...]]):
     """The answer to a user's SQL: a sequence of rows. `types` are DuckDB's names of the columns' types."""
 
     columns: tuple[str, ...]
@@ -80,13 +80,13 @@ def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     return statements[0].query
 
 
-def ask(connection: duckdb.DuckDBPyConnection, text: str) -> Table:
+def ask(connection: duckdb.DuckDBPyConnection, text: str) -> QueryAnswer:
     """Return the answer. Raises ResultsError, with the next step."""
     with _reading(connection, text) as statement:
         found = connection.execute(statement)
         columns = tuple(column[0] for column in found.description or ())
         types = tuple(str(column[1]) for column in found.description or ())
-        return Table(columns, types, tuple(found.fetchall()))
+        return QueryAnswer(columns, types, tuple(found.fetchall()))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from benchbrief.comparing.comparison_cautions import levels_of, warn_of_busy_hos
 from benchbrief.comparing.print_comparison import table_of
 from benchbrief.model.message import figure
 from benchbrief.model.points import PointKeys
-from benchbrief.results.compare.comparison import Outcome, Quantity, Values, compare
+from benchbrief.results.compare.comparison import ComparedQuantity, PairOutcome, PointValues, compare
 from benchbrief.results.compare.contender import Contender, _readable
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import NoteRow
@@ -36,18 +36,18 @@ def test_a_setting_that_differs_is_shown_in_its_unit(value: str, unit: str | Non
     assert _readable(value, unit) == shown
 
 
-def compared(unit: str, first: tuple[float, ...], second: tuple[float, ...], *merged: float) -> Outcome:
+def compared(unit: str, first: tuple[float, ...], second: tuple[float, ...], *merged: float) -> PairOutcome:
     values = merged or tuple(statistics.fmean(each) for each in (first, second))
-    sides = [Values(value, own, percentile=False) for value, own in zip(values, (first, second), strict=True)]
-    return compare([Quantity("gain", unit, "higher", {(("workload", "hot"),): (sides[0], sides[1])})])
+    sides = [PointValues(value, own, percentile=False) for value, own in zip(values, (first, second), strict=True)]
+    return compare([ComparedQuantity("gain", unit, "higher", {(("workload", "hot"),): (sides[0], sides[1])})])
 
 
 @pytest.mark.parametrize(
     ("first", "second", "text"), [(0.95, 0.95, "95 %"), (0.99375, 0.99375, "99.38 %"), (0.95, 0.975, "95 % to 97.5 %")]
 )
 def test_the_level_of_the_intervals_is_that_of_the_runs(first: float, second: float, text: str) -> None:
-    sides = [Values(2.0, (1.0, 2.0, 3.0), percentile=False, level=each) for each in (first, second)]
-    outcome = compare([Quantity("gain", "ops/s", "higher", {(("workload", "hot"),): (sides[0], sides[1])})])
+    sides = [PointValues(2.0, (1.0, 2.0, 3.0), percentile=False, level=each) for each in (first, second)]
+    outcome = compare([ComparedQuantity("gain", "ops/s", "higher", {(("workload", "hot"),): (sides[0], sides[1])})])
     assert levels_of(outcome.comparisons) == text
 
 
@@ -102,8 +102,8 @@ def test_an_interval_that_holds_a_loss_and_a_gain_of_any_size_is_reported_in_wor
 
 
 def test_the_two_sides_of_a_spread_have_one_number_of_decimals() -> None:
-    values = Values(0.00388, (0.00376, 0.0041), percentile=True)
-    outcome = compare([Quantity("p99", "s", "lower", {(("workload", "hot"),): (values, values)})])
+    values = PointValues(0.00388, (0.00376, 0.0041), percentile=True)
+    outcome = compare([ComparedQuantity("p99", "s", "lower", {(("workload", "hot"),): (values, values)})])
     assert table_rows(outcome.comparisons)[0][2] == "3.88 ms −3.1/+5.7 %"
 
 
@@ -121,14 +121,14 @@ def test_a_change_of_the_repeats_that_is_not_that_of_the_columns_is_reported_as_
 
 
 def test_what_is_0_on_both_sides_is_a_sentence_and_no_row() -> None:
-    def at(value: float) -> Values:
-        return Values(value, (value,), percentile=False)
+    def at(value: float) -> PointValues:
+        return PointValues(value, (value,), percentile=False)
 
-    points: dict[PointKeys, tuple[Values | None, Values | None]] = {
+    points: dict[PointKeys, tuple[PointValues | None, PointValues | None]] = {
         (("threads", n),): (at(0.0), at(0.0)) for n in (1, 2)
     }
-    some: dict[PointKeys, tuple[Values | None, Values | None]] = {(("threads", 4),): (at(0.0), at(0.1))}
-    of_all, of_some = (Quantity("errors", "share", "lower", each) for each in (points, {**points, **some}))
+    some: dict[PointKeys, tuple[PointValues | None, PointValues | None]] = {(("threads", 4),): (at(0.0), at(0.1))}
+    of_all, of_some = (ComparedQuantity("errors", "share", "lower", each) for each in (points, {**points, **some}))
     outcome = compare([of_all])
     assert {(row.verdict, row.reason) for row in outcome.comparisons} == {("within noise", "both are 0")}
     lines, notes = table_of(outcome.comparisons, 80)

@@ -11,7 +11,7 @@ import pytest
 from benchbrief.comparing.compare_output import cases, table_rows
 from benchbrief.comparing.comparison_cautions import warn_of_shared_measurements
 from benchbrief.model.points import PointKeys
-from benchbrief.results.compare.comparison import Comparison, Quantity, Values, compare
+from benchbrief.results.compare.comparison import ComparedQuantity, Comparison, PointValues, compare
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from tests.support.bench import Bench, fresh_bench
 
@@ -41,13 +41,15 @@ INF = float("inf")
 POINT: PointKeys = (("experiment", "e"), ("workload", "b"))
 
 
-def judged(first: Values, second: Values, threshold: float = 0.0) -> Comparison:
-    (row,) = compare([Quantity("sustained", "ops/s", "higher", {POINT: (first, second)})], threshold).comparisons
+def judged(first: PointValues, second: PointValues, threshold: float = 0.0) -> Comparison:
+    (row,) = compare(
+        [ComparedQuantity("sustained", "ops/s", "higher", {POINT: (first, second)})], threshold
+    ).comparisons
     return row
 
 
-def found(value: float | None, low: float, high: float, doubt: Doubt = KNOWN) -> Values:
-    return Values(value, (), percentile=False, bounds=(low, high), doubt=doubt)
+def found(value: float | None, low: float, high: float, doubt: Doubt = KNOWN) -> PointValues:
+    return PointValues(value, (), percentile=False, bounds=(low, high), doubt=doubt)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +63,11 @@ def found(value: float | None, low: float, high: float, doubt: Doubt = KNOWN) ->
         (found(20_000, 20_000, INF), found(20_000, 20_000, INF), "unknown"),
         (found(5_000, 4_900, 5_100), found(None, 0.0, 1_000), "worse"),
         (found(None, 0.0, 1_000), found(None, 0.0, 1_000), "unknown"),
-        (found(5_000, 4_900, 5_100), Values(None, (), percentile=False, reason="it failed"), "unknown"),
+        (found(5_000, 4_900, 5_100), PointValues(None, (), percentile=False, reason="it failed"), "unknown"),
     ],
 )
 def test_what_searches_found_differs_where_their_runs_do_not_disagree(
-    first: Values, second: Values, verdict: str
+    first: PointValues, second: PointValues, verdict: str
 ) -> None:
     assert judged(first, second).verdict == verdict
 
@@ -123,7 +125,9 @@ def test_a_change_below_the_threshold_counts_for_nothing() -> None:
         ),
     ],
 )
-def test_a_rate_is_shown_with_where_runs_disagree(first: Values, second: Values, printed: tuple[str, ...]) -> None:
+def test_a_rate_is_shown_with_where_runs_disagree(
+    first: PointValues, second: PointValues, printed: tuple[str, ...]
+) -> None:
     ((_, _, *cells),) = table_rows([judged(first, second)])
     assert tuple(cells) == printed
 
@@ -207,7 +211,11 @@ def test_a_promise_that_each_rate_keeps_has_no_upper_bound(bench: Bench, first: 
 
 def test_files_for_build_servers_have_the_rates() -> None:
     outcome = compare(
-        [Quantity("sustained", "ops/s", "higher", {POINT: (found(5_000, 4_900, 5_100), found(None, 0.0, 1_000))})]
+        [
+            ComparedQuantity(
+                "sustained", "ops/s", "higher", {POINT: (found(5_000, 4_900, 5_100), found(None, 0.0, 1_000))}
+            )
+        ]
     )
     (case,) = cases(outcome)
     assert case.state == "failure"

@@ -14,7 +14,7 @@ from benchbrief.model.message import figure, share_figure
 from benchbrief.model.run_messages import say
 from benchbrief.progress.finished_run import Finished
 from benchbrief.results.analysis.cautions import Patchy
-from benchbrief.results.analysis.expectation_verdicts import Verdict
+from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
 from benchbrief.running.run_output import Summary, as_dict, tell
 
 
@@ -53,7 +53,7 @@ SUMMARY = Summary(
 def test_a_missing_verdict_has_the_code_of_a_missing_result_and_a_broken_expectation_its_own(
     held: tuple[bool | None, ...], code: ExitCode
 ) -> None:
-    verdicts = tuple(Verdict("a > 0", "", each, "", "x.bench:1:1") for each in held)
+    verdicts = tuple(ExpectVerdict("a > 0", "", each, "", "x.bench:1:1") for each in held)
     assert replace(FINISHED, verdicts=verdicts).code is code
     assert replace(FINISHED, verdicts=verdicts, simulated=True).code is ExitCode.DONE
     assert replace(FINISHED, verdicts=verdicts, status="failed").code is ExitCode.CELL_FAILED

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchbrief.history.read_series import Choice, Found, read_series
+from benchbrief.history.read_series import FoundSeries, SeriesChoice, read_series
 from benchbrief.history.series_cache import Fetched, SeriesTable, open_series
 from benchbrief.history.series_rows import SERIES, SeriesRow, canonical, schema
 
@@ -92,9 +92,9 @@ def opened(runs: Runs) -> Iterator[SeriesTable]:
         yield table
 
 
-def found(rows: Sequence[SeriesRow], choice: Choice | None = None, **more: Any) -> Found:
+def found(rows: Sequence[SeriesRow], choice: SeriesChoice | None = None, **more: Any) -> FoundSeries:
     with open_series(Runs(list(rows), name=uuid.uuid4().hex, **more)) as table:  # no cache of other rows
-        return read_series(table, choice or Choice(), NOW)
+        return read_series(table, choice or SeriesChoice(), NOW)
 
 
 def point_of(row: SeriesRow) -> Any:

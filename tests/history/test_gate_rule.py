@@ -11,9 +11,16 @@ import pytest
 
 from benchbrief.comparing.gate_output import cases, counted, markdown, why_unprotected, why_untested
 from benchbrief.compiler.metrics.curves import ABSENT
-from benchbrief.history.gate_rule import Again, Judged, Rule, confirm, judge_run
-from benchbrief.history.read_series import Choice, Found
-from benchbrief.history.series_changes import ChangeVerdict, Verdict, add_verdicts, lab_share, read_verdicts, trend_of
+from benchbrief.history.gate_rule import GateRule, JudgedSeries, Remeasured, confirm, judge_run
+from benchbrief.history.read_series import FoundSeries, SeriesChoice
+from benchbrief.history.series_changes import (
+    ChangeVerdict,
+    VerdictWord,
+    add_verdicts,
+    lab_share,
+    read_verdicts,
+    trend_of,
+)
 from benchbrief.history.series_rows import SeriesRow
 from benchbrief.model.message import joined, word
 from benchbrief.results.result_messages import say
@@ -33,14 +40,16 @@ def stepped(rows: Sequence[SeriesRow], at: int, factor: float) -> list[SeriesRow
     return [row._replace(value=(row.value or 0) * (factor if n >= at else 1)) for n, row in enumerate(rows)]
 
 
-def judged(rows: Sequence[SeriesRow], rule: Rule | None = None, verdicts: Sequence[ChangeVerdict] = ()) -> Judged:
+def judged(
+    rows: Sequence[SeriesRow], rule: GateRule | None = None, verdicts: Sequence[ChangeVerdict] = ()
+) -> JudgedSeries:
     shown = found(rows)
     last = max(rows, key=lambda row: row.measured_at).run_id
-    (one,) = judge_run(last, shown.series, shown.controls, rule or Rule(), verdicts)
+    (one,) = judge_run(last, shown.series, shown.controls, rule or GateRule(), verdicts)
     return one
 
 
-def a_verdict(verdict: Verdict, run: str = "night-0036") -> ChangeVerdict:
+def a_verdict(verdict: VerdictWord, run: str = "night-0036") -> ChangeVerdict:
     return ChangeVerdict(run=run, quantity="throughput", at={"hardware": "nvme"}, verdict=verdict)
 
 
@@ -53,10 +62,12 @@ def test_a_step_is_suspect_and_an_alarm_once_it_is_measured_again() -> None:
     assert one.state == "suspect"
     assert one.change == pytest.approx(-0.1, abs=0.02)
     stays, goes = ([value * factor for value in (1000, 1010, 990, 1005, 995)] for factor in (0.9, 1.0))
-    assert confirm([one], Again({0: stays}), Rule())[0].state == "alarm"
-    assert confirm([one], Again({0: goes}), Rule())[0].state == "not confirmed"
-    assert confirm([one], Again({0: stays[:1]}), Rule())[0].state == "suspect", "one value says nothing of noise"
-    assert confirm([one], Again({}), Rule())[0].state == "suspect"
+    assert confirm([one], Remeasured({0: stays}), GateRule())[0].state == "alarm"
+    assert confirm([one], Remeasured({0: goes}), GateRule())[0].state == "not confirmed"
+    assert confirm([one], Remeasured({0: stays[:1]}), GateRule())[0].state == "suspect", (
+        "one value says nothing of noise"
+    )
+    assert confirm([one], Remeasured({}), GateRule())[0].state == "suspect"
 
 
 def test_a_rise_of_what_is_better_higher_is_better_and_of_what_is_better_lower_suspect() -> None:
@@ -68,7 +79,7 @@ def test_a_rise_of_what_is_better_higher_is_better_and_of_what_is_better_lower_s
 def test_a_change_below_the_threshold_is_none() -> None:
     rows = stepped(nights(1, noise=0.001), 36, 0.98)
     assert judged(rows).state == "suspect"
-    one = judged(rows, Rule(threshold=0.05))
+    one = judged(rows, GateRule(threshold=0.05))
     assert (one.state, one.detail) == ("ok", "within the threshold")
 
 
@@ -78,7 +89,7 @@ def test_more_series_need_a_larger_change() -> None:
     many = [row for n, point in enumerate(points[1:]) for row in nights(n + 10, point=point)]
     shown = found([*one, *many])
     alone = judged(one)
-    among = judge_run("night-0039", shown.series, (), Rule())[0]
+    among = judge_run("night-0039", shown.series, (), GateRule())[0]
     assert alone.p is not None
     assert among.p == pytest.approx(min(1.0, alone.p * 60))
 
@@ -121,7 +132,7 @@ def test_a_missing_value_and_a_vanished_point_are_missing() -> None:
     assert judged([*rows[:-1], rows[-1]._replace(value=None, reason="the tool died")]).detail == "the tool died"
     other = {"hardware": "nvme", "threads": 8}
     shown = found([*rows, *nights(2, size=39, point=other)])
-    states = [each.state for each in judge_run("night-0039", shown.series, (), Rule())]
+    states = [each.state for each in judge_run("night-0039", shown.series, (), GateRule())]
     assert states == ["ok", "missing"]
 
 
@@ -131,12 +142,12 @@ def test_points_that_only_one_run_chose_are_passed_over_and_those_of_both_are_ju
     gone = nights(3, size=39, chosen=True, point={"hardware": "nvme", "threads": 8})
     new = nights(4, chosen=True, point={"hardware": "nvme", "threads": 9})[-1:]
     series = found([*whole, *both, *gone, *new]).series
-    judged_all = judge_run("night-0039", series, (), Rule())
+    judged_all = judge_run("night-0039", series, (), GateRule())
     assert [each.state for each in judged_all] == ["ok", "suspect", "passed over", "passed over"]
     assert counted(judged_all) == "4 series: 1 suspect, 2 passed over, 1 as before"
     assert [case.state for case in cases(judged_all[2:], strict=True)] == ["skipped", "skipped"]
     young = found(nights(1, size=3, chosen=True)).series
-    assert [each.state for each in judge_run("night-0002", young, (), Rule())] == ["untested"]
+    assert [each.state for each in judge_run("night-0002", young, (), GateRule())] == ["untested"]
 
 
 def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends() -> None:
@@ -144,7 +155,7 @@ def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends
     never = [row._replace(value=None, reason="the tool gave no histogram") for row in other]
     for rows, states in ((other, ["missing", "ok"]), (never, ["ok"])):
         shown = found([*nights(1), *rows])
-        assert [each.state for each in judge_run("night-0039", shown.series, (), Rule())] == states
+        assert [each.state for each in judge_run("night-0039", shown.series, (), GateRule())] == states
 
 
 @pytest.mark.parametrize(
@@ -175,7 +186,7 @@ def test_a_point_that_a_run_took_from_an_earlier_one_is_there() -> None:
     rows = [*nights(1), *nights(2, point=other)]
     taken = rows[-1]._replace(reused_from="night-0038")
     shown = found([*rows[:-1], taken])
-    judged_all = judge_run("night-0039", shown.series, (), Rule(), reused=shown.reused["night-0039"])
+    judged_all = judge_run("night-0039", shown.series, (), GateRule(), reused=shown.reused["night-0039"])
     assert [each.state for each in judged_all] == ["ok", "reused"]
     assert [case.state for case in cases(judged_all, strict=True)] == ["ok", "skipped"]
 
@@ -183,23 +194,23 @@ def test_a_point_that_a_run_took_from_an_earlier_one_is_there() -> None:
 def test_a_pinned_baseline_sees_what_crept_in() -> None:
     rows = stepped(stepped(nights(1, size=80), 20, 0.96), 40, 0.96)
     assert judged(rows).state == "ok", "the last level is that of the last forty runs"
-    pinned = judged(rows, Rule(baseline="night-0005"))
+    pinned = judged(rows, GateRule(baseline="night-0005"))
     assert pinned.state == "suspect"
     assert pinned.change == pytest.approx(-0.08, abs=0.02)
-    assert judged(rows, Rule(baseline="night-9999")).state == "untested"
+    assert judged(rows, GateRule(baseline="night-9999")).state == "untested"
 
 
 # --- the lab -----------------------------------------------------------------------------------------------------
 
 
-def with_control(factor: float, of_lab: float) -> Found:
+def with_control(factor: float, of_lab: float) -> FoundSeries:
     rows = stepped(nights(1), 34, factor * of_lab)
     return found([*rows, *stepped(nights(2, point=REFERENCE, control=True), 34, of_lab)])
 
 
 def test_a_change_that_the_control_shows_too_is_the_labs_and_no_alarm() -> None:
     shown = with_control(1.0, 0.92)
-    (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
+    (one,) = judge_run("night-0039", shown.series, shown.controls, GateRule())
     assert one.state == "lab"
     (change,) = trend_of(shown.series[0], shown.controls).changes
     assert change.lab is not None
@@ -225,13 +236,13 @@ def test_the_control_of_another_spec_says_nothing() -> None:
 
 def test_a_change_that_the_control_does_not_show_is_the_codes() -> None:
     shown = with_control(0.92, 1.0)
-    (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
+    (one,) = judge_run("night-0039", shown.series, shown.controls, GateRule())
     assert (one.state, one.lab and (one.lab.is_lab, one.lab.is_part)) == ("suspect", (False, False))
 
 
 def test_a_change_beyond_the_labs_is_suspect() -> None:
     shown = with_control(0.9, 0.92)
-    (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
+    (one,) = judge_run("night-0039", shown.series, shown.controls, GateRule())
     assert one.state == "suspect"
     assert one.lab is not None
     assert one.lab.is_part
@@ -240,19 +251,19 @@ def test_a_change_beyond_the_labs_is_suspect() -> None:
 
 def test_a_lab_that_only_the_control_measured_again_shows_is_no_alarm() -> None:
     shown = with_control(0.9, 1.0)
-    (one,) = judge_run("night-0039", shown.series, shown.controls, Rule())
+    (one,) = judge_run("night-0039", shown.series, shown.controls, GateRule())
     again = {0: [905.0, 898.0, 901.0, 895.0, 903.0]}
     key = shown.controls[0].key
     steady, slow = ([1000.0 * factor * each for each in (1.0, 1.01, 0.99, 1.0, 1.005)] for factor in (1.0, 0.9))
-    assert confirm([one], Again(again, {key: steady}), Rule())[0].state == "alarm"
-    assert confirm([one], Again(again, {key: slow}), Rule())[0].state == "lab"
-    assert confirm([one], Again(again, {key: [float("nan")] * 5}), Rule())[0].state == "alarm"
+    assert confirm([one], Remeasured(again, {key: steady}), GateRule())[0].state == "alarm"
+    assert confirm([one], Remeasured(again, {key: slow}), GateRule())[0].state == "lab"
+    assert confirm([one], Remeasured(again, {key: [float("nan")] * 5}), GateRule())[0].state == "alarm"
 
 
 def test_latencies_without_a_control_of_their_own_have_its_throughput_with_the_other_sign() -> None:
     slower = stepped(nights(1, quantity="latency.p99[read]", unit="s", better="lower"), 34, 1.09)
     shown = found(
-        [*slower, *stepped(nights(2, point=REFERENCE, control=True), 34, 0.92)], Choice(("latency.p99[read]",))
+        [*slower, *stepped(nights(2, point=REFERENCE, control=True), 34, 0.92)], SeriesChoice(("latency.p99[read]",))
     )
     known = shown.series[0].parts[0].known
     share = lab_share(shown.series[0], known[:34], known[34:], shown.controls)
@@ -264,7 +275,7 @@ def test_latencies_without_a_control_of_their_own_have_its_throughput_with_the_o
 
 
 @pytest.mark.parametrize(("verdict", "state"), [("accept", "known"), ("bug", "known"), ("noise", "known")])
-def test_a_change_with_a_verdict_is_no_alarm(verdict: Verdict, state: str) -> None:
+def test_a_change_with_a_verdict_is_no_alarm(verdict: VerdictWord, state: str) -> None:
     rows = stepped(nights(1), 36, 0.9)
     assert judged(rows).state == "suspect"
     assert judged(rows, verdicts=[a_verdict(verdict)]).state == state

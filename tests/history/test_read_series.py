@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchbrief.comparing.trend_output import as_dict, changed_series, trend_lines
-from benchbrief.history.read_series import Choice, differences
+from benchbrief.history.read_series import SeriesChoice, differences
 from benchbrief.history.series_changes import trend_of
 from benchbrief.history.series_rows import SeriesRow
 from benchbrief.results.store_errors import ResultsError
@@ -50,7 +50,7 @@ def test_another_environment_unit_or_definition_is_a_part_of_its_own_and_says_wh
 def test_an_option_under_test_makes_no_other_environment() -> None:
     rows = [a_row(night, 1.0, facts={"kernel": "6.1", "database version": f"8.{night}"}) for night in range(4)]
     assert len(found(rows).series[0].parts) == 4
-    (series,) = found(rows, Choice(across=("database *",))).series
+    (series,) = found(rows, SeriesChoice(across=("database *",))).series
     assert [len(part.values) for part in series.parts] == [4]
 
 
@@ -63,7 +63,7 @@ def test_versions_of_a_database_that_keep_most_runs_apart_are_said_with_the_opti
         "another version of the database began a new series in 3 of 4 runs: if it is what is under test, "
         "say --across 'database version'"
     )
-    assert found(nightly(["8.0", "8.1", "8.2", "8.3"]), Choice(across=("database version",))).notes == ()
+    assert found(nightly(["8.0", "8.1", "8.2", "8.3"]), SeriesChoice(across=("database version",))).notes == ()
     assert found(nightly(["8.0", "8.0", "8.0", "8.1"])).notes == ()
 
 
@@ -102,7 +102,7 @@ def test_a_series_has_the_rate_that_a_search_found_and_not_those_that_it_tried()
         ("nightly.bench", "sustained"),
         ("other.bench", "throughput"),
     ]
-    asked = found(rows("promise"), Choice(("throughput",)))
+    asked = found(rows("promise"), SeriesChoice(("throughput",)))
     assert len(asked.series) == 3, "what is asked for by name is there"
 
 
@@ -138,7 +138,7 @@ def test_a_missing_value_stays_in_the_series_with_its_reason() -> None:
 
 def test_the_control_is_there_also_where_other_points_are_chosen() -> None:
     rows = [a_row(0, 1.0), a_row(0, 2.0, point=HDD, control=True)]
-    shown = found(rows, Choice(where={"hardware": ("nv*",)}))
+    shown = found(rows, SeriesChoice(where={"hardware": ("nv*",)}))
     assert [each.at for each in shown.series] == ["nvme/threads=4"]
     assert [each.at for each in shown.controls] == ["hdd/threads=4"]
 
@@ -146,14 +146,22 @@ def test_the_control_is_there_also_where_other_points_are_chosen() -> None:
 @pytest.mark.parametrize(
     ("choice", "message", "hint"),
     [
-        (Choice(("thruput",)), "no run has a `thruput`", "did you mean `throughput`?"),
-        (Choice(where={"hardware": ("tape",)}), "no run has a value of it at such a point", "hardware is one of nvme"),
-        (Choice(where={"colour": ("red",)}), "no run has a value of it at such a point", "its points have no colour"),
-        (Choice(spec="nosuch"), "no run has a value of it at such a point", "there are: nightly.bench"),
-        (Choice(tag="nightly"), "no run has a value of it at such a point", "no run here has a tag"),
+        (SeriesChoice(("thruput",)), "no run has a `thruput`", "did you mean `throughput`?"),
+        (
+            SeriesChoice(where={"hardware": ("tape",)}),
+            "no run has a value of it at such a point",
+            "hardware is one of nvme",
+        ),
+        (
+            SeriesChoice(where={"colour": ("red",)}),
+            "no run has a value of it at such a point",
+            "its points have no colour",
+        ),
+        (SeriesChoice(spec="nosuch"), "no run has a value of it at such a point", "there are: nightly.bench"),
+        (SeriesChoice(tag="nightly"), "no run has a value of it at such a point", "no run here has a tag"),
     ],
 )
-def test_an_unknown_quantity_is_refused_with_the_known_ones(choice: Choice, message: str, hint: str) -> None:
+def test_an_unknown_quantity_is_refused_with_the_known_ones(choice: SeriesChoice, message: str, hint: str) -> None:
     with pytest.raises(ResultsError) as raised:
         found([a_row(0, 1.0)], choice)
     assert raised.value.message == message
@@ -167,13 +175,13 @@ def test_an_empty_place_says_what_to_do() -> None:
 
 def test_only_runs_with_the_tag_count() -> None:
     rows = [a_row(0, 1.0), a_row(1, 2.0)]
-    (series,) = found(rows, Choice(tag="nightly"), tags={"night-0001": ("nightly",)}).series
+    (series,) = found(rows, SeriesChoice(tag="nightly"), tags={"night-0001": ("nightly",)}).series
     assert [each.run_id for each in series.parts[0].values] == ["night-0001"]
 
 
 def test_names_with_line_ends_and_quotes_are_kept_as_they_are() -> None:
     rows = [a_row(0, 1.0, run_id="a\n'b'", point={"hardware": "x\ny"}, quantity="it's")]
-    (series,) = found(rows, Choice(("it's",))).series
+    (series,) = found(rows, SeriesChoice(("it's",))).series
     assert (series.parts[0].values[0].run_id, series.point) == ("a\n'b'", {"hardware": "x\ny"})
 
 

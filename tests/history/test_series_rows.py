@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchbrief.comparing.trend_output import name_redefinitions
-from benchbrief.history.read_series import Choice, differences, read_series
+from benchbrief.history.read_series import SeriesChoice, differences, read_series
 from benchbrief.history.series_cache import open_series, run_source, series_in
 from benchbrief.history.series_rows import SERIES_VERSION, VERSION_KEY, SeriesRow, series_rows, write_series
 from benchbrief.model import events as j
@@ -266,7 +266,7 @@ def test_a_break_of_a_series_names_the_field_whose_value_differs(tmp_path: Path)
     a_run(tmp_path / "first")
     a_run(tmp_path / "later", change=changed)
     with open_series(run_source(str(tmp_path))) as table:
-        found = read_series(table, Choice(("throughput",)))
+        found = read_series(table, SeriesChoice(("throughput",)))
     (series,) = name_redefinitions(found.series, tmp_path)
     before, after = series.parts
     assert [line.partition(": ")[0] for line in differences(before, after)] == ["workload a.records"]

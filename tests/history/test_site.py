@@ -16,7 +16,7 @@ from benchbrief.history.many_runs import FolderOfRuns, SiteRun, run_place
 from benchbrief.history.series_rows import write_series
 from benchbrief.history.shared_store.push_and_pull import Push, push_run
 from benchbrief.history.shared_store.shared_store import open_store
-from benchbrief.history.site.render_site import Made, render_site
+from benchbrief.history.site.render_site import MadeSite, render_site
 from benchbrief.history.site.site_folder import MANIFEST, open_site
 from benchbrief.history.site.site_pages import suite_href
 from benchbrief.history.site.site_texts import slug
@@ -31,7 +31,7 @@ HOSTILE = 'x"><script>window.hit=1</script><img src=x onerror=hit()>\n javascrip
 NIGHTS = 14
 
 
-def make(runs: Path, to: Path, language: str = "en") -> Made:
+def make(runs: Path, to: Path, language: str = "en") -> MadeSite:
     return render_site(FolderOfRuns(runs), open_site(to, str(runs)), "Lab <b>1</b>", CATALOGUES[language])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchbrief.history.many_runs import SiteRun, run_details, values_of
-from benchbrief.history.read_series import Choice
+from benchbrief.history.read_series import SeriesChoice
 from benchbrief.history.series_changes import ChangeVerdict, trend_of
 from benchbrief.history.series_rows import SeriesRow
 from benchbrief.history.site.site_pages import suite_view
@@ -51,7 +51,7 @@ def history(factor: float, of_lab: float) -> list[SeriesRow]:
 def test_series_parts_and_changes_are_those_of_bench_trend() -> None:
     for rows in (history(0.94, 1.0), history(1.0, 0.9), history(0.94, 0.9)):
         for across in ((), ("kernel",)):
-            shown = found(rows, Choice(across=across))
+            shown = found(rows, SeriesChoice(across=across))
             trends = [trend_of(each, shown.controls) for each in shown.series if each.quantity != "errors"]
             lines = suite_trends(site_runs(rows), 400, TrendRules(across))[SUITE].lines
             assert [line.series for line in lines] == [each.series for each in trends]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchbrief.history.read_series import Choice
+from benchbrief.history.read_series import SeriesChoice
 from benchbrief.history.series_changes import trend_of
 from benchbrief.history.series_rows import SeriesRow
 from benchbrief.history.site.trend_page import trend_page
@@ -44,7 +44,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
         ]  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        history = found(rows, Choice())
+        history = found(rows, SeriesChoice())
     trends = [trend_of(series, history.controls) for series in history.series]
     return trend_page(trends, [f"left out {LONG}: its tables can't be read"])
 

@@ -15,7 +15,7 @@ EXCEPTIONS = {
     "dsl/syntax/ast.py: children": "the fields of nodes are read by their names, whatever their types",
     "history/shared_store/shared_query.py: _Table.scanner": "DuckDB calls it with Arrow's own arguments",
     "results/store/store.py: Store.each": "the columns of a row have the types of the user's SQL",
-    "results/store/user_query.py: Table.rows": "the same",
+    "results/store/user_query.py: QueryAnswer.rows": "the same",
 }
 
 

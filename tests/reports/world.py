@@ -21,7 +21,7 @@ from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.measure_views import VIEWS
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import Sentences
-from benchbrief.results.store.user_query import Table
+from benchbrief.results.store.user_query import QueryAnswer
 from benchbrief.runners.drivers.db_bench.db_bench_output import say
 
 RUN = "20260314-091500-quickstart"
@@ -42,10 +42,10 @@ class _Remembering(Store):
     """Many tests ask the same of the same rows, which nothing can change: it keeps its answers, and stays open."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._answered: dict[str, Table] = {}
+        self._answered: dict[str, QueryAnswer] = {}
         super().__init__(connection, Path("unused"))
 
-    def sql(self, text: str) -> Table:
+    def sql(self, text: str) -> QueryAnswer:
         if text not in self._answered:
             self._answered[text] = super().sql(text)
         return self._answered[text]

@@ -11,24 +11,24 @@ import pytest
 from benchbrief.model.measurement import Histogram, Operation
 from benchbrief.model.points import PointKeys
 from benchbrief.results.compare.compared_quantities import quantities
-from benchbrief.results.compare.comparison import Comparison, Quantity, Values, compare, compare_all
+from benchbrief.results.compare.comparison import ComparedQuantity, Comparison, PointValues, compare, compare_all
 from benchbrief.results.compare.contender import Contender
 from benchbrief.results.open_store import open_store
 from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 
-Points = dict[PointKeys, tuple[Values | None, Values | None]]
+Points = dict[PointKeys, tuple[PointValues | None, PointValues | None]]
 
 STRAGGLER = (5.0, 5.1, 5.2, 5.3, 5.4, 5.5, 5.6, 5.7, 5.8, 800.0)
 STEADY = tuple(10 + n / 10 for n in range(10))
 
 
-def values(*repeats: float, merged: float | None = None, of: str = "") -> Values:
+def values(*repeats: float, merged: float | None = None, of: str = "") -> PointValues:
     mean = sum(repeats) / len(repeats) if merged is None else merged
-    return Values(mean, repeats, merged is not None, measurements=frozenset({of}) if of else frozenset())
+    return PointValues(mean, repeats, merged is not None, measurements=frozenset({of}) if of else frozenset())
 
 
-def judged(first: Values, second: Values, **more: float) -> Comparison:
-    quantity = Quantity("latency.p99[read]", "s", "lower", {(("threads", 1),): (first, second)})
+def judged(first: PointValues, second: PointValues, **more: float) -> Comparison:
+    quantity = ComparedQuantity("latency.p99[read]", "s", "lower", {(("threads", 1),): (first, second)})
     (row,) = compare([quantity], **more).comparisons
     return row
 
@@ -56,9 +56,11 @@ def test_the_threshold_is_held_against_the_change_of_the_repeats(count: int) -> 
 
 def test_points_without_errors_take_no_power_from_those_that_differ() -> None:
     rates = (101.0, 99.0, 100.0), (91.0, 90.0, 92.0)
-    slower = Quantity("throughput", "ops/s", "higher", {(("threads", 1),): (values(*rates[0]), values(*rates[1]))})
+    slower = ComparedQuantity(
+        "throughput", "ops/s", "higher", {(("threads", 1),): (values(*rates[0]), values(*rates[1]))}
+    )
     none: Points = {(("threads", n),): (values(0.0, 0.0, 0.0), values(0.0, 0.0, 0.0)) for n in range(60)}
-    errors = Quantity(
+    errors = ComparedQuantity(
         "errors", "share", "lower", {**none, (("threads", 99),): (values(0, 0, 0), values(0.1, 0.2, 0.1))}
     )
     shown, *others = compare([slower, errors]).comparisons
@@ -73,7 +75,7 @@ def test_the_points_of_a_metric_are_corrected_together_and_not_with_those_of_ano
     a, b = values(10, 11, 12), values(12, 13, 14)
     points: Points = {(("threads", n),): (a, b) for n in range(4)}
     names = ("throughput", "latency.p99[read]", "latency.p99[update]")
-    rows = compare([Quantity(name, "", "lower", points) for name in names]).comparisons
+    rows = compare([ComparedQuantity(name, "", "lower", points) for name in names]).comparisons
     assert [row.p_holm for row in rows] == pytest.approx([4 * rows[0].p] * 4 + [min(1.0, 8 * rows[0].p)] * 8)  # type: ignore[operator]
 
 
@@ -87,7 +89,7 @@ def test_an_interval_leaves_no_change_out_exactly_where_the_verdict_is_not_noise
         for n in range(6):
             first = values(*(draw.gauss(100, 3) for _ in range(4)))
             points[(("threads", n),)] = first, values(*(draw.gauss(100 + 2 * n, 3) for _ in range(4)))
-        for row in compare([Quantity("throughput", "ops/s", "higher", points)]).comparisons:
+        for row in compare([ComparedQuantity("throughput", "ops/s", "higher", points)]).comparisons:
             for interval, same in ((row.interval, 1), (row.difference_interval, 0)):
                 assert interval is not None
                 assert (interval[0] <= same <= interval[1]) == (row.verdict == "within noise")
@@ -182,7 +184,7 @@ def latency_reasons(tmp_path: Path, repeats: int, written: tuple[Histogram | Non
 
 def test_several_pairs_are_one_family_and_each_keeps_its_own_points() -> None:
     a, b = values(10, 11, 12), values(12, 13, 14)
-    pairs = [[Quantity("throughput", "", "higher", {(("threads", n),): (a, b)})] for n in range(3)]
+    pairs = [[ComparedQuantity("throughput", "", "higher", {(("threads", n),): (a, b)})] for n in range(3)]
     alone = compare(pairs[0]).comparisons[0].p
     assert alone is not None
     outcomes = compare_all(pairs)
@@ -190,8 +192,10 @@ def test_several_pairs_are_one_family_and_each_keeps_its_own_points() -> None:
     assert [each.comparisons[0].p_holm for each in outcomes] == pytest.approx([3 * alone] * 3)
 
 
-def of_gain(first: Values, second: Values, **more: float) -> Comparison:
-    (row,) = compare([Quantity("gain", "%", "higher", {(("threads", 1),): (first, second)})], **more).comparisons
+def of_gain(first: PointValues, second: PointValues, **more: float) -> Comparison:
+    (row,) = compare(
+        [ComparedQuantity("gain", "%", "higher", {(("threads", 1),): (first, second)})], **more
+    ).comparisons
     return row
 
 
@@ -218,7 +222,10 @@ def test_percentiles_without_repeats_of_their_own_have_a_ratio_and_no_verdict() 
 def test_a_quantity_that_is_never_below_0_falls_by_100_percent_at_most() -> None:
     point = (("threads", 1),)
     sides = values(1000.0, 1150.0, 1100.0), values(200.0, 900.0, 1500.0)
-    found = [Quantity(name, "ops/s", "higher", {point: sides}, signed=name == "change") for name in ("change", "rate")]
+    found = [
+        ComparedQuantity(name, "ops/s", "higher", {point: sides}, signed=name == "change")
+        for name in ("change", "rate")
+    ]
     change, rate = compare(found).comparisons
     assert change.interval is not None
     assert change.interval[0] < 0
@@ -252,7 +259,7 @@ def test_sizes_counts_and_prices_that_do_not_vary_differ_when_they_differ(
     first: tuple[float, ...], second: tuple[float, ...], verdict: str
 ) -> None:
     points: Points = {(("threads", 1),): (values(*first), values(*second))}
-    row = compare([Quantity("size", "B", "lower", points, exact=True)]).comparisons[0]
+    row = compare([ComparedQuantity("size", "B", "lower", points, exact=True)]).comparisons[0]
     assert row.verdict == verdict
     assert (row.p is None) == (len({*first}) == 1), "what does not vary is not tested"
 
@@ -262,7 +269,7 @@ def test_a_difference_counts_below_five_percent_of_its_family() -> None:
     assert judged(values(10, 11, 12), values(12, 13, 14)).verdict == "within noise"
     assert judged(values(10, 11, 12), values(13, 14, 15)).verdict == "worse"
     points: Points = {(("threads", n),): (values(10, 11, 12), values(13, 14, 15)) for n in range(4)}
-    rows = compare([Quantity("throughput", "ops/s", "higher", points)]).comparisons
+    rows = compare([ComparedQuantity("throughput", "ops/s", "higher", points)]).comparisons
     assert {row.verdict for row in rows} == {"within noise"}
 
 
@@ -292,7 +299,7 @@ def test_points_that_did_not_measure_the_same_are_not_tested_and_take_no_power()
     a, b = values(10, 11, 12), values(20, 21, 22)
     shared = values(1, 2, 3, of="run-1")
     points: Points = {(("threads", 1),): (a, b), (("threads", 2),): (a, b), (("threads", 3),): (shared, shared)}
-    of = Quantity("throughput", "", "higher", points, unlike={(("threads", 1),): "another load was offered"})
+    of = ComparedQuantity("throughput", "", "higher", points, unlike={(("threads", 1),): "another load was offered"})
     unlike, alike, same = compare([of]).comparisons
     assert (unlike.p, unlike.verdict, unlike.reason) == (None, "unknown", "another load was offered")
     assert (same.p, same.verdict) == (None, "same measurement")
@@ -306,9 +313,13 @@ def test_points_that_one_side_lacks_are_reported_once_and_only_for_that_side() -
     a, b = values(10, 11, 12), values(20, 21, 22)
     rates: Points = {at(1): (a, b), at(2): (a, None), at(3): (None, b)}
     latencies: Points = {at(1): (a, None), at(2): (a, None)}
-    unordered = Quantity("cpu", "", None, {at(1): (a, b)})
+    unordered = ComparedQuantity("cpu", "", None, {at(1): (a, b)})
     outcome = compare(
-        [Quantity("throughput", "", "higher", rates), Quantity("latency.p99[read]", "s", "lower", latencies), unordered]
+        [
+            ComparedQuantity("throughput", "", "higher", rates),
+            ComparedQuantity("latency.p99[read]", "s", "lower", latencies),
+            unordered,
+        ]
     )
     assert (outcome.only_first, outcome.only_second) == (("e/threads=2",), ("e/threads=3",))
     assert [row.verdict for row in outcome.comparisons] == ["better", "differs"]

@@ -22,9 +22,9 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.words.brief_words import CATALOGUES
-from benchbrief.results.analysis.expectation_verdicts import Judgement, Verdict, evaluate, is_number, judge
+from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict, Judgement, evaluate, is_number, judge
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
-from benchbrief.results.imports.keep_import import Source, keep_run
+from benchbrief.results.imports.keep_import import ImportSource, keep_run
 from benchbrief.results.open_store import open_store
 from benchbrief.results.store.store import Store
 
@@ -40,7 +40,7 @@ expect "apart by more than their intervals"
   throughput[new] - ci(throughput[new] over repeat) > throughput[old] + ci(throughput[old] over repeat)
 expect "steady repeats" ci(throughput over repeat) / throughput < 5 %
 """
-SOURCE = Source({"title": "T", "publisher": "P", "document": "D", "licence": "internal"})
+SOURCE = ImportSource({"title": "T", "publisher": "P", "document": "D", "licence": "internal"})
 OLD = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 NOISE = (1004.0, 985.0, 1012.0, 993.0, 1001.0)
 
@@ -101,7 +101,9 @@ report brief "B" {
 """
 
 
-def judged(tmp_path: Path, new: tuple[float, ...], limit: float, language: str = "en") -> tuple[list[Verdict], str]:
+def judged(
+    tmp_path: Path, new: tuple[float, ...], limit: float, language: str = "en"
+) -> tuple[list[ExpectVerdict], str]:
     """Return the verdicts, and the texts of the brief's notices and disclosure, with `new` at each point."""
     spec = tmp_path / "gate.bench"
     spec.write_text(SPEC.partition("expect ")[0] + LIMITS.format(limit=limit) + REPORT.replace("LANGUAGE", language))
@@ -385,7 +387,7 @@ def test_an_interval_is_not_cut_at_a_limit_that_a_value_is_beyond(tmp_path: Path
     assert "throughput[new] is -" in verdict.detail
 
 
-def undecided(tmp_path: Path, condition: str, ranges: tuple[Range, ...] | None = None) -> Verdict:
+def undecided(tmp_path: Path, condition: str, ranges: tuple[Range, ...] | None = None) -> ExpectVerdict:
     """Return the verdict on values whose interval is wide. `ranges` replace those of the compiler."""
     spec = tmp_path / "gate.bench"
     expect = f"metric gain in % = throughput[new] / throughput[old] - 1\nexpect {condition}\n"

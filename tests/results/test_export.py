@@ -15,15 +15,15 @@ from benchbrief.model.measurement import Operation
 from benchbrief.results import query
 from benchbrief.results.open_store import open_store
 from benchbrief.results.query import units_of
-from benchbrief.results.store.user_query import Table
+from benchbrief.results.store.user_query import QueryAnswer
 from benchbrief.results.store_errors import ResultsError
 from tests.results.making import RunMaker, a_cell, a_plan, measurement
 
 NASTY = "\x1b[31mred\x07\u202e\x9b"
 
 
-def table(columns: list[str], *rows: tuple[object, ...]) -> Table:
-    return Table(tuple(columns), ("",) * len(columns), rows)
+def table(columns: list[str], *rows: tuple[object, ...]) -> QueryAnswer:
+    return QueryAnswer(tuple(columns), ("",) * len(columns), rows)
 
 
 def test_columns_are_aligned_by_their_width_on_a_terminal() -> None:

@@ -9,13 +9,20 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.model.plan import Plan
-from benchbrief.results.imports.imported_files import ImportRefused, Problem
+from benchbrief.results.imports.imported_files import ImportProblem, ImportRefused
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures, read_table
-from benchbrief.results.imports.keep_import import MANIFEST, Prepared, Source, imported_before, keep_run, read_manifest
+from benchbrief.results.imports.keep_import import (
+    MANIFEST,
+    ImportSource,
+    Prepared,
+    imported_before,
+    keep_run,
+    read_manifest,
+)
 from benchbrief.results.open_store import open_store
 from benchbrief.results.runs.find_runs import list_real_runs
 from benchbrief.results.runs.reusable_results import find_reusable
-from benchbrief.results.store.store import Row, Store
+from benchbrief.results.store.store import KeyedValue, Store
 from benchbrief.results.store_errors import ResultsError
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
@@ -53,7 +60,7 @@ def example(name: str) -> Plan:
 def prepared(tmp_path: Path, plan: Plan, text: str, *, skip_bad: bool = False) -> Prepared:
     path = tmp_path / "published.csv"
     path.write_text(text)
-    return TableOfFigures().prepare(path, plan, Source(), skip_bad=skip_bad)
+    return TableOfFigures().prepare(path, plan, ImportSource(), skip_bad=skip_bad)
 
 
 def stored(tmp_path: Path, plan: Plan, what: Prepared) -> Store:
@@ -63,10 +70,10 @@ def stored(tmp_path: Path, plan: Plan, what: Prepared) -> Store:
 def published(tmp_path: Path, name: str) -> tuple[Plan, Store]:
     plan = example(name)
     path = REPOSITORY / "examples" / name / "published.csv"
-    return plan, stored(tmp_path, plan, TableOfFigures().prepare(path, plan, Source()))
+    return plan, stored(tmp_path, plan, TableOfFigures().prepare(path, plan, ImportSource()))
 
 
-def metric(plan: Plan, store: Store, name: str) -> list[Row]:
+def metric(plan: Plan, store: Store, name: str) -> list[KeyedValue]:
     return store.query(next(each.query for each in plan.metrics if each.name == name))
 
 
@@ -400,7 +407,7 @@ def test_a_table_is_read_as_spreadsheets_save_it(
 ) -> None:
     path = tmp_path / "sheet.csv"
     path.write_bytes(content.removeprefix("\ufeff" if encoding == "utf-16" else "").encode(encoding))
-    problems: list[Problem] = []
+    problems: list[ImportProblem] = []
     (of,) = read_table(path, plan, "", problems).cells.values()
     assert not problems
     assert [value.value for value in of.values] == [rate]
@@ -424,7 +431,7 @@ def test_a_table_is_read_as_spreadsheets_save_it(
 def test_an_ambiguous_number_is_refused_and_not_guessed(tmp_path: Path, plan: Plan, content: str, message: str) -> None:
     path = tmp_path / "sheet.csv"
     path.write_bytes(content.encode("latin-1" if content.startswith("\x1f") else "utf-8"))
-    problems: list[Problem] = []
+    problems: list[ImportProblem] = []
     read_table(path, plan, "", problems)
     assert any(message in problem.text for problem in problems), problems
 
@@ -493,6 +500,6 @@ def test_a_long_title_that_an_earlier_version_has_kept_is_still_read(tmp_path: P
     path.write_text(
         SOURCE.replace("A brief", "A " * 200) + "hardware,workload,threads,throughput (ops/s)\neco,a,48,1\n"
     )
-    problems: list[Problem] = []
+    problems: list[ImportProblem] = []
     assert len(read_table(path, plan, "", problems).cells) == 1
     assert problems == []

@@ -10,12 +10,14 @@ from benchbrief.model import histogram as h
 from benchbrief.results.imports.cell_matching import Where
 from benchbrief.results.imports.imported_files import ImportRefused, OutputProblem
 from benchbrief.results.imports.importer_seams import read_output
-from benchbrief.results.imports.keep_import import Source, keep_run
+from benchbrief.results.imports.keep_import import ImportSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
 from tests.support.plans import compile_text
 
-SOURCE = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
+SOURCE = ImportSource(
+    {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
+)
 SPEC = """
 hardware box { hosts = "box.lab" }
 client load { hosts = "load.lab"  tool = TOOL }

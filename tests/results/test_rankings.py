@@ -8,27 +8,27 @@ from itertools import combinations
 import pytest
 
 from benchbrief.model.points import PointKeys
-from benchbrief.results.compare.comparison import Better, Quantity, Values
+from benchbrief.results.compare.comparison import Better, ComparedQuantity, PointValues
 from benchbrief.results.compare.rankings import Field, Pair, Ranking, letter_groups, rank
 
 POINT: PointKeys = (("workload", "a"),)
 
 
-def values(*repeats: float, percentile: bool = False) -> Values:
-    return Values(sum(repeats) / len(repeats), repeats, percentile)
+def values(*repeats: float, percentile: bool = False) -> PointValues:
+    return PointValues(sum(repeats) / len(repeats), repeats, percentile)
 
 
-def around(mean: float, spread: float = 0.01) -> Values:
+def around(mean: float, spread: float = 0.01) -> PointValues:
     return values(*(mean * (1 + spread * step) for step in (-1, 0, 1, 0.5)))
 
 
 def field(
-    *contenders: Values | None, better: Better = "higher", unlike: tuple[Pair, ...] = (), threshold: float = 0.0
+    *contenders: PointValues | None, better: Better = "higher", unlike: tuple[Pair, ...] = (), threshold: float = 0.0
 ) -> Field:
     names = "ABCDEFGH"
     pairs = {
         (a, b): [
-            Quantity(
+            ComparedQuantity(
                 "throughput",
                 "ops/s",
                 better,
@@ -42,7 +42,7 @@ def field(
     return rank(pairs, threshold)
 
 
-def ranked(*contenders: Values | None, better: Better = "higher", threshold: float = 0.0) -> Ranking:
+def ranked(*contenders: PointValues | None, better: Better = "higher", threshold: float = 0.0) -> Ranking:
     (ranking,) = field(*contenders, better=better, threshold=threshold).rankings
     return ranking
 
@@ -93,7 +93,7 @@ def test_a_contender_without_a_value_is_left_out_and_the_others_are_ranked() -> 
     ranking = ranked(around(100), None, around(200))
     assert ranking.order == (2, 0)
     assert ranking.letters == ("b", "", "a")
-    failed = Values(None, (1.0, 2.0), percentile=False, reason="1 of 3 repeats without a value")
+    failed = PointValues(None, (1.0, 2.0), percentile=False, reason="1 of 3 repeats without a value")
     assert ranked(around(100), failed, around(200)).letters == ("b", "", "a")
 
 
@@ -104,7 +104,9 @@ def test_single_repeats_are_not_ranked() -> None:
 
 
 def test_a_value_missing_in_the_third_is_named_by_its_letter() -> None:
-    outcome = field(around(100), around(100), Values(None, (), percentile=False, reason="it failed")).outcomes[0, 2]
+    outcome = field(around(100), around(100), PointValues(None, (), percentile=False, reason="it failed")).outcomes[
+        0, 2
+    ]
     assert outcome.comparisons[0].reason == "missing in C: it failed"
 
 
@@ -114,7 +116,7 @@ def test_a_change_below_the_threshold_separates_no_two() -> None:
 
 def test_all_pairs_at_all_points_are_corrected_as_one_family() -> None:
     two = {
-        (0, 1): [Quantity("throughput", "ops/s", "higher", {POINT: (around(100), around(102))})],
+        (0, 1): [ComparedQuantity("throughput", "ops/s", "higher", {POINT: (around(100), around(102))})],
     }
     alone = rank(two).outcomes[0, 1].comparisons[0]
     among = field(around(100), around(102), around(100), around(100), around(100)).outcomes[0, 1].comparisons[0]

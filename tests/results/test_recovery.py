@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.model.plan import Event, Origin
 from benchbrief.results.ingest.cell_rows import why_missing, why_no_latency
-from benchbrief.results.statistics.recovery import Recovery, Sample, add_sources, recovery
+from benchbrief.results.statistics.recovery import RateSample, Recovery, add_sources, recovery
 
 EVENT = Event(
     at_s=10.0,
@@ -26,17 +26,17 @@ EVENT = Event(
 )
 
 
-def by_second(rates: list[float]) -> list[Sample]:
-    return [Sample(float(i), i + 1.0, rate) for i, rate in enumerate(rates)]
+def by_second(rates: list[float]) -> list[RateSample]:
+    return [RateSample(float(i), i + 1.0, rate) for i, rate in enumerate(rates)]
 
 
-def served(out: list[tuple[float, float]], seconds: int = 40, rate: float = 1000.0) -> list[Sample]:
+def served(out: list[tuple[float, float]], seconds: int = 40, rate: float = 1000.0) -> list[RateSample]:
     """Samples of a service of a constant rate that does nothing at all in these stretches."""
     lost = [sum(max(0.0, min(i + 1, end) - max(i, start)) for start, end in out) for i in range(seconds)]
     return by_second([rate * (1 - each) for each in lost])
 
 
-def judged(samples: list[Sample], at: float = 10.0, until: float = 40.0) -> Recovery:
+def judged(samples: list[RateSample], at: float = 10.0, until: float = 40.0) -> Recovery:
     found = recovery(samples, EVENT, at, until)
     assert found is not None
     return found
@@ -77,11 +77,11 @@ def test_the_time_before_an_event_is_of_the_window_and_the_time_after_ends_with_
 
 
 def test_load_generators_count_together_while_all_of_them_report() -> None:
-    one, other = by_second([100.0] * 10), [Sample(i + 0.5, i + 1.5, 50.0) for i in range(9)]
+    one, other = by_second([100.0] * 10), [RateSample(i + 0.5, i + 1.5, 50.0) for i in range(9)]
     whole = add_sources([one, other])
     assert {each.rate for each in whole} == {150.0}
     assert (whole[0].start, whole[-1].end) == (0.5, 9.5)
-    assert len(add_sources([[*by_second([10.0] * 3), Sample(3.0, 3.2, 1.0)]])) == 3, "the tool's end is no sample"
+    assert len(add_sources([[*by_second([10.0] * 3), RateSample(3.0, 3.2, 1.0)]])) == 3, "the tool's end is no sample"
 
 
 # --- what chance does --------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_the_lowest_is_of_the_time_until_it_is_back() -> None:
     assert (found.recovery_s, found.lowest) == (2.0, 600.0), "what comes later is no matter of the event"
 
 
-def tails(p99s: list[float | None]) -> list[Sample]:
+def tails(p99s: list[float | None]) -> list[RateSample]:
     return [replace(each, p99_s=p99) for each, p99 in zip(by_second([1000.0] * len(p99s)), p99s, strict=True)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbrief.model.plan import Host, Plan
-from benchbrief.results.runs.reusable_results import Beside, find_reusable, ran_beside
+from benchbrief.results.runs.reusable_results import Neighbours, find_reusable, ran_beside
 from tests.results.making import RunMaker, a_cell
 from tests.results.test_reuse import READ, planned, taken
 
@@ -75,7 +75,7 @@ def test_hardware_that_the_plan_no_longer_has_counts_where_nothing_may_run_besid
 def test_the_experiment_of_a_reused_result_says_which_cells_could_run_beside() -> None:
     was, now = groups("measuring", {}, ["nvme"]), groups("none", ALONE)
     (old,), cell = was.cells, now.cells[0]
-    assert ran_beside(Beside(was), old, Beside(now), cell, reused=False) == "", "it was alone in this run"
-    assert ran_beside(Beside(was), old, Beside(now), cell, reused=True).startswith("a measurement on ssd")
+    assert ran_beside(Neighbours(was), old, Neighbours(now), cell, reused=False) == "", "it was alone in this run"
+    assert ran_beside(Neighbours(was), old, Neighbours(now), cell, reused=True).startswith("a measurement on ssd")
     none = groups("none", {}, ["nvme"])
-    assert ran_beside(Beside(none), none.cells[0], Beside(now), cell, reused=True) == ""
+    assert ran_beside(Neighbours(none), none.cells[0], Neighbours(now), cell, reused=True) == ""

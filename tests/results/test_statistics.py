@@ -12,7 +12,7 @@ from scipy import stats
 from benchbrief.model.measurement import Operation
 from benchbrief.model.plan import Dimension, Expect, Query, Unjudged
 from benchbrief.progress.finished_run import expect_case
-from benchbrief.results.analysis.expectation_verdicts import Verdict, evaluate, is_number
+from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict, evaluate, is_number
 from benchbrief.results.open_store import open_store
 from benchbrief.runners.measurement.confidence_interval import t_interval
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, measurement
@@ -70,7 +70,7 @@ RATE = a_query(f"SELECT threads, value {TOTAL}", "threads")
 LIMIT = a_query("SELECT 15.0 AS value", text="15 ops/s")
 
 
-def verdict(tmp_path: Path, sql: str, *dims: Dimension, sides: tuple[Query, ...] = ()) -> Verdict:
+def verdict(tmp_path: Path, sql: str, *dims: Dimension, sides: tuple[Query, ...] = ()) -> ExpectVerdict:
     """100, 200 and 300 reads in ten seconds by 1, 2 and 3 threads; 4 threads failed."""
     cells = [a_cell(threads=t) for t in (1, 2, 3, 4)]
     text = "throughput > 15 ops/s"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from benchbrief.model.plan import Event
 from benchbrief.results import statistics
-from benchbrief.results.statistics.recovery import Sample, add_sources, recovery
+from benchbrief.results.statistics.recovery import RateSample, add_sources, recovery
 from benchbrief.results.statistics.significance import WIDEST, ratio_of_percentiles
 from benchbrief.runners.measurement.confidence_interval import half_width, mean_interval
 from tests.results.making import HERE
@@ -41,10 +41,10 @@ def of_one_length(draw: st.DrawFn) -> tuple[list[float], list[float]]:
 
 
 @st.composite
-def samples(draw: st.DrawFn) -> list[Sample]:
+def samples(draw: st.DrawFn) -> list[RateSample]:
     ends = sorted(draw(st.lists(st.floats(0, 1e5), max_size=12)))
     tails = st.one_of(st.none(), ANY)
-    return [Sample(start, end, draw(ANY), draw(tails)) for start, end in pairwise(ends)]
+    return [RateSample(start, end, draw(ANY), draw(tails)) for start, end in pairwise(ends)]
 
 
 def an_event(within: float, window_s: float, outage: float, steady_s: float) -> Event:
@@ -55,7 +55,7 @@ def an_event(within: float, window_s: float, outage: float, steady_s: float) -> 
 
 
 @st.composite
-def events(draw: st.DrawFn) -> tuple[list[Sample], Event, float, float]:
+def events(draw: st.DrawFn) -> tuple[list[RateSample], Event, float, float]:
     shares, times = st.floats(0, 1), st.floats(0.1, 1e6)
     event = an_event(draw(shares), draw(times), draw(shares), draw(times))
     return draw(samples()), event, draw(st.floats(0, 1e5)), draw(st.floats(0, 2e5))
@@ -70,11 +70,10 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "change_points.change_points": st.tuples(NUMBERS),
     "change_points.divergence": st.tuples(NUMBERS.map(np.array)),
     "change_points.p_of_means": st.tuples(NUMBERS.map(np.array), NUMBERS.map(np.array)),
-    "level_test.departure": st.tuples(NUMBERS, st.integers(0, 9), st.sampled_from((-1, 0, 1))),
-    "level_test.p_of_shift": two(st.sampled_from((-1, 0, 1))),
+    "change_points.departure": st.tuples(NUMBERS, st.integers(0, 9), st.sampled_from((-1, 0, 1))),
+    "change_points.p_of_shift": two(st.sampled_from((-1, 0, 1))),
     "recovery.add_sources": st.tuples(st.lists(samples(), min_size=1, max_size=3)),
     "recovery.recovery": events(),
-    "repeat_spread.t_interval": st.tuples(st.integers(0, 99), ANY, st.one_of(st.none(), ANY), LEVELS),
     "scalability.fit_usl": of_one_length(),
     "significance.correct_p_value": st.tuples(st.floats(0, 1), LEVELS),
     "significance.degrees_of_freedom": two(),
@@ -160,7 +159,7 @@ def test_an_interval_of_a_ratio_is_none_once_it_says_nothing() -> None:
 
 def test_samples_without_a_length_or_a_rate_say_nothing_of_an_event() -> None:
     event = an_event(0.1, 5.0, 0.5, 3.0)
-    good = [Sample(float(n), n + 1.0, 100.0) for n in range(20)]
-    odd = [Sample(5.0, 5.0, 9.0), Sample(6.0, 7.0, math.nan), Sample(7.0, 8.0, -3.0)]
+    good = [RateSample(float(n), n + 1.0, 100.0) for n in range(20)]
+    odd = [RateSample(5.0, 5.0, 9.0), RateSample(6.0, 7.0, math.nan), RateSample(7.0, 8.0, -3.0)]
     assert recovery([*good, *odd], event, 10.0, 20.0) == recovery(good, event, 10.0, 20.0)
     assert add_sources([good]) == good

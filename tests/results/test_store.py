@@ -16,7 +16,7 @@ from benchbrief.model.plan import Metric
 from benchbrief.results import build_store
 from benchbrief.results.build_store import STORE, rebuild
 from benchbrief.results.open_store import fresh_store, open_store
-from benchbrief.results.store.store import Row, Store
+from benchbrief.results.store.store import KeyedValue, Store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, a_read, histogram, measurement
@@ -152,7 +152,7 @@ def test_a_reason_is_that_of_the_cells_the_query_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("expression", ["1.0 / 0", "'nan'::DOUBLE"])
 def test_a_division_by_zero_is_missing_and_not_infinite(tmp_path: Path, expression: str) -> None:
     with open_store(ramp(tmp_path).run_dir) as store:
-        assert store.query(a_query(f"SELECT {expression} AS value")) == [Row((), None)]
+        assert store.query(a_query(f"SELECT {expression} AS value")) == [KeyedValue((), None)]
         assert store.query(a_query(f"SELECT {expression} AS value"))[0].reason == "divided by zero"
 
 

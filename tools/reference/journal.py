@@ -32,7 +32,7 @@ _STATUS = (
     run_summary.CellStatus,
     live_numbers.Load,
     run_summary.BudgetSpent,
-    run_summary.Choice,
+    run_summary.RampChoice,
 )
 
 

@@ -18,9 +18,9 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
-    from benchbrief.history.gate_rule import Judged
-    from benchbrief.history.read_series import Found
-    from benchbrief.history.series_changes import ChangeVerdict, Verdict
+    from benchbrief.history.gate_rule import JudgedSeries
+    from benchbrief.history.read_series import FoundSeries
+    from benchbrief.history.series_changes import ChangeVerdict, VerdictWord
 
 _HOOK_S = 60
 _ENDS = (
@@ -110,7 +110,7 @@ def command(
     threshold: float,
     budget: float,
     times: int,
-    verdict: Verdict | None,
+    verdict: VerdictWord | None,
     note: str,
     strict: bool,
     every: bool,
@@ -125,7 +125,7 @@ def command(
     RUN is the last run, a run's name, or the start of it.
     """
     from benchbrief.comparing import gate_output as output
-    from benchbrief.history.gate_rule import Rule, confirm, judge_run
+    from benchbrief.history.gate_rule import GateRule, confirm, judge_run
     from benchbrief.history.series_changes import read_verdicts
     from benchbrief.running.measure_again import measure_again
 
@@ -144,7 +144,7 @@ def command(
         baseline = _tagged(asked, metrics, baseline_tag, found, run_id)
     elif baseline:
         baseline = _run(found, baseline)
-    rule = Rule(budget, threshold, baseline, imported=asked["origin"] == "imported")
+    rule = GateRule(budget, threshold, baseline, imported=asked["origin"] == "imported")
     judged = judge_run(run_id, found.series, found.controls, rule, verdicts, found.reused.get(run_id, ()))
     notes = list(found.notes)
     if times and any(each.state == "suspect" for each in judged):
@@ -180,7 +180,7 @@ def _code_of(states: Set[str], *, strict: bool) -> ExitCode:
     return ExitCode.CELL_FAILED if "missing" in states else ExitCode.DONE
 
 
-def _show(title: str, judged: Sequence[Judged], notes: Sequence[str], every: bool) -> None:
+def _show(title: str, judged: Sequence[JudgedSeries], notes: Sequence[str], every: bool) -> None:
     from benchbrief.comparing import gate_output as output
 
     show(title)
@@ -194,7 +194,7 @@ def _show(title: str, judged: Sequence[Judged], notes: Sequence[str], every: boo
         show_wrapped(f"note: {one_line(note)}", indent=6)
 
 
-def _run(found: Found, name: str) -> str:
+def _run(found: FoundSeries, name: str) -> str:
     """Return the id of a run in the series. Raises Stop with a message when none or several fit."""
     at = {each.run_id: each.at for series in found.series for part in series.parts for each in part.values}
     order = sorted(at, key=lambda run: (at[run], run))
@@ -221,7 +221,7 @@ def _run(found: Found, name: str) -> str:
     )
 
 
-def _tagged(asked: History, metrics: tuple[str, ...], tag: str, found: Found, run_id: str) -> str:
+def _tagged(asked: History, metrics: tuple[str, ...], tag: str, found: FoundSeries, run_id: str) -> str:
     tagged = read_history({**asked, "tag": tag}, metrics)
     every = {each.run_id: each.at for one in found.series for part in one.parts for each in part.values}
     known = {each.run_id: each.at for one in tagged.series for part in one.parts for each in part.values}
@@ -236,7 +236,7 @@ def _tagged(asked: History, metrics: tuple[str, ...], tag: str, found: Found, ru
     return baseline
 
 
-def _write_verdict(path: Path, verdict: Verdict, judged: Sequence[Judged], note: str) -> None:
+def _write_verdict(path: Path, verdict: VerdictWord, judged: Sequence[JudgedSeries], note: str) -> None:
     from benchbrief.history.series_changes import ChangeVerdict, add_verdicts
 
     written: list[ChangeVerdict] = [

@@ -20,7 +20,7 @@ from benchbrief.running.make_brief import make_tables
 if TYPE_CHECKING:
     from benchbrief.compiler.extensions import ImporterSpec, Key
     from benchbrief.model.plan import Cell, Plan
-    from benchbrief.results.imports.keep_import import Prepared, Source
+    from benchbrief.results.imports.keep_import import ImportSource, Prepared
 
 _OTHER = "benchbrief.other_importer"
 
@@ -136,7 +136,7 @@ class Choices:
     dry_run: bool
     as_json: bool
 
-    def source(self, plan: Plan) -> Source:
+    def source(self, plan: Plan) -> ImportSource:
         """Raises ImportRefused."""
         from benchbrief.reports.disclosure.run_origin import TOPICS
         from benchbrief.reports.words.brief_words import CATALOGUES

@@ -42,11 +42,11 @@ def command(url: str | None, out: Path, tag: str | None, as_json: bool) -> None:
         show("no runs")
     else:
         from benchbrief.results.query import to_text
-        from benchbrief.results.store.user_query import Table
+        from benchbrief.results.store.user_query import QueryAnswer
 
         columns = ("run", "measured", "title", "hardware", "cells", "state", "origin", "tags", "signed")
         rows = tuple(_row(each) for each in found)
-        show_lines(to_text(Table(columns, ("VARCHAR",) * len(columns), rows)) + "\n")
+        show_lines(to_text(QueryAnswer(columns, ("VARCHAR",) * len(columns), rows)) + "\n")
 
 
 def _found(url: str | None, out: Path) -> list[ListedRun]:

@@ -14,7 +14,7 @@ import pytest
 
 from benchbrief.history.object_stores.object_store import (
     HashedFile,
-    Listed,
+    ListedObject,
     ObjectStore,
     SharedStoreError,
     StoreAway,
@@ -212,7 +212,7 @@ def test_a_store_that_lies_about_sizes_is_reported(run_dir: Path, tmp_path: Path
     honest = open_store(str(tmp_path / "shared"))
     pushed(run_dir, honest)
 
-    def lies(key: str) -> Listed | None:
+    def lies(key: str) -> ListedObject | None:
         there = honest.objects.look(key)
         return there and there._replace(size=there.size + (key != MARKER))
 

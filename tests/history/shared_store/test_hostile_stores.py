@@ -19,14 +19,14 @@ import pytest
 from benchbrief.history.many_runs import StoreOfRuns
 from benchbrief.history.object_stores.file_objects import FileObjects
 from benchbrief.history.object_stores.object_store import SharedStoreError, StoreDamaged
-from benchbrief.history.read_series import Choice, read_series
+from benchbrief.history.read_series import SeriesChoice, read_series
 from benchbrief.history.series_cache import RunStore, open_series
 from benchbrief.history.series_rows import write_series
 from benchbrief.history.shared_store.collect_garbage import Retention, collect_garbage
 from benchbrief.history.shared_store.listed_runs import runs_in_store
 from benchbrief.history.shared_store.push_and_pull import Push, pull_run, push_run
 from benchbrief.history.shared_store.run_manifest import (
-    Manifest,
+    RunManifest,
     StoredFile,
     manifest_key,
     manifest_text,
@@ -47,7 +47,7 @@ LONG = "n" * 10_000_000
 
 
 @pytest.fixture
-def pushed(store: SharedStore, run_dir: Path) -> Manifest:
+def pushed(store: SharedStore, run_dir: Path) -> RunManifest:
     return push_run(run_dir, store, Push(more={"series": write_series})).manifest
 
 
@@ -55,7 +55,7 @@ def put(store: SharedStore, key: str, content: bytes) -> None:
     assert store.objects.create(key, content)
 
 
-def forged(store: SharedStore, manifest: Manifest, **tables: bytes) -> Manifest:
+def forged(store: SharedStore, manifest: RunManifest, **tables: bytes) -> RunManifest:
     """Push a manifest as a stranger may: with tables that have what he likes, and the right SHA-256."""
     files = dict(manifest.tables)
     for called, content in tables.items():
@@ -88,7 +88,7 @@ def good_is_shown(store: SharedStore) -> list[str]:
         assert GOOD in [run for (run,) in results.sql("SELECT run FROM manifests").rows]
         said += results.cautions
     with open_series(RunStore(open_store(store.url))) as table:
-        history = read_series(table, Choice())
+        history = read_series(table, SeriesChoice())
         assert GOOD in {each.run_id for series in history.series for part in series.parts for each in part.values}
         said += [f"{run}: {why}" for run, why in table.problems.items()]
     place = StoreOfRuns(open_store(store.url))
@@ -208,7 +208,7 @@ def test_what_is_no_file_in_the_place_of_a_table_is_named_and_left_out(
     assert len([text for text in said if BAD in text]) >= 3, said
 
 
-def test_a_garbled_table_with_its_right_digest_is_named_and_left_out(store: SharedStore, pushed: Manifest) -> None:
+def test_a_garbled_table_with_its_right_digest_is_named_and_left_out(store: SharedStore, pushed: RunManifest) -> None:
     file = pushed.tables["measure.throughput"]
     whole = store.objects.read(table_key(pushed.id, "measure.throughput", file.sha256))
     end = 8 + int.from_bytes(whole[-8:-4], "little")  # the footer, which stays right
@@ -220,7 +220,7 @@ def test_a_garbled_table_with_its_right_digest_is_named_and_left_out(store: Shar
     assert sum(f"{BAD}: its series file can't be read" in text for text in said) == 2
 
 
-def test_columns_of_other_types_don_t_decide_what_the_table_is(store: SharedStore, pushed: Manifest) -> None:
+def test_columns_of_other_types_don_t_decide_what_the_table_is(store: SharedStore, pushed: RunManifest) -> None:
     forged(
         store,
         pushed,
@@ -293,7 +293,7 @@ def test_a_series_with_values_that_no_run_has_is_named_and_left_out(
     ],
 )
 def test_a_list_of_files_that_no_push_makes_is_refused_before_anything_is_written(
-    store: SharedStore, pushed: Manifest, tmp_path: Path, path: str, said: str
+    store: SharedStore, pushed: RunManifest, tmp_path: Path, path: str, said: str
 ) -> None:
     files = {each: asdict(file) for each, file in store.files(pushed).items()}
     content = json.dumps({**files, path: files["plan.json"]}).encode()
@@ -307,7 +307,7 @@ def test_a_list_of_files_that_no_push_makes_is_refused_before_anything_is_writte
 
 
 def test_sizes_that_lie_are_found_before_they_fill_the_disk(
-    store: SharedStore, pushed: Manifest, tmp_path: Path
+    store: SharedStore, pushed: RunManifest, tmp_path: Path
 ) -> None:
     with pytest.raises(StoreDamaged, match="of other sizes"):
         pull_run(store, replace(pushed, id=BAD, size=1), tmp_path / "out")

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from benchbrief.history.object_stores.object_store import SharedStoreError
-from benchbrief.history.read_series import Choice, Found, read_series
+from benchbrief.history.read_series import FoundSeries, SeriesChoice, read_series
 from benchbrief.history.series_cache import RunStore, open_series, run_source
 from benchbrief.history.series_changes import trend_of
 from benchbrief.history.series_rows import SERIES, write_series
 from benchbrief.history.shared_store.push_and_pull import Push, push_run
-from benchbrief.history.shared_store.run_manifest import Manifest, table_key
+from benchbrief.history.shared_store.run_manifest import RunManifest, table_key
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from tests.history.shared_store.conftest import store_url
 from tests.support.nights import nights, plain_tools
 from tests.support.ports import free_port
 
 NIGHTS = 8
-THROUGHPUT = Choice(("throughput",))
+THROUGHPUT = SeriesChoice(("throughput",))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def read_history(place: str, choice: Choice) -> Found:
+def read_history(place: str, choice: SeriesChoice) -> FoundSeries:
     with open_series(run_source(place), lambda _done, _all: None) as table:
         return read_series(table, choice)
 
@@ -51,7 +51,7 @@ def a_store(kind: str, servers: dict[str, str], tmp_path: Path, monkeypatch: pyt
     return open_store(store_url(kind, servers, tmp_path, monkeypatch))
 
 
-def values(found: Found) -> list[tuple[str, list[tuple[str, float | None]]]]:
+def values(found: FoundSeries) -> list[tuple[str, list[tuple[str, float | None]]]]:
     return [(each.at, [(one.run_id, one.value) for part in each.parts for one in part.values]) for each in found.series]
 
 
@@ -61,7 +61,7 @@ def test_the_trend_of_a_store_is_that_of_the_folder_and_only_new_runs_are_fetche
     fetched: list[str] = []
     fetch = SharedStore.fetch
 
-    def counted(self: SharedStore, manifest: Manifest, path: str, into: Path, most: int) -> Path:
+    def counted(self: SharedStore, manifest: RunManifest, path: str, into: Path, most: int) -> Path:
         fetched.append(f"{manifest.id} {path}")
         return fetch(self, manifest, path, into, most)
 
@@ -73,7 +73,7 @@ def test_the_trend_of_a_store_is_that_of_the_folder_and_only_new_runs_are_fetche
     found = read_history(store.url, THROUGHPUT)
     assert fetched == [f"night-{NIGHTS - 1:04} {SERIES}"]
     assert values(found) == values(read_history(str(runs), THROUGHPUT))
-    assert values(read_history(store.url, Choice(("throughput",), tag="nightly"))) == values(found)
+    assert values(read_history(store.url, SeriesChoice(("throughput",), tag="nightly"))) == values(found)
     changes = [change.first.run_id for each in found.series for change in trend_of(each).changes]
     assert changes == ["night-0004"]
 

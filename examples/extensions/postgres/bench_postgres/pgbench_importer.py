@@ -19,8 +19,8 @@ from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
 from benchbrief.results.imports.imported_files import (
+    ImportProblem,
     OutputProblem,
-    Problem,
     read_lines,
     refuse_no_text,
     require_consistent,
@@ -63,14 +63,14 @@ class PgbenchImporter(OutputImporter):
                     found.setdefault(name, Setting(number, value, line))
         return found
 
-    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
         wanted = BUILTIN.get(plan.workloads[cell.workload].benchmark)
         for number, line in enumerate(read_lines(path.name, path), start=1):
             match = _SCRIPT.fullmatch(line)
             ran = script_of(match[1]) if match else ""
             if match and (ran != wanted[1] if wanted else ran.startswith("<builtin")):
                 said = f"it ran {match[1]}, and workload {cell.workload} is {wanted[1] if wanted else 'a file of SQL'}"
-                yield Problem(str(path), number, said, "give each cell its own output")
+                yield ImportProblem(str(path), number, said, "give each cell its own output")
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
         match = _LOG.fullmatch(path.name)
@@ -83,7 +83,7 @@ class PgbenchImporter(OutputImporter):
 
     def complete(
         self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
-    ) -> Iterator[Problem]:
+    ) -> Iterator[ImportProblem]:
         """Say which outputs have no logs."""
         del paths, places, where
         for of in cells.values():

@@ -16,8 +16,8 @@ from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.imported_files import (
     WRONG_CELL,
+    ImportProblem,
     OutputProblem,
-    Problem,
     only_file,
     read_lines,
     require_consistent,
@@ -108,7 +108,7 @@ class DbBenchImporter(OutputImporter):
                 found.setdefault(name, Setting(number, float(match[2]), text.format(match[2])))
         return found
 
-    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
         """Yield a problem when another hardware has its database there, or another number of threads ran.
 
         db_bench prints no threads, but the seconds of all of them by operation, and the rate by the elapsed seconds:
@@ -128,17 +128,17 @@ class DbBenchImporter(OutputImporter):
                 break
         if folder and (others := _hardware_at(folder[1], cell, plan)):
             text = f"its DB path is {folder[1]}, which is of {others}, and cell {cell.id} is of {cell.hardware}"
-            yield Problem(str(path), folder[0], text, WRONG_CELL)
+            yield ImportProblem(str(path), folder[0], text, WRONG_CELL)
         if headline and cell.threads is not None and cell.threads_from is None:
             number, words, at_once, seconds = headline
             least = _FEWER * cell.threads * db_bench_invariants.overlap(cell.threads, seconds)
             if at_once and not least < at_once < _MORE * cell.threads:
                 ran = f"`{' '.join(words.split())}` is of {at_once:.2g} threads at once"
                 text = f"{ran}, and cell {cell.id} has threads = {cell.threads}"
-                yield Problem(str(path), number, text, WRONG_CELL)
+                yield ImportProblem(str(path), number, text, WRONG_CELL)
 
 
-def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
     """Yield a limit of writes or a compression that differs from the spec's.
 
     Without an option, the compression is db_bench's own, which depends on its build; an options file has another one
@@ -150,12 +150,14 @@ def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
         if (match := _WRITE_RATE.match(line)) and workload.writes and float(match[1]) != float(int(limit)):
             has = f"write_rate = {limit:.15g}" if limit else "no write_rate"
             text = f"it was run with a write rate of {match[1]} bytes/second, and workload {workload.name} has {has}"
-            yield Problem(str(path), number, text, WRONG_CELL)
+            yield ImportProblem(str(path), number, text, WRONG_CELL)
         elif (match := _COMPRESSION.match(line)) and isinstance(compression, str) and not database.options_file:
             known = match[1].lower().replace("nocompression", "none")
             if known in _COMPRESSIONS and known != compression:
                 has = f"database {database.name} has compression = {compression}"
-                yield Problem(str(path), number, f"it was run with Compression: {match[1]}, and {has}", WRONG_CELL)
+                yield ImportProblem(
+                    str(path), number, f"it was run with Compression: {match[1]}, and {has}", WRONG_CELL
+                )
 
 
 def _disclosed(text: Sequence[str]) -> tuple[tuple[str, str], ...]:

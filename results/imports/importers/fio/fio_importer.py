@@ -16,8 +16,8 @@ from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.imported_files import (
     WRONG_CELL,
+    ImportProblem,
     OutputProblem,
-    Problem,
     only_file,
     read_lines,
     require_consistent,
@@ -96,18 +96,18 @@ class FioImporter(OutputImporter):
             settings["target"] = Setting(_line(lines, "rate_iops"), target, f"rate_iops of {target:g} in all")
         return settings
 
-    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
         """Yield a problem for an output of another pattern."""
         found = _read(path.name, path)
         pattern, wanted = _pattern(found), plan.workloads[cell.workload].benchmark
         if pattern != wanted:
             line = _line(read_lines(path.name, path), "rw")
             text = f"it was run with rw={pattern}, and workload {cell.workload} is {wanted}"
-            yield Problem(str(path), line, text, WRONG_CELL)
+            yield ImportProblem(str(path), line, text, WRONG_CELL)
         limits = _limits(found)
         if any(limits) and not all(limits):
             line = _line(read_lines(path.name, path), "rate_iops")
-            yield Problem(str(path), line, "its rate_iops limits some of its I/Os, and others not", WRONG_CELL)
+            yield ImportProblem(str(path), line, "its rate_iops limits some of its I/Os, and others not", WRONG_CELL)
         yield from _unknown_limits(path, found)
 
 
@@ -196,7 +196,7 @@ def _limits(found: Output) -> list[float]:
     ]
 
 
-def _unknown_limits(path: Path, found: Output) -> Iterator[Problem]:
+def _unknown_limits(path: Path, found: Output) -> Iterator[ImportProblem]:
     """Yield a problem where sections were reported together whose limits, other than that of one, are not printed, and
     do not follow from what was done."""
     for job in found.jobs:
@@ -208,7 +208,7 @@ def _unknown_limits(path: Path, found: Output) -> Iterator[Problem]:
                 text = f"{did}, and prints the rate_iops of {own} of them"
                 hint = "run its sections without group_reporting, so that fio prints the options of each"
                 line = _line(read_lines(path.name, path), "rate_iops")
-                yield Problem(str(path), line, text, hint)
+                yield ImportProblem(str(path), line, text, hint)
 
 
 def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:

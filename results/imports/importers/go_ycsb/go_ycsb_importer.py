@@ -17,8 +17,8 @@ from benchbrief.model.plan import Cell, Plan, Workload
 from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.imported_files import (
     WRONG_CELL,
+    ImportProblem,
     OutputProblem,
-    Problem,
     only_file,
     read_lines,
     require_consistent,
@@ -74,7 +74,7 @@ class GoYcsbImporter(OutputImporter):
         """Its keys run from 0 to the record count, both included: the right count is one less than the records."""
         return {name: each for name, each in planned(_properties(read_output_lines(path))).items() if name != "records"}
 
-    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
         """Yield what its first line and its properties tell of the keys, where the workload has another number of
         records or another distribution."""
         workload, text = plan.workloads[cell.workload], list(islice(read_output_lines(path), HEAD))
@@ -82,7 +82,7 @@ class GoYcsbImporter(OutputImporter):
         for name, phases in go_ycsb_invariants.PHASES.items():
             if (command := said.get(name)) and phases.get(str(command.value), workload.phase) != workload.phase:
                 problem = f"it was run with {command.text}, and workload {workload.name} is a {workload.phase}"
-                yield Problem(str(path), command.line, problem, WRONG_CELL)
+                yield ImportProblem(str(path), command.line, problem, WRONG_CELL)
                 return
         records, distribution = workload.properties.get("records"), workload.properties.get("distribution")
         for number, line in enumerate(text if workload.phase == "run" else (), start=1):
@@ -90,19 +90,19 @@ class GoYcsbImporter(OutputImporter):
                 continue
             if distribution is not None and match[1] != distribution:
                 problem = f"distribution '{match[1]}', and workload {workload.name} has distribution = {distribution}"
-                yield Problem(str(path), number, f"it was run with {problem}", WRONG_CELL)
+                yield ImportProblem(str(path), number, f"it was run with {problem}", WRONG_CELL)
             yield from _other_records(path, number, f"keys up to {match[2]}", float(match[2]), workload)
         if (count := said.get("recordcount")) and str(count.value).isdecimal() and isinstance(records, float):
             yield from _other_records(path, count.line, count.text, float(count.value), workload)
 
 
-def _other_records(path: Path, line: int, given: str, last: float, workload: Workload) -> Iterator[Problem]:
+def _other_records(path: Path, line: int, given: str, last: float, workload: Workload) -> Iterator[ImportProblem]:
     """Yield a problem when the last key is of another number of records. Both ends of the keys are included, so a
     careful user gives go-ycsb one record less."""
     records = workload.properties.get("records")
     if isinstance(records, float) and last not in (records, records - 1):
         text = f"it was run with {given}, and workload {workload.name} has records = {records:.15g}"
-        yield Problem(str(path), line, text, WRONG_CELL)
+        yield ImportProblem(str(path), line, text, WRONG_CELL)
 
 
 def _properties(text: Iterable[str]) -> Mapping[str, Setting]:

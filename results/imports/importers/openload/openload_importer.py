@@ -15,8 +15,8 @@ from benchbrief.model.plan import Arrivals, Cell, Experiment, Plan, UntilSteady
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
 from benchbrief.results.imports.imported_files import (
     WRONG_CELL,
+    ImportProblem,
     OutputProblem,
-    Problem,
     read_lines,
     require_consistent,
     tool_that_wrote,
@@ -197,10 +197,10 @@ class OpenloadImporter(OutputImporter):
     def settings(self, path: Path) -> Mapping[str, Setting]:
         return planned(_record(path.name, path))
 
-    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
         """Yield a problem for operations that were due at other times, or that ended by another rule."""
         if text := difference(_record(path.name, path), cell, plan.experiments[cell.experiment]):
-            yield Problem(str(path), 1, text, WRONG_CELL)
+            yield ImportProblem(str(path), 1, text, WRONG_CELL)
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
         del said
@@ -212,7 +212,7 @@ class OpenloadImporter(OutputImporter):
 
     def complete(
         self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
-    ) -> Iterator[Problem]:
+    ) -> Iterator[ImportProblem]:
         """Add the log beside each record."""
         del paths, places, where
         for files in (each for of in cells.values() for each in of.files.values()):

@@ -32,16 +32,16 @@ from benchbrief.model.units import (
 )
 from benchbrief.model.value_shapes import PARAGRAPH
 from benchbrief.results.imports.cell_matching import Coordinates, NoPlace, Places
-from benchbrief.results.imports.imported_files import ImportRefused, Problem, Unreadable, Wrong, why_packed
+from benchbrief.results.imports.imported_files import ImportProblem, ImportRefused, UnreadableImport, Wrong, why_packed
 from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter
 from benchbrief.results.imports.importers.table.spec import SPEC
 from benchbrief.results.imports.keep_import import (
     CellImport,
     CellValue,
+    ImportManifest,
+    ImportSource,
     KeptJob,
-    Manifest,
     Prepared,
-    Source,
     describe_file,
     long_lines,
     read_source,
@@ -100,14 +100,14 @@ Column = CoordinateColumn | NoteColumn | MeasureColumn | MetricColumn
 
 
 class _MakesProblem(Protocol):
-    def __call__(self, what: str, hint: str = "") -> Problem: ...
+    def __call__(self, what: str, hint: str = "") -> ImportProblem: ...
 
 
-def read_head(text: str, plan: Plan, file: str, line: int) -> Column | Problem:
+def read_head(text: str, plan: Plan, file: str, line: int) -> Column | ImportProblem:
     """Return what a column holds, or what is wrong with its head."""
 
-    def wrong(what: str, hint: str = "") -> Problem:
-        return Problem(file, line, what, hint)
+    def wrong(what: str, hint: str = "") -> ImportProblem:
+        return ImportProblem(file, line, what, hint)
 
     match = _HEAD.fullmatch(text.strip())
     if match is None:
@@ -148,7 +148,7 @@ def nearest(text: str, known: Sequence[str]) -> str:
     return f"did you mean `{guess}`?" if guess else f"there is {', '.join(known)}"
 
 
-def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesProblem) -> Problem:
+def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesProblem) -> ImportProblem:
     """Return the problem of a column without its unit, or with a wrong one: a share, too, has two possible units."""
     if dimension != DIMENSIONLESS:
         return wrong(f"`{text}`: {name} is {dimension_name(dimension)}", f"name its unit, as in {name} ({shown})")
@@ -156,7 +156,7 @@ def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesP
     return wrong(f"`{text}`: whether {name} is in % is not clear, or it is in another unit", hint)
 
 
-def _coordinate(name: str, key: str, unit: Unit | None, text: str, wrong: _MakesProblem) -> Column | Problem:
+def _coordinate(name: str, key: str, unit: Unit | None, text: str, wrong: _MakesProblem) -> Column | ImportProblem:
     """Return a coordinate, or a note. `target` is in ops/s without a unit, as in a path."""
     standard = parse_unit("ops/s" if name == "target" else "")
     if key:
@@ -170,7 +170,9 @@ def _coordinate(name: str, key: str, unit: Unit | None, text: str, wrong: _Makes
     return NoteColumn()
 
 
-def _metric(name: str, key: str, unit: Unit | None, text: str, plan: Plan, wrong: _MakesProblem) -> Column | Problem:
+def _metric(
+    name: str, key: str, unit: Unit | None, text: str, plan: Plan, wrong: _MakesProblem
+) -> Column | ImportProblem:
     bound: Literal["value", "low", "high"] = "value"
     base = name
     if name.endswith(_BOUNDS):
@@ -261,7 +263,7 @@ def read_sheet(path: Path) -> Sheet:
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise Unreadable(f"not a text in UTF-8 (byte {error.start})", "save it as UTF-8") from error
+        raise UnreadableImport(f"not a text in UTF-8 (byte {error.start})", "save it as UTF-8") from error
     lines = list(enumerate(text.splitlines(), start=1))
     separator = ""
     if lines and (match := _SEP.fullmatch(lines[0][1])) and match[1] in SEPARATORS:
@@ -291,37 +293,37 @@ class PublishedMetric:
 
 
 @dataclass
-class Table:
+class FigureTable:
     """A table that was read. `bad_lines` are the rows left out because of a problem.
 
     `too_long` holds texts above the limits of a new import, which an import of an earlier version may have.
     """
 
-    source: Source
+    source: ImportSource
     cells: dict[str, CellNumbers] = field(default_factory=dict)
     published: list[PublishedMetric] = field(default_factory=list)
     bad_lines: set[int] = field(default_factory=set)
     rows: int = 0
-    too_long: list[Problem] = field(default_factory=list)
+    too_long: list[ImportProblem] = field(default_factory=list)
 
 
 class _Wrong(Wrong):
     """A row can't be read."""
 
 
-def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem]) -> Table:
+def read_table(path: Path, plan: Plan, experiment: str, problems: list[ImportProblem]) -> FigureTable:
     """Read a table. Adds what is wrong with it to `problems`. Raises OSError."""
     file = str(path)
     try:
         sheet = read_sheet(path)
-    except Unreadable as error:
-        problems.append(Problem(file, None, str(error), error.hint))
-        return Table(Source())
+    except UnreadableImport as error:
+        problems.append(ImportProblem(file, None, str(error), error.hint))
+        return FigureTable(ImportSource())
     facts = {name for hardware in plan.hardware.values() for name in hardware.facts}
-    table = Table(read_source(sheet.comments, file, problems, facts))
+    table = FigureTable(read_source(sheet.comments, file, problems, facts))
     table.too_long += long_lines(sheet.comments, file)
     if len(sheet.rows) < 2:
-        problems.append(Problem(file, None, "no table in it", "a head, and a row for each point"))
+        problems.append(ImportProblem(file, None, "no table in it", "a head, and a row for each point"))
         return table
     (head_line, head), *rows = sheet.rows
     texts = sheet.fields(head)
@@ -329,14 +331,16 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem])
     while texts and not texts[-1].strip():  # spreadsheets leave empty lines at the end
         texts.pop()
     columns = [read_head(text, plan, file, head_line) for text in texts]
-    wrong = [column for column in columns if isinstance(column, Problem)]
+    wrong = [column for column in columns if isinstance(column, ImportProblem)]
     wrong += _bounds_apart(columns, file, head_line)
     repeated = [text for place, text in enumerate(texts) if text in texts[:place]]
-    wrong += [Problem(file, head_line, f"two columns are `{text}`") for text in repeated]
+    wrong += [ImportProblem(file, head_line, f"two columns are `{text}`") for text in repeated]
     if wrong:
         problems += wrong
         return table
-    reader = _Rows(plan, [column for column in columns if not isinstance(column, Problem)], experiment, table, sheet)
+    reader = _Rows(
+        plan, [column for column in columns if not isinstance(column, ImportProblem)], experiment, table, sheet
+    )
     for number, line in rows:
         table.rows += 1
         try:
@@ -346,15 +350,15 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem])
             table.too_long += _long_notes(fields, columns, file, number)
         except (_Wrong, NoPlace) as error:
             table.bad_lines.add(number)
-            problems.append(Problem(file, number, str(error), error.hint))
+            problems.append(ImportProblem(file, number, str(error), error.hint))
         except csv.Error as error:
             table.bad_lines.add(number)
-            problems.append(Problem(file, number, f"not a row of CSV: {error}"))
+            problems.append(ImportProblem(file, number, f"not a row of CSV: {error}"))
     return table
 
 
 class _Rows:
-    def __init__(self, plan: Plan, columns: list[Column], experiment: str, table: Table, sheet: Sheet) -> None:
+    def __init__(self, plan: Plan, columns: list[Column], experiment: str, table: FigureTable, sheet: Sheet) -> None:
         self._plan, self._columns, self._experiment, self._table = plan, columns, experiment, table
         self._sheet = sheet
         self._places = Places(plan)
@@ -525,11 +529,13 @@ def _coordinates(keys: dict[Coordinate, str | float], experiment: str) -> Coordi
     )
 
 
-def _long_notes(fields: Sequence[str], columns: Sequence[Column | Problem], file: str, line: int) -> Iterator[Problem]:
+def _long_notes(
+    fields: Sequence[str], columns: Sequence[Column | ImportProblem], file: str, line: int
+) -> Iterator[ImportProblem]:
     for text, column in zip(fields, columns, strict=False):
         if isinstance(column, NoteColumn) and len(text) > PARAGRAPH:
             what = f"a note has {len(text):,} characters; the limit is {PARAGRAPH:,}"
-            yield Problem(file, line, what, "shorten it")
+            yield ImportProblem(file, line, what, "shorten it")
 
 
 def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
@@ -539,7 +545,7 @@ def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
         raise _Wrong(f"no phase {phase}: a cell of {most.experiment} has {most.phases}")
 
 
-def _bounds_apart(columns: Sequence[Column | Problem], file: str, line: int) -> Iterator[Problem]:
+def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: int) -> Iterator[ImportProblem]:
     """Yield problems for metrics with several units, since they are printed with one."""
     units: dict[str, str] = {}
     for column in columns:
@@ -547,7 +553,7 @@ def _bounds_apart(columns: Sequence[Column | Problem], file: str, line: int) -> 
             name, unit = column.metric.name, column.unit.text
             if units.setdefault(name, unit) != unit:
                 text = f"{name} has values in {units[name] or 'x'} and in {unit or 'x'}"
-                yield Problem(file, line, text, "give its values in one unit")
+                yield ImportProblem(file, line, text, "give its values in one unit")
 
 
 _MEAN = 50.5
@@ -578,9 +584,9 @@ def _rank(value: CellValue) -> float:
 
 class TableOfFigures(TableImporter):
     def prepare(
-        self, path: Path, plan: Plan, given: Source, experiment: str = "", *, skip_bad: bool = False
+        self, path: Path, plan: Plan, given: ImportSource, experiment: str = "", *, skip_bad: bool = False
     ) -> Prepared:
-        problems: list[Problem] = []
+        problems: list[ImportProblem] = []
         file = describe_file(path)
         places = Places(plan)
         if experiment:
@@ -617,7 +623,7 @@ class TableOfFigures(TableImporter):
         )
 
     def numbers(self, path: Path, plan: Plan, experiment: str) -> Mapping[str, CellNumbers]:
-        problems: list[Problem] = []
+        problems: list[ImportProblem] = []
         table = read_table(path, plan, experiment, problems)
         # The import reported each bad row, and left it out.
         if whole := [problem for problem in problems if problem.line not in table.bad_lines]:
@@ -634,6 +640,6 @@ def _experiment(places: Places, name: str) -> str:
 
 def _of_cell(places: Places, cell: CellNumbers, experiment: str) -> CellImport:
     total = [v.value for v in cell.values if v.measure == "throughput" and not v.operation and v.phase is None]
-    manifest = Manifest(kind=SPEC.name, experiment=experiment)
+    manifest = ImportManifest(kind=SPEC.name, experiment=experiment)
     others = tuple(places.repeats(cell.cell)) if cell.all_repeats else ()
     return CellImport(cell.cell, (KeptJob(MEASURE, "table", manifest),), next(iter(total), None), others)

@@ -17,8 +17,8 @@ from benchbrief.results.imports.imported_files import (
     HDR,
     WRONG_CELL,
     BadLine,
+    ImportProblem,
     OutputProblem,
-    Problem,
     ends_whole,
     line_count,
     read_lines,
@@ -334,13 +334,13 @@ class YcsbImporter(OutputImporter):
     def settings(self, path: Path) -> Mapping[str, Setting]:
         return planned(of_command_line(islice(read_output_lines(path), HEAD)))
 
-    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
         """Yield a problem when the command line loads where the cell measures, or is of another stock workload."""
         yield from _other_threads(path, cell)
         command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workloads[cell.workload]
         if command.phase and command.phase != workload.phase:
             problem = f"it was run with {command.phase_word}, and workload {workload.name} is a {workload.phase}"
-            yield Problem(str(path), command.line, problem, WRONG_CELL)
+            yield ImportProblem(str(path), command.line, problem, WRONG_CELL)
         elif workload.phase == "run" and command.stock not in ("", workload.benchmark):
             said = self.settings(path)
             for name, value in SPEC.workloads[command.stock].settings.items():
@@ -348,7 +348,7 @@ class YcsbImporter(OutputImporter):
                 if name not in said and has != value:
                     problem = f"it was run with -P {command.files[-1]}, where {name} is {value}"
                     where = f"workload {workload.name} ({workload.family}.{workload.benchmark}) has {name} = {has}"
-                    yield Problem(str(path), command.line, f"{problem}, and {where}", WRONG_CELL)
+                    yield ImportProblem(str(path), command.line, f"{problem}, and {where}", WRONG_CELL)
                     return
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
@@ -370,7 +370,7 @@ class YcsbImporter(OutputImporter):
 
     def complete(
         self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
-    ) -> Iterator[Problem]:
+    ) -> Iterator[ImportProblem]:
         if pattern := str(where.options.get("logs", "")):
             yield from self._add_named_logs(pattern, cells, places, where)
         else:
@@ -378,13 +378,13 @@ class YcsbImporter(OutputImporter):
 
     def _add_named_logs(
         self, pattern: str, cells: Mapping[str, CellFiles], places: Places, where: Where
-    ) -> Iterator[Problem]:
+    ) -> Iterator[ImportProblem]:
         """Add the histogram logs whose paths were given."""
         found = list(find_files(pattern, HDR, places, where))
         if not found:
-            yield Problem(pattern, None, f"no log ({HDR}) has such a path")
+            yield ImportProblem(pattern, None, f"no log ({HDR}) has such a path")
         for path, said, cell in found:
-            if isinstance(cell, Problem):
+            if isinstance(cell, ImportProblem):
                 yield cell
                 continue
             files = cells[cell.id].files.get(said.get("host") or cell.load_hosts[0]) if cell.id in cells else None
@@ -393,11 +393,11 @@ class YcsbImporter(OutputImporter):
             name = self.kept_name(path, said)
             if name in files:
                 text = f"of the same cell and operation as {files[name]}: {cell.id}"
-                yield Problem(str(path), None, text, "tell load generators apart by {host} in --logs")
+                yield ImportProblem(str(path), None, text, "tell load generators apart by {host} in --logs")
             files.setdefault(name, path)
 
 
-def _other_threads(path: Path, cell: Cell) -> Iterator[Problem]:
+def _other_threads(path: Path, cell: Cell) -> Iterator[ImportProblem]:
     """Yield a problem when another number of threads closed its connections. Fewer run where some fail to connect, or
     there are fewer operations than threads."""
     if path.suffix == HDR or is_raw(path) or cell.threads is None or cell.threads_from is not None:
@@ -408,7 +408,7 @@ def _other_threads(path: Path, cell: Cell) -> Iterator[Problem]:
     if closed and closed != wanted and not (twice and closed == 2 * wanted):
         number = next((n for n, line in enumerate(read_output_lines(path), 1) if "CLEANUP]" in line), None)
         text = f"{closed} client threads ran ([CLEANUP], Operations), and cell {cell.id} has threads = {cell.threads}"
-        yield Problem(str(path), number, text, WRONG_CELL)
+        yield ImportProblem(str(path), number, text, WRONG_CELL)
 
 
 def _add_own_logs(cells: Iterable[CellFiles], paths: Sequence[Path]) -> None:
