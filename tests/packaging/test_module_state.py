@@ -12,7 +12,6 @@ STILL_STATE = {
     "dsl/lazy_dataclass.py": {"_BUILDING"},  # a lock: several threads may make the first object of a class
     "runners/journal/secret_masking.py": {"KNOWN"},  # an error masks its text where it is made, in any thread
     "model/english.py": {"ENGLISH"},  # set once, when the package is imported
-    "dsl/lazy_dataclass.py": {"_BUILDING"},  # a lock: of several threads, one builds a class
 }
 
 _CONTAINERS = {"dict", "list", "set", "defaultdict", "deque", "WeakKeyDictionary"}
