@@ -1,4 +1,4 @@
-"""The whole way, on one screen: a spec's plan is run, stored, evaluated and rendered."""
+"""A run from plan to brief, on one screen: measured, stored, evaluated and rendered."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def run_lane(lane_dir: Path, progress: Progress, *, wait_s: float = 0.0) -> Fini
 
 
 def run_on_scheduler(run_dir: Path, progress: Progress, *, report: bool = True) -> Finished:
-    """Have the lanes of a run that are not good yet run as jobs of its scheduler, then merge, store and render."""
+    """Run the lanes that are not good yet as jobs of the run's scheduler, then merge, store and render."""
     plan = load_plan(run_dir)
     with driving_alone(run_dir), Monitor(run_dir) as monitor:
         monitor.begin()
@@ -87,7 +87,7 @@ def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, rep
 
 @contextmanager
 def _holding(run_dir: Path, progress: Progress) -> Iterator[KeptClaim]:
-    """Keep this machine until the brief is made, where SIGTERM ends the command as Ctrl-C does."""
+    """Hold this machine until the brief is made. SIGTERM ends the command as Ctrl-C does."""
     with ended_by_sigterm(), KeptClaim() as kept:
         yield kept
     if kept.problem:

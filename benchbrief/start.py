@@ -1,4 +1,4 @@
-"""Where the `bench` command begins: a Ctrl-C, or a terminal that is closed, is heeded before the rest is imported."""
+"""Where the `bench` command begins: it handles Ctrl-C and a closed terminal before the rest is imported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INTERRUPTED = 130
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    """There is nothing to clean up yet. An exception could be lost in what is being imported."""
+    """End at once: there is nothing to clean up, and an exception could be lost in an import."""
     try:
         os.write(2, b"interrupted\n")
     finally:
@@ -20,7 +20,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def main() -> NoReturn:
-    """The console command. What is ignored, as under `nohup`, stays so."""
+    """The console command. Signals that are ignored, as under `nohup`, stay so."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:

@@ -1,1 +1,1 @@
-"""Store to view model to HTML to PDF."""
+"""From a run's store to a view model, and to HTML and PDF."""

@@ -12,7 +12,7 @@ class ReportError(BenchError):
 
 
 def hides(notice: str) -> ReportError:
-    """Return whether the error is about a house style that hides part of a brief."""
+    """Return the error about a house style that hides what a brief must say."""
     return ReportError(
         f"the house style hides what must be known before any number: {notice}",
         "let its style sheet and its parts show everything in a box of class `notice`",

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
 
 MOST_OF_A_BRIEF = 1 << 30
-"""Bytes."""
+"""In bytes."""
 
 
 @dataclass(frozen=True)
@@ -418,7 +418,8 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 
 
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
-    """A text that could not be made is named without its place, and so is a number in one: as many may lack."""
+    """Yield what the texts and tables lack. A text that could not be made, or a number in one, is named without its
+    place: as many may be missing."""
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
         (queries[query], _known_place(number.at))
@@ -709,8 +710,11 @@ def verify(
 def check_journal(
     found: Verification, path: Path, brief: FinishedBrief, plan: Plan, run_dir: Path, made: MadeReports
 ) -> Verification:
-    """Add what the run's journal knows of the brief at `path`, of the files made with it, and of the run's other
-    files. `plan` is the run's own."""
+    """Add what the run's journal knows of the brief at `path`, of the files made with it, and of the run's
+    other files.
+
+    `plan` is the run's own.
+    """
     spec = tuple(plan.spec.files.items())
     then = (brief.numbers.journal_bytes, brief.numbers.journal_sum)
     beside = look_beside(path, brief, made, run_dir)

@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 
 
 def with_hints(function: Callable[Params, Made]) -> Callable[Params, Made]:
-    """Return the function; `str` of a BenchError that it raises has the hint in a second line."""
+    """Return the function, whose BenchErrors have their hint in a second line."""
 
     @wraps(function)
     def called(*args: Params.args, **named: Params.kwargs) -> Made:
@@ -37,7 +37,7 @@ _MOST_ROWS = 40
 
 
 class LibraryMissing(BenchError):
-    """A library that an answer is asked for is not installed."""
+    """The library for the wanted form of an answer is not installed."""
 
     code = "library_missing"
 

@@ -1,4 +1,4 @@
-"""Runs held against each other, as `bench compare` does."""
+"""Compares runs, as `bench compare` does."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ class Compared:
 
     @property
     def worse(self) -> int:
-        """How many points of any contender are worse than those of the first."""
+        """The number of points of any contender that are worse than those of the first."""
         return len(self._judged.worse)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the numbers, a sentence each."""
+        """What limits the numbers, one sentence each."""
         return self._judged.notes
 
     @property
     def differences(self) -> list[dict[str, str]]:
-        """What else differs of the contenders: `what`, and each one's value by its letter."""
+        """What else differs between the contenders: `what`, and each one's value by its letter."""
         return [
             {"what": each.what, **dict(zip(self._judged.names, each.each, strict=True))}
             for each in self._judged.differing

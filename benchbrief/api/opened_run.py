@@ -156,10 +156,8 @@ class Run:
 
     @with_hints
     def table(self, name: str) -> Answer:
-        """Return a table (`cells`, `throughput`), or a view (`measure.spread`, also as `spread`).
-
-        Raises ResultsError for a name that there is not.
-        """
+        """Return a table (`cells`, `throughput`), or a view (`measure.spread`, also as `spread`). Raises
+        ResultsError for an unknown name."""
         found = next((known for known in (name, f"measure.{name}") if known in self.tables), None)
         if found is None:
             raise _unknown("table", name, self.tables)
@@ -171,7 +169,7 @@ class Run:
 
     @with_hints
     def metric(self, name: str) -> Answer:
-        """Return a metric of the spec at each of its points. Raises ResultsError for one that there is not."""
+        """Return a metric of the spec at each of its points. Raises ResultsError for an unknown name."""
         if name not in self.metrics:
             raise _unknown("metric", name, self.metrics)
         return self.sql(f"FROM {sql_name('metric', name)}")

@@ -187,7 +187,7 @@ def _as_bytes(name: str) -> str:
 
 
 def _drop_unlike(error: click.NoSuchOption) -> None:
-    """Drop suggestions that are no slip of what was typed: click suggests `--fresh` for `--trheads`."""
+    """Drop suggestions that are unlike what was typed: click suggests `--fresh` for `--trheads`."""
     from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
     if error.possibilities:
@@ -228,7 +228,7 @@ def group() -> None:
 
 
 def main() -> NoReturn:
-    """The console command. Never lets a traceback out for something a user can mend."""
+    """The console command. Shows no traceback for what a user can mend."""
     lead_somewhere()
     let_arrow_find_no_pandas()
     pass_over_broken_packages()

@@ -34,7 +34,7 @@ OUT = Path("bench-out")
 
 
 def run_name(run_dir: Path) -> str:
-    """How to name a run on the command line: by its name, or, outside the usual folder, by its own folder."""
+    """Return what to call a run on the command line: its name, or its folder when that is outside the usual one."""
     return run_dir.name if run_dir.parent == OUT else shlex.quote(str(run_dir))
 
 
@@ -67,16 +67,16 @@ def metrics_option(function: F) -> F:
 
 
 def chosen_run(out: Path, run: str | None, option: str = "") -> Path:
-    """The run's directory. `option` is what stands before a run's name on the command line. Raises RunnerError when
-    there is none."""
+    """Return the run's directory. `option` is what stands before a run's name on the command line. Raises
+    RunnerError when there is none."""
     from benchbrief.results.runs.find_runs import find_run, last_run
 
     return find_run(out, run) if run else last_run(out, option)
 
 
 def open_results(run_dir: Path) -> Store:
-    """The run's results as its journal has them now. Warns when its tables were damaged, and were built again, or when
-    its journal was changed.
+    """Return the run's results as its journal has them now. Warns when damaged tables were built again, or when the
+    journal was changed.
 
     Raises RunnerError.
     """
@@ -150,7 +150,7 @@ SIMULATED = "simulated: no host is reached and no tool is run; the numbers are a
 SHORT = "simulated, nothing was measured"
 IMPORTED = "imported, not measured here"
 _SHOWN = 8
-"""So many hosts are named where one is not found."""
+"""The most hosts that are named when one is not found."""
 
 
 class Share(click.ParamType[float]):
@@ -213,7 +213,7 @@ def simulate_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _simulation(
     simulate: bool, seed: int | None, errors: float | None, failing: tuple[tuple[str, float], ...]
 ) -> Simulated | None:
-    """Raises UsageError for the others without --simulate."""
+    """Raises UsageError for the other options without --simulate."""
     if not simulate:
         others = {"--seed": seed, "--errors": errors, "--failing": failing or None}
         for name in (name for name, value in others.items() if value is not None):
@@ -226,7 +226,7 @@ def _simulation(
 
 
 def refuse_unknown_hosts(simulated: Simulated | None, plan: Plan) -> None:
-    """Raises Stop with a message where a host is to fail that the plan does not have."""
+    """Raises Stop with a message for a host that is to fail and that the plan does not have."""
     if simulated is None or not simulated.failing:
         return
     sides = dict.fromkeys((cell.hardware, cell.load_hosts) for cell in plan.cells)

@@ -27,12 +27,12 @@ def from_option(function: F) -> F:
 
 
 def byte_progress(what: str, *, quiet: bool) -> AbstractContextManager[Callable[[int, int], None]]:
-    """On a terminal, show how far something is. Yields what is called with the bytes that are done, and all of them."""
+    """Show progress in bytes on a terminal. Yields a function to call with the bytes that are done, and all of them."""
     return _progress(one_line(what), quiet, "DownloadColumn", "TransferSpeedColumn")
 
 
 def run_progress(what: str, *, quiet: bool = False) -> AbstractContextManager[Callable[[int, int], None]]:
-    """On a terminal, show how many runs are read. Yields what is called with how many are done, and all."""
+    """Show on a terminal how many runs are read. Yields a function to call with how many are done, and all."""
     return _progress(what, quiet, "MofNCompleteColumn")
 
 

@@ -40,7 +40,7 @@ ASCII = Marks("#", "-", "..")
 
 
 def marks(encoding: str | None) -> Marks:
-    """The marks that text of this encoding can have."""
+    """Return the marks that text of this encoding can have."""
     try:
         "".join((UNICODE.full, UNICODE.empty, UNICODE.cut)).encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -49,7 +49,7 @@ def marks(encoding: str | None) -> Marks:
 
 
 def shorten(name: str, width: int, marks: Marks = UNICODE) -> str:
-    """A name cut in its middle: names of cells differ at their end, and say what they are at their beginning."""
+    """Cut a name in its middle: names of cells differ at their ends, and begin with what they are."""
     if display_width(name) <= width:
         return name
     keep = max(0, width - display_width(marks.cut))
@@ -71,12 +71,12 @@ def _ending(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """The text with blanks behind it, so that it takes as many columns."""
+    """Return the text, filled with blanks to this width."""
     return text + " " * (width - display_width(text))
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of cells in columns as wide as need be: the first row is the head, with a rule below it."""
+    """Return lines of cells in columns that are as wide as needed: the first row is the head, with a rule below it."""
     widths = [max(map(display_width, texts)) for texts in zip(*rows, strict=True)]
     head, *others = (
         "  ".join(pad(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -85,9 +85,9 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def fold(line: str, width: int | None, indent: int) -> list[str]:
-    """The lines that a line with colours takes on a terminal of so many columns; all but the first one are indented.
+    """Break a line, which may have colours, for a terminal of this width. All lines but the first are indented.
 
-    Words that are longer than a line stay whole, so that a path can be copied. None: as wide as need be.
+    Words that are longer than a line stay whole, so that a path can be copied. None: do not break.
     """
     if width is None or display_width(click.unstyle(line)) <= width:
         return [line]
@@ -135,8 +135,8 @@ def power(watts: float) -> str:
 
 
 def progress_of_step(so_far: float, planned: float) -> str:
-    """How long a step has taken, by its plan: `3 s of about 9 s`; of one that takes longer, `12 s, planned 9 s`; of one
-    that the plan gives no time, `12 s`."""
+    """Return how long a step has taken against its plan: `3 s of about 9 s`; when it takes longer, `12 s, planned 9
+    s`; without a planned time, `12 s`."""
     if not planned:
         return duration(so_far)
     if so_far > planned + 1:
@@ -176,7 +176,7 @@ ENDS = (
 
 
 class Stop(BenchError):
-    """End the command with `exit_code`; everything that is to be said has been said."""
+    """End the command with `exit_code`. Everything has been said."""
 
     code = "stop"
 
@@ -198,7 +198,8 @@ def use_colour(stream: IO[str]) -> bool:
 
 
 def silence_what_is_closed() -> None:
-    """Let standard output and error lead nowhere where their reader, such as a terminal, has gone: that is no error."""
+    """Redirect standard output and error to nowhere when their reader, such as a terminal, has gone: that is no
+    error."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             descriptor = stream.fileno()
@@ -227,7 +228,7 @@ def lead_somewhere() -> None:
 
 
 def last_words(text: str) -> None:
-    """Say on standard error what is lost where nobody reads it, or not soon: this waits for nothing, and never fails.
+    """Write to standard error without waiting, and without failing when nobody reads it.
 
     For a signal's handler: it takes no lock.
     """
@@ -260,7 +261,7 @@ class EndRequest:
         raise KeyboardInterrupt
 
     def caused(self, error: BaseException) -> bool:
-        """Return whether this is what became of Ctrl-C: a query of DuckDB raises a RuntimeError in its place."""
+        """Return whether the error comes from Ctrl-C: a query of DuckDB raises a RuntimeError in its place."""
         return isinstance(error, KeyboardInterrupt) or (self.is_made and isinstance(error, RuntimeError))
 
 
@@ -289,12 +290,12 @@ def warn(message: str) -> None:
 
 
 def _indented(text: str) -> str:
-    """Printable, with all lines but the first indented: what a host has said does not look like a message of ours."""
+    """Escape a text and indent all lines but the first, so that a host's words do not look like a message of ours."""
     return printable(text.rstrip("\n").replace("\n", "\n    "))
 
 
 def columns_of(stream: IO[str]) -> int | None:
-    """How wide the terminal is that a stream leads to; None when it leads elsewhere."""
+    """Return the width of the terminal that a stream leads to; None when it leads elsewhere."""
     try:
         return (os.get_terminal_size(stream.fileno()).columns or None) if stream.isatty() else None
     except (OSError, ValueError):  # it has gone
@@ -305,7 +306,7 @@ def columns_of(stream: IO[str]) -> int | None:
 
 
 def show(text: object = "", *, colour: str | None = None, err: bool = False) -> None:
-    """Print one line, whose parts may be from a spec, a file or a host: what a terminal would obey is escaped."""
+    """Print one line. Its parts may be from a spec, a file or a host, so what a terminal would obey is escaped."""
     shown = one_line(str(text))
     if colour and use_colour(sys.stderr if err else sys.stdout):
         click.echo(click.style(shown, fg=colour), err=err, color=True)
@@ -331,12 +332,12 @@ def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole
 
 
 def show_lines(text: str, *, err: bool = False) -> None:
-    """Print a text of several lines, which has its last line end; they are no field's."""
+    """Print a text of several lines, with its last line end."""
     click.echo(printable(text), err=err, nl=False)
 
 
 def show_painted(text: str, *, err: bool = False) -> None:
-    """Print a text with colours in it, whose maker has escaped its parts; of other sequences, none gets through."""
+    """Print a text with colours. Its maker has escaped its parts; sequences other than colours are escaped here."""
     paint = use_colour(sys.stderr if err else sys.stdout)
     click.echo(coloured(text) if paint else printable(click.unstyle(text)), err=err, color=paint)
 
@@ -370,12 +371,12 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A field on one line, escaped: its line ends are blanks."""
+    """Return a text on one line, escaped: its line ends become blanks."""
     return source.printable(_LINE_END.sub(" ", text))
 
 
 def coloured(text: str) -> str:
-    """The text with its colours, and escapes for all else that a terminal would obey."""
+    """Return the text with its colours, and with escapes for everything else that a terminal would obey."""
     parts = _COLOUR.split(text)
     return "".join(part if index % 2 else printable(part) for index, part in enumerate(parts))
 
@@ -387,7 +388,7 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 
 
 def _json_escaped(text: str) -> str:
-    """JSON whose strings have `\\u` escapes for what can't be printed: such a character stands in a string alone."""
+    """Escape in JSON what can't be printed: such a character is only within strings."""
     return _UNUSUAL.sub(_escaped_unless_harmless, text)
 
 

@@ -86,9 +86,10 @@ def verdict_options(function: F) -> F:
 
 
 def require_writable(*files: Path | None) -> None:
-    """Raises Stop with a message when one of the files can't be written, so that it is known before hours of measuring.
+    """Raises Stop with a message when one of the files can't be written: that is better known before hours of
+    measuring.
 
-    A file that is there keeps what it holds, and none is left where there was none.
+    An existing file keeps its content, and no new one is left.
     """
     for file in files:
         there = file is not None and os.path.lexists(file)
@@ -126,5 +127,5 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def inline(text: str) -> str:
-    """Text as it is, on one line of Markdown, also in a table."""
+    """Escape a text for one line of Markdown, also in a table."""
     return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(printable(text).split()))

@@ -22,13 +22,13 @@ _WORDS = {"unknown": "can't tell"}
 _HEAD = ("metric", "point", "A", "B", "change", "verdict")
 _MOST_DIFFERENCES = 12
 _SHARES = {"share": 100.0, "%": 1.0}
-"""Units of shares, with what makes percentage points of them."""
+"""The units of shares, with the factor that makes percentage points of them."""
 _ANYTHING = 10.0
 """An interval of a ratio from below its inverse to above it is shown in words: what was measured does not say."""
 _HUGE = 11
 """Ratios beyond it, changes of more than 1,000 %, are shown as factors."""
 _WHOLE = 99.95
-"""Changes in per cent from here on are printed without decimals."""
+"""Larger changes in per cent are printed without decimals."""
 _MOST_DECIMALS = 4
 _LONGEST = 160
 """Characters of a reason: that of a failed cell has what its tool said."""
@@ -40,7 +40,7 @@ def verdict_word(verdict: str) -> str:
 
 
 def table_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
-    """The cells of the table, by `_HEAD`; a metric is named once."""
+    """Return the cells of the table, by `_HEAD`. A metric is named once."""
     shown: list[tuple[str, ...]] = []
     before = None
     hidden = find_constant_dimensions(rows)
@@ -58,13 +58,13 @@ def table_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
 
 
 def shorten_reason(reason: str) -> str:
-    """Return a reason in one line that can be read at a glance; --json has the whole of it."""
+    """Return a reason in one short line; --json has all of it."""
     text = one_line(reason)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()}..."
 
 
 def find_constant_dimensions(rows: Sequence[Comparison]) -> set[str]:
-    """Dimensions that have one key throughout tell nothing, but for the workload and the load."""
+    """Return the dimensions that have one key throughout, and so tell nothing. Workload and load are always shown."""
     keys: dict[str, set[object]] = {}
     for row in rows:
         for dim, key in row.point:
@@ -124,13 +124,13 @@ def _bounded(values: PointValues, low: float, high: float, unit: str, *, with_sp
 
 
 def format_without_unit(value: float, unit: str) -> str:
-    """A quantity without its unit."""
+    """Write a quantity without its unit."""
     return format_quantity(value, unit).removesuffix(unit).rstrip()
 
 
 def _decimals(whole_from: float, *values: float) -> int:
-    """Digits after the point that numbers side by side have: none where one is `whole_from` or more, else one, or what
-    the largest of them needs to be seen."""
+    """Return the decimals for numbers side by side: none if one is `whole_from` or more, else one, or as many as the
+    largest needs to be seen."""
     largest = max(map(abs, values))
     return 0 if largest >= whole_from else 1 if largest >= 0.1 or largest == 0 else min(6, -floor(log10(largest)))
 
@@ -154,7 +154,7 @@ def format_quantity(value: float, unit: str) -> str:
 
 
 def format_amount(value: float, unit: str) -> str:
-    """Of a difference: `2.4 ops/s/W`; of shares `3.1 points`, percentage points."""
+    """Write a difference: `2.4 ops/s/W`; for shares `3.1 points`, percentage points."""
     return (
         f"{format_fixed(value * _SHARES[unit], _decimals(100, value * _SHARES[unit]))} points"
         if unit in _SHARES
@@ -200,7 +200,7 @@ def _tested(row: Comparison) -> str:
 
 
 def _says_nothing(low: float, high: float) -> bool:
-    """Whether the interval of a ratio holds no change, a tenth and ten times alike."""
+    """Return whether the interval of a ratio includes both a tenth and ten times."""
     return low < 1 / _ANYTHING and high > _ANYTHING
 
 
@@ -217,7 +217,8 @@ def _difference(value: float, ends: tuple[float, float] | None, unit: str) -> st
 
 
 def _percents(*ratios: float) -> list[str]:
-    """The changes that ratios are, with one number of decimals: what is left of something is not shown as −100."""
+    """Return ratios as changes in per cent, with the same number of decimals. What is left of something is not shown
+    as −100."""
     changes = [(ratio - 1) * 100 for ratio in ratios]
     decimals = 0 if max(map(abs, changes)) >= _WHOLE else 1
     while decimals < _MOST_DECIMALS and any(
@@ -229,7 +230,7 @@ def _percents(*ratios: float) -> list[str]:
 
 
 def _times(ratio: float) -> str:
-    """A factor of two or three digits: `19,000`, `137`, `1.37`."""
+    """Write a factor with two or three digits: `19,000`, `137`, `1.37`."""
     if ratio < 1000:
         return f"{ratio:.3g}".replace("-", "−")
     size = 10 ** (floor(log10(ratio)) - 1)
@@ -300,7 +301,7 @@ def describe_pair(row: Comparison) -> dict[str, object]:
 
 
 def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float | None] | None:
-    """An interval for JSON, which has no infinity: null is no end."""
+    """Return an interval for JSON, which has no infinity: null is an open end."""
     if interval is None:
         return None
     low, high = (end if isfinite(end) else None for end in interval)
@@ -308,10 +309,11 @@ def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float |
 
 
 def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = False) -> Iterator[Case]:
-    """Worse is a failure; what can't be judged is skipped, or with `strict` a failure, too.
+    """Yield the cases of a JUnit file: worse is a failure; what can't be judged is skipped, or a failure with
+    `strict`.
 
-    The first case of a point has the measured seconds of B there, the others none, and none that a metric reduced: a
-    build server adds them up.
+    The first case of a point has the measured seconds of B there. All others have none, as a build server adds
+    them up.
     """
     timed = set()
     for row in outcome.comparisons:
@@ -331,7 +333,7 @@ def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = 
 
 
 def markdown(title: str, outcome: PairOutcome, found: Sequence[Difference], notes: Sequence[str]) -> str:
-    """A heading with the counts, what is worse or better, and all else folded away."""
+    """Return a heading with the counts and what is worse or better; everything else is folded away."""
     rows = list(outcome.comparisons)
     notable = [row for row in rows if row.verdict in ("better", "worse", "differs")]
     others = [row for row in rows if row not in notable]

@@ -1,4 +1,4 @@
-"""What a reader has to know of the numbers of `bench compare`, a sentence each."""
+"""What a reader has to know about the numbers of `bench compare`, one sentence each."""
 
 from __future__ import annotations
 
@@ -108,10 +108,8 @@ class Loads:
     other: Mapping[PointKeys, tuple[str, ...]]
 
     def why_other(self, point: PointKeys) -> str:
-        """Why what was measured at a point is not of one load; "" where it is.
-
-        A point of fewer dimensions is of all that it may be made of.
-        """
+        """Return why the measurements at a point have different loads; "" if they do not. A point with fewer
+        dimensions stands for all that it may be made of."""
         keys = dict(point)
         found = [names for group, names in self.other.items() if all(keys.get(dim, key) == key for dim, key in group)]
         names = list(dict.fromkeys(name for each in found for name in each))
@@ -158,7 +156,7 @@ def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> I
 
 
 def _groups(side: Contender) -> dict[PointKeys, Cell]:
-    """A cell of each experiment, workload and hardware: but for the point and the repeat, it is as the others."""
+    """Return one cell of each experiment, workload and hardware: the others differ only in point and repeat."""
     found: dict[PointKeys, Cell] = {}
     for cell in side.plan.cells:
         group: PointKeys = (("experiment", cell.experiment), ("workload", cell.workload))
@@ -183,14 +181,14 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 
 def _arrivals(side: Contender, cell: Cell) -> Arrivals:
-    """Return how the load of a cell is spaced: as its experiment says, or in the usual way of its tool."""
+    """Return how the load of a cell is spaced: as its experiment says, or as its tool does by default."""
     spec = TOOL_SPECS.usable(cell.tool.driver)
     usual = spec.arrivals[0] if spec and spec.arrivals and cell.target is not None else "closed"
     return side.plan.experiments[cell.experiment].arrivals or Arrivals(kind=usual)
 
 
 def _with_defaults(part: ChangedPart, ours: Arrivals, theirs: Arrivals) -> ChangedPart:
-    """Return the part with the default where a side does not say a setting of its arrivals."""
+    """Return the part with the default for a setting of arrivals that a side does not say."""
     _, is_setting, name = part.name.partition("arrivals.")
     if part.owner or not is_setting:
         return part
@@ -259,8 +257,8 @@ def warn_of_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
-    """Of which contenders cells were measured while other work kept hosts of load generators busy: how many, and how
-    much it took."""
+    """Say how many cells of which contenders were measured while other work kept hosts of load generators busy, and
+    how much it took."""
     found = []
     for side, name in zip(sides, names, strict=True):
         cells = read_other_work(side.store, side.condition)
@@ -271,7 +269,7 @@ def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def warn_of_shared_measurements(rows: Sequence[Comparison]) -> Iterator[str]:
-    """How many comparisons have some measurements on both sides, such as cells that a search took from another one."""
+    """Say how many comparisons have measurements in common, such as cells that a search took from another one."""
     if shared := sum(row.shares_some for row in rows):
         yield say.some_for_two(n=shared, total=len(rows))
 
@@ -285,7 +283,7 @@ def warn_of_bounds(rows: Sequence[Comparison]) -> Iterator[str]:
 
 
 def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] = "AB") -> Iterator[str]:
-    """That the cells of an experiment ended by another rule in one of two runs, so that their lengths may differ."""
+    """Say that the cells of an experiment ended by different rules in two runs, so that their lengths may differ."""
     for name, ours in first.plan.experiments.items():
         theirs = second.plan.experiments.get(name)
         rules = (ours.until_steady, ours.measure_s), (theirs and theirs.until_steady, theirs and theirs.measure_s)
@@ -298,7 +296,7 @@ def warn_of_lengths(first: Contender, second: Contender, called: Sequence[str] =
 def _by_advice(
     rows: Sequence[Comparison], first: Contender, second: Contender
 ) -> Iterator[tuple[str, Sequence[Comparison]]]:
-    """Group comparisons with too few repeats by what brings more of them."""
+    """Group comparisons with too few repeats by how to get more."""
     found: dict[str, list[Comparison]] = {}
     for row in rows:
         experiment = dict(row.point).get("experiment")
@@ -349,7 +347,8 @@ def warn_of_loads(outcome: PairOutcome, loads: Loads, *, judged: bool) -> Iterat
 
 
 def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
-    """The rows whose change is shown twice: as A and B show it, and of the repeats, which the test compares."""
+    """Return the rows that show their change twice: between A and B, and between the repeats, which the test
+    compares."""
     if apart := [_place_of(row) for row in rows if row.is_apart]:
         yield say.apart(said=some_of(apart, _NAMED))
 
@@ -357,7 +356,7 @@ def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
 def warn_of_definitions(
     first: Contender, second: Contender, names: Container[str] | None = None, called: Sequence[str] = "AB"
 ) -> Iterator[str]:
-    """The metrics (those of `names`) that are left out, since they are not the same in both."""
+    """Name the metrics (of `names`) that are left out, since the two runs define them differently."""
     for name, of, one, other in defined_otherwise(first.plan, second.plan):
         if names is None or name in names:
             arguments = {"name": name, "one": one, "a": called[0], "other": other, "b": called[1]}
@@ -365,7 +364,7 @@ def warn_of_definitions(
 
 
 def warn_of_other_nodes(first: Contender, second: Contender) -> Iterator[str]:
-    """Which hosts were other nodes in A than in B, so that a change may be that of the machine."""
+    """Name the hosts that were different nodes in A and B, so that a change may come from the machine."""
     a, b = _nodes(first), _nodes(second)
     other = [host for host in a if host in b and a[host] != b[host]]
     if other:

@@ -38,7 +38,7 @@ def counted(judged: Sequence[JudgedSeries]) -> str:
 
 
 def why_untested(judged: Sequence[JudgedSeries]) -> str:
-    """Return the most frequent reason why series are untested, and of how many it is; "" without such series."""
+    """Return the most frequent reason why series are untested, and for how many it holds; "" if all are tested."""
     reasons = Counter(each.detail for each in judged if each.state == "untested")
     if not reasons:
         return ""
@@ -47,8 +47,10 @@ def why_untested(judged: Sequence[JudgedSeries]) -> str:
 
 
 def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
-    """Return how many series no change could be found in, and how many more runs that takes; "" where there are none.
-    What was passed over, or taken from an earlier run, is no matter of this run."""
+    """Return in how many series no change could be found, and how many more runs are needed; "" if there are none.
+
+    What was passed over, or taken from an earlier run, does not count.
+    """
     asked = [each for each in judged if each.state not in ("passed over", "reused")]
     untested = [each for each in asked if each.state == "untested"]
     if not untested:
@@ -61,7 +63,7 @@ def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
 
 
 def gate_lines(judged: Sequence[JudgedSeries], *, every: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield a line for each series that is not as before, or for every one, with its colour or None."""
+    """Yield a line with its colour, or None, for each series that is not as before, or for every one."""
     for each in sorted(judged, key=lambda each: _ORDER.index(each.state)):
         if each.state in _SHOWN or every:
             yield f"{word(each.state)}: {each.series.quantity} at {name_of(each)}", COLOURS.get(each.state)
@@ -95,8 +97,8 @@ def details(judged: JudgedSeries) -> Iterator[str]:
 
 
 def cases(judged: Sequence[JudgedSeries], *, strict: bool) -> Iterator[Case]:
-    """Yield a case for each series. What is suspect is an error; what can't be tested is one when `strict`, and
-    skipped else."""
+    """Yield a case for each series. A suspicious one is an error. One that can't be tested is an error when
+    `strict`, else skipped."""
     for each in judged:
         state: CaseState = "ok"
         if each.state == "alarm":

@@ -50,7 +50,8 @@ class GitFiles:
         return place is not None and _git(self.root, "cat-file", "-t", place).stdout.strip() == b"blob"
 
     def earlier_name(self, path: Path) -> Path | None:
-        """What a file of the work tree was called in the revision, by git's detection of renames; None if unknown."""
+        """Return the name of a file of the work tree in the revision, by git's detection of renames; None if
+        unknown."""
         if self.is_file(path):
             return path
         place = self._place(path)
@@ -65,12 +66,12 @@ class GitFiles:
         return Path(os.path.relpath(self.root / old)) if old is not None else None
 
     def sha256(self, path: Path) -> str | None:
-        """Of a file as the revision has it; None when it has none."""
+        """Return the digest of a file in the revision; None if it is not there."""
         content = self._content(path)
         return hashlib.sha256(content).hexdigest() if content is not None else None
 
     def tree(self, path: Path, name: str) -> ast.File:
-        """Messages say the revision as git does: `HEAD~1:brief.bench`."""
+        """The name of the revision in messages, as git writes it: `HEAD~1:brief.bench`."""
         shown = f"{self.revision}:{name}"
         content = self._content(path)
         if content is None:
@@ -85,13 +86,13 @@ class GitFiles:
         return found.stdout if found is not None and found.returncode == 0 else None
 
     def _place(self, path: Path) -> str | None:
-        """The name of a file in the commit; None for one outside of the repository."""
+        """Return the name of a file in the commit; None if it is outside of the repository."""
         whole, root = path.resolve(), self.root.resolve()
         return f"{self.commit}:{whole.relative_to(root).as_posix()}" if whole.is_relative_to(root) else None
 
 
 def revision_of(spec: Path, files: Iterable[Path]) -> dict[str, str]:
-    """The commit that a spec is run from, and whether any of its files is not as committed; {} outside of git."""
+    """Return the commit that a spec is run from, and whether any of its files differs from it; {} outside of git."""
     folder = spec.resolve().parent
     try:
         found = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")

@@ -1,4 +1,4 @@
-"""Two contenders or more, judged: what is compared, what else differs of them, and what a reader has to know."""
+"""Judges contenders: what is compared, what else differs between them, and what a reader has to know."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _REVISION = "rev:"
 
 
 class NotComparable(ResultsError):
-    """What is named has nothing that can be compared, or must not be."""
+    """What was named has nothing to compare, or must not be compared."""
 
     code = "not_comparable"
 
@@ -64,7 +64,7 @@ def _run(name: str, out: Path) -> Path:
 
 
 def _of_revision(revision: str, out: Path) -> Path:
-    """The last run whose spec was, byte for byte, that of a git revision. Raises RunnerError."""
+    """Return the last run whose spec was identical to that of a git revision. Raises RunnerError."""
     for run_dir in reversed(list_real_runs(out)):
         try:
             spec = load_plan(run_dir).spec
@@ -80,7 +80,7 @@ def _of_revision(revision: str, out: Path) -> Path:
 
 
 def contender(reference: NamedContender, opened: ExitStack) -> Contender:
-    """Its results, open for as long as `opened` is. Raises RunnerError, NotComparable."""
+    """Return its results, open as long as `opened` is. Raises RunnerError, NotComparable."""
     plan = load_plan(reference.run_dir)
     hardware = None
     if reference.hardware:
@@ -107,7 +107,7 @@ MOST = 26
 
 @dataclass(frozen=True)
 class Differing:
-    """Something else that is not the same of all contenders: what each of them has."""
+    """Something that is not the same for all contenders, with what each of them has."""
 
     what: str
     each: tuple[str, ...]
@@ -152,7 +152,7 @@ def judge(
     *,
     other_load: bool,
 ) -> JudgedContenders:
-    """Raises NotComparable where the contenders have nothing in common, or not what is asked for."""
+    """Judge the contenders. Raises NotComparable when they have nothing in common, or not what is asked for."""
     names = "".join(chr(ord("A") + place) for place in range(len(contenders)))
     places = list(combinations(range(len(contenders)), 2))
     loads = {(a, b): compare_loads(contenders[a], contenders[b]) for a, b in places}
@@ -200,7 +200,7 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
 
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
-    """Yield what differs from the first contender's in any other; one that does not differ has what the first has."""
+    """Yield what differs from the first contender in any other; the others have what the first has."""
     values_of: dict[str, dict[int, str]] = {}
     for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
         values_of.setdefault(each.what, {0: each.first})[other] = each.second

@@ -47,17 +47,17 @@ class FittedLine(NamedTuple):
 
 
 class FittedTable(NamedTuple):
-    """Lines that fit, and what has no room in them: sentences for below."""
+    """Lines that fit, and sentences for what does not fit."""
 
     lines: tuple[FittedLine, ...]
     notes: tuple[str, ...]
 
 
 def table_of(comparisons: Sequence[Comparison], columns: int | None) -> FittedTable:
-    """The table in at most so many columns, where a point's name leaves room for it; None: as wide as it gets.
+    """Return the table in at most this many columns, if a point's name leaves room; None: in any width.
 
-    Intervals give way first, then each point takes two lines or three. What is 0 on both sides, or missing, is a
-    sentence.
+    Intervals are dropped first, then each point takes two lines or three. A value that is 0 on both sides, or
+    missing, becomes a sentence.
     """
     rows = [row for row in comparisons if not _is_zero(row) and not _is_missing(row)]
     notes = [*_zeros(comparisons), *_explain_unknown(comparisons)]
@@ -89,7 +89,7 @@ def _zeros(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _explain_unknown(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Why some values are missing, each reason with the points that it holds for."""
+    """Say why values are missing: each reason with its points."""
     found: dict[str, list[str]] = {}
     hidden = find_constant_dimensions(rows)
     for row in rows:
@@ -123,7 +123,7 @@ def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bo
 
 
 def _stacked(rows: Sequence[Comparison], columns: int | None) -> list[FittedLine]:
-    """Two lines for each point, for names that leave no room beside them; three where the change has none either."""
+    """Return two lines for each point, when names leave no room beside them; three when the change has none either."""
     hidden = find_constant_dimensions(rows)
     lines = []
     for metric, of in groupby(rows, key=lambda row: row.quantity):

@@ -39,7 +39,7 @@ class RankedLine(NamedTuple):
 
 
 def best_of(ranking: Ranking, names: str) -> str:
-    """Return the names of the contenders that no other beats: `B`, `A, B`, or that all are alike."""
+    """Return the names of the contenders that no other beats (`B`, `A, B`), or that all are alike."""
     if not ranking.order:
         return "can't tell"
     if len(ranking.leading) == len(ranking.order):
@@ -48,7 +48,7 @@ def best_of(ranking: Ranking, names: str) -> str:
 
 
 def ranked_table(judged: JudgedContenders, columns: int | None) -> list[RankedLine]:
-    """The table in at most so many columns, where there is room for it: a column for each contender, else a line."""
+    """Return the table in at most this many columns, if possible: a column for each contender, else a line."""
     for with_spread in (True, False):
         lines = _aligned(judged, with_spread=with_spread)
         if columns is None or max((display_width(line.text) for line in lines), default=0) <= columns:
@@ -104,7 +104,7 @@ def _stacked(judged: JudgedContenders) -> list[RankedLine]:
 
 
 def explain_unranked(judged: JudgedContenders) -> Iterator[str]:
-    """Why points are not ranked, and why values are missing, each reason with the points that it holds for."""
+    """Say why points are not ranked, and why values are missing: each reason with its points."""
     found: dict[tuple[str, str], list[str]] = {}
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
         reasons = [("", each.reason)] if each.reason else []
@@ -133,7 +133,7 @@ def summary(judged: JudgedContenders) -> Iterator[str]:
 
 
 def ranking_cases(judged: JudgedContenders, *, strict: bool) -> Iterator[Case]:
-    """Each contender against the first: what a build server counts."""
+    """Compare each contender with the first: what a build server counts."""
     for name, outcome in judged.against_first.items():
         called = (judged.names[0], name)
         for each in cases(outcome, called, strict=strict):

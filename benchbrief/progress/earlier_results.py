@@ -25,7 +25,7 @@ _MINUTE_S = 60.0
 
 
 def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget. Where one is too small, results that the folder's runs have take no time."""
+    """Return what fits in each budget. If one is too small, cells with results in the folder's runs take no time."""
     from benchbrief.compiler.estimates.budget_fit import budget_fits
 
     fits = budget_fits(plan)
@@ -39,7 +39,7 @@ def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
 def refuse_small_budgets(
     plan: Plan, out: Path, *, simulated: bool, progress: Progress, taken: Collection[str] = ()
 ) -> None:
-    """Say what fits in each budget, by the estimates of `bench plan`. Raises Stop for one below one pass.
+    """Say what fits in each budget, by the estimates of `bench plan`. Raises Stop for a budget below one pass.
 
     Cells in `taken`, by their ids, have results of earlier runs, and take no time.
     """
@@ -58,7 +58,7 @@ def refuse_small_budgets(
 
 
 def budget_advice(plan: Plan, command: str, *, simulated: bool) -> tuple[str, str]:
-    """Return what helps where a budget had no room for points, with the command for it. `command` runs the plan."""
+    """Return what to do about points without room in a budget, with the command for it. `command` runs the plan."""
     if simulated:
         return "give the budget more room, in the spec or with --budget, and simulate it again with", command
     budget = f" --budget {_as_option(plan.budget_s)}" if plan.budget_s is not None else ""
@@ -144,7 +144,7 @@ class SourceRun:
 
 
 def taken_from(carried: Iterable[Carried]) -> list[SourceRun]:
-    """The runs that measured these results, the oldest first."""
+    """Return the runs that measured these results, the oldest first."""
     times: dict[str, list[float]] = {}
     for each in carried:
         if not each.skipped:
@@ -170,7 +170,7 @@ def reused_as_dict(reused: Iterable[CellReused]) -> list[dict[str, object]]:
 
 
 def look_for_earlier(plan: Plan, out: Path) -> Taken:
-    """What can be taken from the runs of a folder, with a look at the hosts: are they still what they were?"""
+    """Return what can be taken from the runs of a folder, after checking whether the hosts are still the same."""
     from benchbrief.results.runs.reusable_results import find_reusable, why_nothing
     from benchbrief.runners.reuse.recheck_hosts import recheck
 
@@ -190,7 +190,7 @@ def _sources(found: Reuse) -> frozenset[Source]:
 
 @dataclass(frozen=True)
 class Retake:
-    """Decides again what a new run takes, where it waited for its hosts: other runs have ended meanwhile.
+    """Decides again what a new run takes after waiting for its hosts: other runs have ended meanwhile.
 
     `found` is what they had when the run was made.
     """

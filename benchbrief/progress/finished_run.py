@@ -47,7 +47,8 @@ def sentence(found: Promised) -> str:
 
 
 def _undecided(found: Promised) -> str:
-    """What is known of a rate that the search did not decide with its confidence, as `bench compare` prints it."""
+    """Return what is known of a rate that the search did not decide with its confidence, as `bench compare`
+    prints it."""
     from benchbrief.model.rate_search import CONFIDENCE
 
     if not found.is_undecided:
@@ -59,11 +60,11 @@ def _undecided(found: Promised) -> str:
 
 
 _MUCH = 0.1
-"""The share of the time that an activity has to be off by, to be named."""
+"""An activity is named if it is off by more than this share of the time."""
 
 
 def short_text(times: TimeCompared) -> str:
-    """Return what the run took and was estimated to take, with the activity that was furthest from its estimate."""
+    """Return the time taken and estimated, with the activity that was furthest from its estimate."""
     text = _of_all(times)
     most = max(times.in_all, key=lambda each: abs(each.taken_s - each.estimated_s))
     if abs(most.taken_s - most.estimated_s) > _MUCH * times.wall_estimated_s:
@@ -78,7 +79,7 @@ def _of_all(times: TimeCompared) -> str:
 
 
 def full_lines(times: TimeCompared) -> list[str]:
-    """Return a line for the whole and one for each activity that takes time, by what it was estimated and took."""
+    """Return a line for the whole and one for each activity that takes time, with the estimate and the time taken."""
     rows = [(ACTIVITY_WORDS[each.activity], each.estimated_s, each.taken_s) for each in times.in_all]
     shown = [row for row in rows if max(row[1:]) >= 0.5]
     learned = f" (learned from {', '.join(times.runs)})" if times.runs else ""
@@ -132,14 +133,13 @@ class Finished:
 
 
 def code_of_verdicts(verdicts: Iterable[ExpectVerdict]) -> ExitCode:
-    """A verdict that is missing is a missing result, and not a condition that fails."""
+    """Return the exit code. A missing verdict is a missing result, and not a condition that fails."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
 
 
 def not_run(evidence: Evidence) -> int:
-    """Return how many cells have no verdict, without the candidates that adaptive ramps and searches would have left
-    out at last."""
+    """Return how many cells have no verdict, without candidates that ramps and searches would have left out anyway."""
     missing = sum(each.status == "missing" and not each.no_room for each in evidence.verdicts)
     not_chosen = [each.cell.id for each in evidence.verdicts if is_candidate_left_out(each.reason)]
     uncounted = UncountedCandidates(evidence.plan, not_chosen).count
@@ -152,12 +152,11 @@ _NOT_MADE = "what was measured is kept; its tables or its brief could not be mad
 
 
 def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
-    """One for each expectation, and one for each cell that failed or had no room in a budget; where none did, one for
-    all cells together.
+    """Yield a case for each expectation, and for each cell that failed or had no room in a budget; without such
+    cells, one case for all cells.
 
-    Cells have the seconds that they took, from their last attempt's start to its end; a verdict takes none. What can't
-    be known is an error, as it is for the exit code; each expectation of a simulated run, of which nobody measured
-    anything, is skipped.
+    Cells have the seconds from their last attempt's start to its end; a verdict takes none. What can't be known is
+    an error, as it is for the exit code. The expectations of a simulated run are skipped: nothing was measured.
     """
     took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
     good = [each for each in evidence.verdicts if each.status == "ok"]

@@ -1,4 +1,4 @@
-"""Following a run of another process, by its journal and by what its controller says of itself in `live.json`."""
+"""Follows a run of another process, by its journal and by its controller's `live.json`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Phase = Literal["running", "tables", "reports", "ended", "gone"]
 
 
 class JournalTail:
-    """The records of a journal as they are added. A line that is not whole yet is left for the next look."""
+    """The records of a journal as they are added. An incomplete line waits for the next look."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -132,7 +132,8 @@ class Follower(RunFollower):
         return Followed(records, (), phase, code)
 
     def _unheld(self, live: Live | None) -> tuple[Phase, ExitCode | None]:
-        """No process holds the journal: the run has ended, its brief is being made, or its controller has gone."""
+        """Return the state of a run whose journal no process holds: it has ended, its brief is being made, or its
+        controller has gone."""
         if self._end is not None:
             if live is not None and live.at >= self._end.at - 1:
                 if live.phase == "ended" and live.exit_code is not None:
@@ -188,7 +189,7 @@ class LaneTails:
 
 @dataclass
 class LanesFollower(RunFollower):
-    """As `Follower`, for a run whose lanes are jobs: it goes on while its controller, a lane or a job does."""
+    """Like `RunFollower`, for a run whose lanes are jobs: it goes on while its controller, a lane or a job does."""
 
     run_dir: Path
     _tails: LaneTails = field(init=False)
@@ -248,7 +249,7 @@ FIELDS = {
 
 
 def event(view: LiveRun, record: j.AnyRecord) -> dict[str, object] | None:
-    """Of a journal record, None when it is of no interest to who watches."""
+    """Describe a journal record; None if it does not interest a watcher."""
     base: dict[str, object] = {"event": record.type, "at": record.at, "run": view.run_id}
     match record.type:
         case "run_started":
@@ -267,7 +268,7 @@ def _shown(value: object) -> object:
 
 
 def present(view: LiveRun, followed: Followed, now: float) -> dict[str, object]:
-    """What goes on now. Times in seconds, latencies too; what is not known is null."""
+    """Describe what goes on now. Times and latencies are in seconds; null is unknown."""
     measures = measures_of(followed.readings)
     return {
         "event": "present",

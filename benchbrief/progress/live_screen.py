@@ -1,4 +1,4 @@
-"""The live screen of a run: its cells, hosts and numbers in the lines that the terminal has, and never more."""
+"""The live screen of a run: its cells, hosts and numbers, in no more lines than the terminal has."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_HOSTS = 12
 def screen(
     view: LiveRun, readings: Sequence[Reading], now: float, size: tuple[int, int], marks: Marks, phase: str = ""
 ) -> Any:
-    """A `rich` text of at most `size` (columns, rows), less one row for the cursor."""
+    """Return a `rich` text of at most `size` (columns, rows), less one row for the cursor."""
     columns, rows = size
     room = max(1, rows - 1)
     lines = [_head(view, now, columns, marks)]
@@ -70,7 +70,7 @@ def _head(view: LiveRun, now: float, columns: int, marks: Marks) -> Any:
 
 
 def _cells(view: LiveRun, readings: Sequence[Reading], now: float, columns: int, marks: Marks) -> list[list[Any]]:
-    """The lines of each running cell: one where all fits beside its name, else two."""
+    """Return the lines of each running cell: one if everything fits beside its name, else two."""
     rows = [(one_line(cell_id), *_doing(view, cell_id, cell, readings, now)) for cell_id, cell in view.running.items()]
     widest = max((display_width(name) for name, *_ in rows), default=0)
     longest = max((display_width(step) + display_width(numbers) + 2 for _, step, numbers in rows), default=0)
@@ -86,7 +86,7 @@ def _cells(view: LiveRun, readings: Sequence[Reading], now: float, columns: int,
 
 
 def _doing(view: LiveRun, cell_id: str, cell: CellView, readings: Sequence[Reading], now: float) -> tuple[str, str]:
-    """The step with how far it is, and the numbers that its load generators say."""
+    """Return the step, how far it is, and the numbers of its load generators."""
     step = cell.step or "begins"
     if cell.step:
         so_far = max(0.0, now - cell.step_began)
@@ -99,7 +99,7 @@ def _doing(view: LiveRun, cell_id: str, cell: CellView, readings: Sequence[Readi
 
 
 def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
-    """Whole cells only, and how many more there are."""
+    """Return as many whole cells as fit, and how many more there are."""
     lines = [line for cell in cells for line in cell]
     if len(lines) <= room:
         return lines
@@ -117,7 +117,7 @@ def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Hosts:
-    """Lines to show, and one that says it all when these are too many."""
+    """The lines of the hosts, and one line for all when these are too many."""
 
     lines: tuple[str, ...]
     summary: str
@@ -156,6 +156,6 @@ def host_summary(steps: dict[str, str], measures: dict[str, dict[str, float]]) -
 
 
 def host_numbers(said: dict[str, float], pad: int = 0) -> str:
-    """`cpu 43 %, 212 W`, as far as a host's probes say."""
+    """Write `cpu 43 %, 212 W`: what a host's probes say."""
     numbers = [f"cpu {share_text(said['cpu.utilisation']):>{pad}}"] if "cpu.utilisation" in said else []
     return "  ".join([*numbers, power(said["power"])] if "power" in said else numbers)

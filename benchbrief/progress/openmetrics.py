@@ -60,7 +60,7 @@ def _escaped(text: str) -> str:
 
 
 def text(view: LiveRun, readings: Sequence[Reading], state: str, now: float) -> str:
-    """The whole exposition, `# EOF` included. `state` is the run's: running, done, failed or interrupted."""
+    """Return the whole exposition, with `# EOF`. `state` is the run's: running, done, failed or interrupted."""
     lines = [line for family in families(view, readings, state, now) for line in family.lines()]
     return "".join(f"{line}\n" for line in (*lines, "# EOF"))
 
@@ -163,5 +163,5 @@ class MetricsFile:
 
     @staticmethod
     def _temporary(path: Path) -> Path:
-        """The collector reads *.prom alone, so it never sees this name."""
+        """Return a name that the collector never sees: it reads only *.prom."""
         return path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Progress of a run: live lines on a terminal, one plain line a finished cell elsewhere."""
+"""Progress of a run: live lines on a terminal, elsewhere one plain line for each finished cell."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Progress:
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
-        """On a terminal, show what is being done while the block runs."""
+        """Show on a terminal what is being done while the block runs."""
         if self._quiet or not self._is_live:
             yield
             return
@@ -193,13 +193,13 @@ class Progress:
         self._print(lines)
 
     def catch_up(self, record: j.AnyRecord) -> None:
-        """Take note of a record of the past, and say nothing of it."""
+        """Take note of an earlier record without showing it."""
         with self._lock:
             if self.view is not None:
                 self.view.apply(record)
 
     def show_position(self, run_id: str) -> None:
-        """Tell how far a run has come that goes on already."""
+        """Show how far a run that already goes on has come."""
         with self._lock:
             view = self.view
             left = view.left_text(view.now()) if view is not None else ""
@@ -268,7 +268,7 @@ class Progress:
             self._say(f"    {one_line(shorten_reason(record.reason))}")
 
     def _finished(self, count: str, cell: str, numbers: str, left: str) -> str:
-        """A cell's line. On a terminal without room for it, it says no time that is left, then a shorter name."""
+        """Return a cell's line. If the terminal lacks room, it drops the time left, then shortens the name."""
         columns = columns_of(self._stream)
         whole = f"{count}{pad(cell, self._width)}{numbers}{left}"
         if columns is None or display_width(whole) <= columns:
@@ -277,7 +277,7 @@ class Progress:
         return f"{count}{pad(shorten(cell, room, self._marks), min(self._width, room))}{numbers}"
 
     def _name(self, count: str, cell: str) -> str:
-        """The beginning of a failed cell's line, which fits on one."""
+        """Return the beginning of a failed cell's line, which fits on one line."""
         columns = columns_of(self._stream)
         room = columns - len(count) if columns else self._width
         return f"{count}{pad(shorten(cell, room, self._marks), min(self._width, room))}"
@@ -316,14 +316,14 @@ class Progress:
             return screen(self.view, readings, self.view.now(), size, self._marks, self.phase)
 
     def _once(self, kind: str, text: str) -> None:
-        """A remark is shown once, however many cells repeat it."""
+        """Show a remark once, however many cells repeat it."""
         line = f"{kind}: {text}"
         if line not in self._said_once:
             self._said_once.add(line)
             self._say(self._style(f"{kind}:", "yellow") + f" {one_line(text)}")
 
     def _say(self, line: str) -> None:
-        """Have a line printed once the record is dealt with."""
+        """Print a line when the record has been dealt with."""
         self._lines.append(line)
 
     def _print(self, lines: list[str]) -> None:

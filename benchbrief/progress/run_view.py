@@ -1,4 +1,4 @@
-"""What is known of a run while it goes on, made of its plan and of journal records as they come."""
+"""What is known of a running run, from its plan and its journal records so far."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class KnownOfRun:
 
 
 def known_by_estimate(plan: Plan, run_dir: Path) -> KnownOfRun:
-    """What is known of a run whose records are all still to be applied."""
+    """Return what is known of a run before any of its records."""
     from benchbrief.results.runs.times_taken import Pace, timed_plan
 
     return KnownOfRun(timed_plan(plan, run_dir), {}, Pace())
@@ -122,11 +122,12 @@ class LiveRun:
 
     @property
     def finished(self) -> int:
-        """How many cells have ended, without those that are no part of the total."""
+        """The number of cells that have ended, without those that do not count in the total."""
         return sum(self.of(state) for state in ("ok", "failed", "refused", "no_room", "skipped"))
 
     def of(self, state: CellState) -> int:
-        """How many cells of the total are in a state. Candidates that wait count as far as they are part of it."""
+        """Return how many cells of the total are in a state. Waiting candidates count as far as the total
+        counts them."""
         if state == "waiting":
             return max(0, self.counts["waiting"] - (self._uncounted.count - self.counts["not_chosen"]))
         return self.counts[state]
@@ -137,7 +138,7 @@ class LiveRun:
         return bool(record.refused and cell and self.plan.experiments[cell.experiment].promise)
 
     def vote(self, record: j.CellEnded) -> Vote | None:
-        """Return what a cell's end says of its rate to a search for a promise; None outside one."""
+        """Return what a cell's end tells a search for a promise about its rate; None outside of a search."""
         from benchbrief.runners.scheduling.promise_search import vote_by
 
         cell = self._planned.get(record.cell)
@@ -145,13 +146,13 @@ class LiveRun:
         return vote_by(record, cell, promise) if cell and promise else None
 
     def now(self) -> float:
-        """Epoch seconds by the time of the run's controller."""
+        """Return epoch seconds by the clock of the run's controller."""
         from benchbrief.runners.journal.controller_clock import now_in_run
 
         return now_in_run(self.start)
 
     def apply(self, record: j.AnyRecord) -> None:
-        """Take note of a record; those of cells that the plan does not have are left out."""
+        """Take note of a record. Cells that the plan does not have are ignored."""
         self.last_at = record.at
         if handler := getattr(self, f"_on_{record.type}", None):
             handler(record)
@@ -233,7 +234,7 @@ class LiveRun:
             self.running.pop(cell_id, None)
 
     def elapsed_s(self, now: float) -> float:
-        """Since the controller that drives the run began, until it ended."""
+        """Return the seconds since the controller that drives the run began, until it ended."""
         until = self.end.at if self.end is not None else now
         return max(0.0, until - self.start.at) if self.start is not None else 0.0
 
@@ -284,12 +285,13 @@ class LiveRun:
         )
 
     def expected_s(self, now: float) -> float:
-        """How long the run is expected to take, when it begins or goes on."""
+        """Return how long the run is expected to take when it begins or goes on."""
         said = self._known.wall_s
         return said if said is not None else self.remaining_s(now) or 0.0
 
     def left_text(self, now: float) -> str:
-        """The time left in words, "" when nothing is left: an estimate, or what a budget leaves, where that is less."""
+        """Return the time left in words; "" when nothing is left. It is an estimate, or what a budget leaves if that
+        is less."""
         from benchbrief.cli.terminal import duration
 
         left = self.remaining_s(now)
@@ -298,7 +300,8 @@ class LiveRun:
         return f"at most {duration(left)} left, by the budget" if self._by_budget else f"about {duration(left)} left"
 
     def share_done(self, now: float) -> float:
-        """How much of the run is done: of its cells, or of its time where a budget or a search may leave out cells."""
+        """Return how much of the run is done: of its cells, or of its time if a budget or a search may leave
+        out cells."""
         if not self._leaves_out:
             return self.finished / self.total if self.total else 1.0
         left, spent_s = self.remaining_s(now), self._spent_before_s + self.elapsed_s(now)
@@ -313,7 +316,8 @@ class LiveRun:
         return max(0.0, now - cell.step_began) * max(0.0, records / load.done - 1)
 
     def load_rate(self, cell_id: str, load: Load, now: float) -> str:
-        """The rate of a cell's load generators; while its data set is loaded, in records, and with the time left."""
+        """Return the rate of a cell's load generators; while its data set is loaded, in records and with the
+        time left."""
         from benchbrief.cli.terminal import duration, rate
 
         left = self.load_left_s(cell_id, load, now)
@@ -322,7 +326,7 @@ class LiveRun:
         return f"{load.ops_per_s:,.0f} records/s, loaded in about {duration(left)}"
 
     def hosts(self) -> dict[str, str]:
-        """What each host of the plan is used for now: the step of its cell, "" for nothing."""
+        """Return what each host of the plan is used for now: the step of its cell, "" for nothing."""
         steps = dict.fromkeys(self._hosts, "")
         for cell_id, cell in self.running.items():
             for host in self._locks[cell_id]:

@@ -32,7 +32,7 @@ from benchbrief.running.run_output import EndingOptions, note_simulation, report
 from benchbrief.running.stop_signals import stop_on_signals
 
 _NAMED = 3
-"""So many lanes that are not whole have their command shown."""
+"""The most incomplete lanes whose command is shown."""
 
 
 def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress) -> Finished:
@@ -55,8 +55,11 @@ def merge(plan: Plan, run_dir: Path, folders: Sequence[Path], progress: Progress
 
 
 def merge_so_far(run_dir: Path) -> None:
-    """Merge what the lanes of a run have, where they are jobs of a scheduler that goes on or was left: who asks after
-    the run sees them all. Does nothing while another process does the same."""
+    """Merge what the lanes of a run have so far, if they are jobs of a scheduler: whoever asks about the run sees
+    all of them.
+
+    Does nothing while another process does the same.
+    """
     if submitted_run(run_dir) is None:
         return
     if is_driven(run_dir) or run_state(run_dir) in ("running", "interrupted"):
@@ -83,7 +86,7 @@ def _next(run_dir: Path, merged: Merged) -> tuple[tuple[str, str], ...] | None:
 
 
 def _lane(run_dir: Path, lane: int, merged: Merged) -> str:
-    """Return the command for a lane, in the folder that it has begun in."""
+    """Return the command for a lane, in the folder where it began."""
     results = merged.lanes.get(lane)
     within = results is None or results.folder.resolve().is_relative_to(run_dir.resolve())
     into = "" if results is None or within else f" --into {shlex.quote(str(results.folder))}"
@@ -150,9 +153,9 @@ class NothingBegun(RunnerError):
 
 
 def run_submitted(plan: Plan, run_dir: Path, progress: Progress) -> Finished:
-    """Have all lanes run that are not good yet, then merge them. The caller holds `driving_alone`. Raises RunnerError.
+    """Run all lanes that are not good yet, then merge them. The caller holds `driving_alone`. Raises RunnerError.
 
-    A signal cancels the jobs; a kill leaves them to themselves.
+    A signal cancels the jobs; after a kill, they go on.
     """
     tails, driver = LaneTails(run_dir), LaneDriver(run_dir, plan, progress.note)
     with (

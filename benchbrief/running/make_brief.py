@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 class Stored(NamedTuple):
-    """What the tables of a run say: of the spec's expectations, of the probes that sampled too little, and of raw
-    outputs that are gone or were changed since they were measured."""
+    """What the tables of a run say: verdicts on expectations, probes that sampled too little, and raw outputs that
+    are gone or were changed."""
 
     verdicts: tuple[ExpectVerdict, ...]
     sampled: tuple[Patchy, ...]
@@ -40,9 +40,9 @@ class Stored(NamedTuple):
 
 
 def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> Stored:
-    """Build the run's tables from its journal and raw outputs, and judge what the spec expects of them.
+    """Build the run's tables from its journal and raw outputs, and judge the spec's expectations.
 
-    `evidence` is what the journal says, when it was read before.
+    `evidence` is what the journal says, if it was read before.
     """
     from benchbrief.results.analysis.cautions import patchy
     from benchbrief.results.analysis.expectation_verdicts import evaluate
@@ -126,7 +126,7 @@ def render_briefs(
 
 
 def warn_of_holder(plan: Plan) -> None:
-    """Say which run holds this machine now, and what to render beside it means."""
+    """Say which run holds this machine now, and what rendering beside it means."""
     holder = run_on_this_machine(plan)
     if holder is None:
         return
@@ -139,7 +139,7 @@ def warn_of_holder(plan: Plan) -> None:
 
 @contextmanager
 def making_brief() -> Iterator[None]:
-    """Within this, a file that finds no room keeps a brief of kept results from being made. Raises NoRoom."""
+    """Turn a full disk within this into an error about the brief. Raises NoRoom."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A run's cells, measured: the plan becomes journal and raw outputs."""
+"""Measures a run's cells: from plan to journal and raw outputs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from benchbrief.running.stop_signals import stop_on_signals
 
 
 def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool) -> TimeEstimated | None:
-    """Estimate the cells that are not good yet by the other runs of the folder.
+    """Estimate the cells that are not good yet, from the other runs of the folder.
 
     `report`: the reports will be rendered. Returns None for a simulated run, and for one that has begun before.
     """

@@ -1,4 +1,4 @@
-"""Measuring suspicious points again: the run's own plan, with their cells alone."""
+"""Measures suspicious points again, with the run's own plan reduced to their cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.journal.run_folder import create_run, load_plan, revision_in, simulation_of
 
 FOLDER = "measured-again"
-"""In the folder of runs, where no other command looks for runs."""
+"""Below the folder of runs, where no other command looks for runs."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class MeasuredAgain:
 def measure_again(
     run_dir: Path, judged: Sequence[JudgedSeries], times: int, across: Sequence[str], say: Callable[[str], None]
 ) -> MeasuredAgain:
-    """Run the cells behind what is suspect so many times, with those of its controls.
+    """Run the cells behind suspicious values this many times, together with those of their controls.
 
     Raises RunnerError, and Stop when a run is interrupted.
     """
@@ -78,7 +78,7 @@ def _value(
     made: Path,
     notes: dict[str, None],
 ) -> float:
-    """Return a value of a run; NaN where there is none, or where environment or definition are not as they were."""
+    """Return a value of a run; NaN if there is none, or if its environment or definition has changed."""
     row = rows.get((series.quantity, canonical(dict(series.point))))
     if part is None or row is None or row.value is None:
         why = row.reason if row else "it has no such point"
@@ -94,7 +94,7 @@ def _value(
 
 
 def _cells(plan: Plan, series: HistorySeries, notes: dict[str, None]) -> list[Cell]:
-    """Return the cells behind a value; none where they can't be measured apart."""
+    """Return the cells behind a value; none if they can't be measured alone."""
     metric = next((each for each in plan.metrics if each.name == series.quantity), None)
     cells = list(cells_at(plan, tuple(series.point.items()), metric))
     alone = f"{series.quantity} at {series.at} can't be measured again alone"

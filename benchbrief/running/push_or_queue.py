@@ -1,4 +1,4 @@
-"""Pushing a run to a shared store, now or as soon as the store can be reached."""
+"""Pushes a run to a shared store, now or as soon as the store can be reached."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def push_now(
     progress: Callable[[int, int], None] = lambda _done, _all: None,
     caution: Callable[[str], None] = lambda _text: None,
 ) -> Pushed:
-    """Push a run. When the store can't take it now, the push is kept in the run's folder, to be tried again.
+    """Push a run. If the store can't take it now, keep the push in the run's folder, to be tried again.
 
     Raises RunnerError, OSError.
     """
@@ -46,7 +46,8 @@ def push_now(
 
 
 def push_or_explain(run_dir: Path, url: str, tags: Sequence[str] = ()) -> str:
-    """Push a run that has just ended. Returns why it could not be pushed, or "": no store makes a measurement fail."""
+    """Push a run that has just ended. Returns why it could not be pushed, or "": a store never makes a
+    measurement fail."""
     asked = QueuedPush(url, tuple(tags))
     try:
         push_now(run_dir, asked)

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence
 
 _ALIKE = 3
-"""More failed cells than these with one reason are shown together."""
+"""More failed cells than this with one reason are shown together."""
 _MOST = 8
-"""More warnings or kept expectations than these are counted only."""
+"""More warnings or kept expectations than this are only counted."""
 
 
 class EndingOptions(TypedDict):
@@ -73,10 +73,10 @@ def ending_options(function: F) -> F:
 def run_and_report(
     run_dir: Path, progress: Progress, asked: EndingOptions, warned: Iterable[str] = (), retake: Retake | None = None
 ) -> None:
-    """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code.
+    """Run a run's plan, report how it ended, also in files for a build server, and stop with its exit code.
 
-    `warned` holds the warnings given before the run began. The end of the run repeats them. `retake`
-    is as for `run_plan`.
+    `warned` holds the warnings given before the run began. The end of the run repeats them. `retake` is as for
+    `run_plan`.
     """
     from benchbrief.pipeline import run_plan
 
@@ -94,7 +94,7 @@ def note_simulation(run_dir: Path, progress: Progress) -> None:
 
 
 def report_as_asked(finished: Finished, asked: EndingOptions, warned: Iterable[str]) -> None:
-    """Push a run that has ended, tell how as the options of the command say, and stop with its exit code."""
+    """Push a run that has ended, report it as the options of the command say, and stop with its exit code."""
     if asked["push"] and finished.status != "interrupted":
         from benchbrief.running.push_or_queue import push_or_explain
 
@@ -119,7 +119,7 @@ def report_end(
     markdown: Path | None = None,
     warned: Iterable[str] = (),
 ) -> None:
-    """Tell how a run ended, also in files for a build server, and stop with its exit code."""
+    """Report how a run ended, also in files for a build server, and stop with its exit code."""
     from benchbrief.results.ingest.run_evidence import read_evidence
 
     evidence = finished.evidence or read_evidence(finished.run_dir, finished.plan)
@@ -137,7 +137,7 @@ def report_end(
 
 @dataclass(frozen=True)
 class Summary:
-    """`counts` are cells by what became of them; `warnings` pairs each with how many cells it is of (0: of the run).
+    """`counts` are cells by what became of them. `warnings` pairs each with its number of cells (0: the run itself).
 
     `next` pairs what can be done with the command for it.
     """
@@ -242,7 +242,7 @@ def _after_success(finished: Finished, plan: Plan, run: str, anew: str, *, repor
 
 
 def _fails_for_good(evidence: Evidence) -> bool:
-    """Whether a simulated run was asked to let cells fail each time: tried again, they fail again."""
+    """Return whether a simulated run was told to let cells fail each time, so that trying again does not help."""
     simulated = evidence.simulated
     return simulated is not None and (simulated.errors > 0 or any(each.share >= 1 for each in simulated.failing))
 
@@ -281,7 +281,8 @@ def tell(finished: Finished, summary: Summary) -> None:
     """Print how a run ended, what is missing, where the brief is and what to type next."""
     show()
     for line in _lines(finished, summary):
-        show_wrapped(line.text, indent=_INDENT, colour=line.colour, whole=line.whole)
+        indent = _INDENT if line.text.startswith("  ") else 4
+        show_wrapped(line.text, indent=indent, colour=line.colour, whole=line.whole)
 
 
 _INDENT = 10
@@ -331,7 +332,7 @@ def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
 
 
 def _ended(finished: Finished) -> str:
-    """The status of a run; of one that is done, with what its results lack all the same."""
+    """Return the status of a run. Of one that is done, it says what the results lack."""
     if finished.status == "done":
         if finished.lost:
             return f"done, but {plural(len(finished.lost), 'raw output')} missing or changed"
@@ -389,7 +390,7 @@ def _sampled(probe: Patchy) -> str:
 
 
 def grouped(failed: Mapping[str, str]) -> list[tuple[list[str], str]]:
-    """Cells that failed for one reason, whatever the numbers in it; the reason is the first one's."""
+    """Group cells that failed for one reason, whatever its numbers. The reason is that of the first cell."""
     groups: dict[Hashable, tuple[list[str], str]] = {}
     for cell, reason in failed.items():
         groups.setdefault(shape_of_failure(cell, reason), ([], reason))[0].append(cell)

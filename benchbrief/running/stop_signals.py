@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchbrief.runners.session.session import Underway
 
 _NAMED = 5
-"""More jobs than these are counted only."""
+"""More jobs than this are only counted."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Checking what is open: the diagnostics of every file that an open spec reaches, in the words of the protocol."""
+"""Checks what is open: the diagnostics of every file that an open spec reaches, in the terms of the protocol."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEVERITIES = {"error": types.DiagnosticSeverity.Error, "warning": types.Diagnos
 
 @dataclass(frozen=True)
 class ShownFinding:
-    """A diagnostic of the compiler, and the same for the client."""
+    """A diagnostic of the compiler, and its form for the client."""
 
     diagnostic: Diagnostic
     shown: types.Diagnostic
@@ -33,7 +33,7 @@ class ShownFinding:
 class Analysis:
     """One spec with the files that it uses, examined. `found` are the findings in each file, by its URI.
 
-    `model` is the one from when there last was one; `memory` is for the next check.
+    `model` is the last one that there was; `memory` is for the next check.
     """
 
     files: tuple[Parsed, ...]
@@ -50,13 +50,14 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Checked:
-    """What is open at one moment: an analysis for each spec that no other open one uses."""
+    """What is open at one moment: an analysis for each spec that no other open spec uses."""
 
     snapshot: Snapshot
     analyses: Mapping[Path, Analysis] = field(default_factory=dict)
 
     def findings(self) -> dict[str, list[ShownFinding]]:
-        """Of every file that is open or has any, by URI; what two specs find in a file that both use is listed once."""
+        """Return the findings of every file that is open or has any, by URI. What two specs find in a file that both
+        use is listed once."""
         found: dict[str, list[ShownFinding]] = {buffer.uri: [] for buffer in self.snapshot.open.values()}
         for analysis in self.analyses.values():
             for uri, findings in analysis.found.items():
@@ -71,7 +72,7 @@ class Checked:
 
 
 def check_all(snapshot: Snapshot, before: Checked | None) -> Checked:
-    """Examine every open spec again of which a file has changed."""
+    """Examine every open spec again that has a changed file."""
     reached = {real: snapshot.reach(buffer.path) for real, buffer in snapshot.open.items()}
     members = {real: {file.path.resolve() for file in files} for real, files in reached.items()}
     analyses: dict[Path, Analysis] = {}
@@ -144,7 +145,7 @@ def _lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _place(analysis: Analysis, span: Span) -> types.Location | None:
-    """Where a span is; what can't be decoded is in a text of its own, that no file's version holds."""
+    """Return where a span is. A file that can't be decoded has a text of its own, which no version of the file has."""
     known = analysis.place(span)
     if known is not None or not span.source.name:
         return known
@@ -153,7 +154,7 @@ def _place(analysis: Analysis, span: Span) -> types.Location | None:
 
 
 def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[ShownFinding]]) -> Iterator[ShownFinding]:
-    """A word at each `use` whose file can't be used: it is why nothing else is said of the spec."""
+    """Return a word at each `use` whose file can't be used: that is why nothing else is said of the spec."""
     root = analysis.files[0]
     for use in (each for each in root.declarations if isinstance(each, ast.Use)):
         path = used_path(root, use)

@@ -1,4 +1,4 @@
-"""What may be typed at the cursor: the words that the checker would accept there, best first."""
+"""What may be typed at the cursor: the words that the checker accepts there, best first."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _ICONS: dict[Kind, types.CompletionItemKind] = {
 
 @dataclass(frozen=True)
 class Suggestions:
-    """At a cursor in a text; with `snippets`, for a client that knows of them."""
+    """Suggestions at a cursor in a text; with `snippets`, for a client that supports them."""
 
     text: str
     cursor: Cursor
@@ -75,7 +75,7 @@ class Suggestions:
 
     @property
     def has_expressions(self) -> bool:
-        """Whether values here are expressions of metrics: in reports, metrics and expectations."""
+        """Whether values here are expressions over metrics: in reports, metrics and expectations."""
         outermost = self.cursor.blocks[1] if len(self.cursor.blocks) > 1 else None
         if outermost is not None:
             return outermost.head.keyword == "report"
@@ -104,7 +104,8 @@ class Suggestions:
 
     @staticmethod
     def others(registry: Registry[ExtensionSpec]) -> Iterator[tuple[str, str]]:
-        """Those of other packages, each with a sentence. Nothing is imported: a slow spec would hold up the list."""
+        """Yield the extensions of other packages, each with a sentence. Nothing is imported: a slow spec would hold
+        up the list."""
         for offer in registry.offered():
             if offer.name not in registry.own:
                 yield offer.name, f"{article(registry.kind).capitalize()} of the package {offer.source}."
@@ -187,7 +188,7 @@ class Suggestions:
                 yield Item(symbol.name, kind=icon, detail=symbol.kind, documentation=doc)
 
     def hardware(self, *, with_variants: bool) -> Iterator[Item]:
-        """Groups and variants; where one of them is wanted, only what is by itself one."""
+        """Yield groups and variants. Where one group is wanted, those with variants are left out."""
         variants = self.index.names("variant")
         groups = {name.partition(".")[0] for name in variants}
         for item in self.names("hardware"):
@@ -200,7 +201,7 @@ class Suggestions:
                 yield self.word(word, f"A variant of `{symbol.name.partition('.')[0]}`.", ItemKind.EnumMember)
 
     def units(self, number: Number | None) -> Iterator[Item]:
-        """Units of the number's dimension, or all of them."""
+        """Yield units of the number's dimension, or all of them."""
         wanted = number.dimension if number else None
         if wanted is not None and number is not None and "/" in number.unit:
             yield self.word(number.unit, number.wanted, ItemKind.Unit)
@@ -216,7 +217,7 @@ class Suggestions:
         return Item(word, kind=kind, documentation=markdown(doc), insert_text=insert or None)
 
     def words(self, known: Iterable[tuple[str, str]], kind: types.CompletionItemKind) -> Iterator[Item]:
-        """Words, each with its doc."""
+        """Yield words, each with its doc."""
         return (self.word(word, doc, kind) for word, doc in known)
 
     def snippet(self, word: str, snippet: str, doc: str, kind: types.CompletionItemKind) -> Item:
@@ -230,7 +231,7 @@ class Suggestions:
 _SIGNS = {"=", ",", "[", "(", "{", ":", "+", "-", "*", "/", "<", ">", "<=", ">=", "==", "!=", ".", ".."}
 _LINKS = {"and", "or", "not", "x", "over", "by", "along", "when", "every", "on", "from", "in"}
 OPERATORS = frozenset(_SIGNS | _LINKS)
-"""What a value can't end with."""
+"""A value can't end with these."""
 
 
 class ExpressionSuggestions(Suggestions):
@@ -260,7 +261,7 @@ class ExpressionSuggestions(Suggestions):
             yield from self.links()
 
     def lists_dimensions(self) -> bool:
-        """After `over threads, `."""
+        """Return whether the cursor is after `over threads, `."""
         words = [token.text for token in self.cursor.before if token.kind == "word"]
         links = [word for word in words if word in ("over", "by", "along", "when")]
         return self.cursor.last in (",", "and") and bool(links) and links[-1] == "over"
@@ -325,7 +326,7 @@ _TARGET = Number("ops/s", "20k ops/s")
 def complete(
     document: Document, position: types.Position, index: NameIndex, *, snippets: bool, after: str | None = None
 ) -> list[Item]:
-    """The items for a cursor; none in comments and in plain text.
+    """Return the items for a cursor; none in comments and in plain text.
 
     `after` is the character that made the client ask: after a blank, only where a word must follow.
     """
@@ -371,7 +372,7 @@ _CALLS_OF: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }
 """The words and calls that an attribute may have, each with its snippet and its doc."""
 _CALLS = ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady", *word_meanings.ARRIVALS)
-"""Those whose arguments have names throughout, or may have."""
+"""Calls whose arguments have names, all or some of them."""
 
 
 class _Completer(ExpressionSuggestions):
@@ -477,7 +478,7 @@ class _Completer(ExpressionSuggestions):
         return schema_of(keyword, family_at(self.cursor, self.index))
 
     def keys(self, block: OpenBracket) -> Iterator[Item]:
-        """The attributes that the block does not say yet, those that it must say first; then the blocks in it."""
+        """Yield the attributes that the block does not have yet, required ones first, then the blocks in it."""
         schema = self.schema(block)
         if schema is None:
             return
@@ -539,7 +540,7 @@ class _Completer(ExpressionSuggestions):
         yield from self.params(shape)
 
     def wanted(self, kind: str, key: str, shape: Shape | None, last: str) -> Iterator[Item]:
-        """What the value of an attribute may be, by its block and its name, else by its shape."""
+        """Return what the value of an attribute may be, by its block and its name, else by its shape."""
         match kind, key:
             case "experiment", "hardware":
                 return self.hardware(with_variants=True)
@@ -568,7 +569,7 @@ class _Completer(ExpressionSuggestions):
                 return self.of_shape(shape)
 
     def calls(self, known: Mapping[str, tuple[str, str]]) -> Iterator[Item]:
-        """Words and calls, each with its snippet and its doc."""
+        """Yield words and calls, each with its snippet and its doc."""
         for name, (call, doc) in known.items():
             yield self.snippet(name, call, doc, ItemKind.Function if "(" in call else ItemKind.EnumMember)
 
@@ -618,7 +619,7 @@ class _Completer(ExpressionSuggestions):
 
 
 def _number_of(block: OpenBracket, shape: Shape | None, cursor: Cursor) -> Number | None:
-    """What a number here has to be, as far as one can tell; None for anything."""
+    """Return what a number here has to be, as far as is known; None for anything."""
     last = [token.text for token in cursor.before[-2:]]
     if isinstance(shape, Number):
         return shape

@@ -105,7 +105,7 @@ class BlockHead:
 
     keyword: str
     words: tuple[str, ...] = ()
-    """What follows the keyword, texts left out."""
+    """What follows the keyword, without texts."""
 
     @property
     def name(self) -> str:
@@ -163,7 +163,7 @@ class Cursor:
 
     @property
     def before(self) -> list[TypedToken]:
-        """The tokens before the word, since the bracket or the attribute that it is in."""
+        """The tokens before the word, from the bracket or the attribute that it is in."""
         return self.frame.tokens
 
     @property
@@ -172,7 +172,7 @@ class Cursor:
 
 
 def cursor_at(text: str, offset: int) -> Cursor:
-    """Where `offset` is. What comes after it matters for the end of the word only."""
+    """Return where `offset` is. Only the end of the word depends on what follows."""
     start = offset
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
@@ -193,14 +193,14 @@ def cursor_at(text: str, offset: int) -> Cursor:
 
 
 def tokens(text: str, start: int, end: int) -> Iterator[TypedToken]:
-    """The words, numbers, texts, comments and signs of a piece of text."""
+    """Yield the words, numbers, texts, comments and signs of a piece of text."""
     for match in _TOKEN.finditer(text, start, end):
         if match.lastgroup is not None and match.lastgroup != "space":
             yield TypedToken(match.lastgroup, match.group(), match.start(), match.end())
 
 
 def keys_after(text: str, offset: int) -> set[str]:
-    """The attributes that the block around `offset` goes on to say."""
+    """Return the attributes that the block around `offset` has after it."""
     depth = 0
     found: set[str] = set()
     before: TypedToken | None = None
@@ -221,7 +221,7 @@ def keys_after(text: str, offset: int) -> set[str]:
 
 
 def _in_string(text: str, token: TypedToken, word: tuple[int, int, int], frames: list[OpenBracket]) -> Cursor:
-    """A cursor inside a text that `token` begins: in one of its holes, or in what is plain."""
+    """Return the cursor in a text that `token` begins: in one of its holes, or in plain text."""
     start, offset, end = word
     opened = -1
     for special in _SPECIAL.finditer(text, token.start, start):
@@ -263,7 +263,7 @@ def _take(frames: list[OpenBracket], token: TypedToken, text: str) -> None:
 
 
 def _begins_declaration(text: str, token: TypedToken) -> bool:
-    """Whether a token is a keyword at the margin, with no value of its own."""
+    """Return whether a token is a keyword at the margin, with no value of its own."""
     at_margin = token.start == 0 or text[token.start - 1] == "\n"
     return at_margin and token.text in DECLARATIONS and not _VALUE_NEXT.match(text, token.end)
 
@@ -292,7 +292,7 @@ def _begin_value(frame: OpenBracket) -> None:
 
 
 def _head(before: list[TypedToken], text: str) -> BlockHead:
-    """The head of the block whose `{` comes after these tokens."""
+    """Return the head of the block whose `{` comes after these tokens."""
     run: list[TypedToken] = []
     for token in reversed(before):
         if token.kind not in ("word", "string", "text") and token.text != ".":
@@ -311,7 +311,7 @@ def _is_first(text: str, token: TypedToken) -> bool:
 
 
 def _dotted(before: list[TypedToken]) -> str:
-    """`latency.p99` before a `[`."""
+    """Return `latency.p99` before a `[`."""
     words: list[str] = []
     for token in reversed(before):
         if token.kind == "word" and (not words or words[-1] == "."):
@@ -331,7 +331,7 @@ def markdown(text: str) -> types.MarkupContent | None:
 
 
 def attribute_doc(key: Key) -> str:
-    """What an attribute says, what its value must be, and what holds when it is left out."""
+    """Return what an attribute says, what its value must be, and its default."""
     lines = [key.doc, "", f"Wanted: {key.shape.described}"]
     if key.example:
         lines.append(f"As in: `{key.example}`")
@@ -345,7 +345,7 @@ def attribute_doc(key: Key) -> str:
 
 
 def declared(node: Node) -> str:
-    """The declaration as it is written, cut when it is long."""
+    """Return the declaration as it is written, cut when it is long."""
     lines = node.span.text.splitlines()
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES - 1], "  ..."]
@@ -354,7 +354,7 @@ def declared(node: Node) -> str:
 
 
 def schema_of(keyword: str, family: str) -> BlockSchema | None:
-    """What a block may hold; `family` is the engine or the tool that it is for, "" where that is not known."""
+    """Return what a block may hold; `family` is its engine or tool, "" if unknown."""
     engine = ENGINE_SPECS.usable(family) if keyword in ("database", "options") else None
     match keyword:
         case "options":
@@ -369,14 +369,14 @@ def schema_of(keyword: str, family: str) -> BlockSchema | None:
 
 
 def family_at(cursor: Cursor, index: NameIndex) -> str:
-    """What the block at the cursor is for, as `family_of` says it; of `options`, what the database around them is."""
+    """Return the family of the block at the cursor; of `options`, that of the database around them."""
     *around, block = cursor.blocks
     head = around[-1].head if block.head.keyword == "options" and around else block.head
     return family_of(head.name if head.keyword == "override" else head.keyword, head.name, head.base, index)
 
 
 def family_of(kind: str, name: str, base: str, index: NameIndex) -> str:
-    """What a workload is from (`ycsb`, `db_bench`), or the engine of a database; "" when that is not known."""
+    """Return what a workload is from (`ycsb`, `db_bench`), or the engine of a database; "" if unknown."""
     if kind == "workload":
         seen: set[str] = set()
         while base and "." not in base and base not in seen:

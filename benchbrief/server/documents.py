@@ -34,7 +34,7 @@ Encoding = types.PositionEncodingKind
 
 
 class DocumentText:
-    """Never changes; `changed` gives the next one. Offsets are in characters."""
+    """A text that never changes; `changed` returns the next one. Offsets are in characters."""
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         # Half of a surrogate pair, which JSON can carry and UTF-8 can't, takes the place of a replacement character
@@ -49,12 +49,12 @@ class DocumentText:
 
     @property
     def lines(self) -> list[str]:
-        """With their line ends; the last is "" when the text ends with one."""
+        """The lines with their ends; the last is "" when the text ends with a line end."""
         starts = self.line_starts
         return [self.text[start:end] for start, end in zip(starts, [*starts[1:], len(self.text)], strict=True)]
 
     def changed(self, change: types.TextDocumentContentChangeEvent) -> DocumentText:
-        """The text after one change of the client's."""
+        """Return the text after one change of the client's."""
         if isinstance(change, types.TextDocumentContentChangePartial):
             start, end = self.offset(change.range.start), self.offset(change.range.end)
             if end < start:
@@ -71,7 +71,7 @@ class DocumentText:
         return types.Range(self.position(start), self.position(end))
 
     def offset(self, position: types.Position) -> int:
-        """The offset of a position; one beyond its line is at the line's end, one within a character at its start."""
+        """Return the offset of a position. Beyond its line it is the line's end, within a character its start."""
         if position.line >= len(self.line_starts):
             return len(self.text)
         start = self.line_starts[position.line]
@@ -86,7 +86,7 @@ class DocumentText:
         return start + len(line)
 
     def _line(self, number: int) -> str:
-        """Without its line end."""
+        """Return a line without its end."""
         last = number + 1 == len(self.line_starts)
         end = len(self.text) if last else self.line_starts[number + 1]
         return self.text[self.line_starts[number] : end].rstrip("\r\n")
@@ -159,19 +159,19 @@ class Parsed:
 
     @property
     def declarations(self) -> Iterator[ast.Declaration]:
-        """Those that could be read."""
+        """The declarations that could be read."""
         for part in self.parts:
             yield from part.declarations
 
 
 def path_of(uri: str, root: Path) -> Path:
-    """Where a document is, or, for one that is in no file yet, would be: in the folder that is open."""
+    """Return where a document is. One without a file would be in the open folder."""
     name = uris.to_fs_path(uri)
     return Path(os.path.normpath(name)) if name else root / uri.replace("/", "_")
 
 
 def used_path(by: Parsed, use: ast.Use) -> Path | None:
-    """The file that is named; None when no file can be named so."""
+    """Return the named file; None when no file can have this name."""
     text = use.path.plain
     if not text or "\0" in text:
         return None
@@ -223,7 +223,7 @@ class Documents:
         return Snapshot(self, dict(self.open))
 
     def with_users(self, files: Iterable[Parsed]) -> Documents:
-        """The same, with each closed spec of the folders that uses one of the files as if it were open, too."""
+        """Return the documents, with each closed spec of the folders that uses one of the files treated as open."""
         snapshot = self.snapshot()
         wanted = {file.path.resolve() for file in files}
         users: dict[Path, Buffer] = {}
@@ -237,8 +237,8 @@ class Documents:
 
 
 def specs_below(folders: Iterable[Path], most_entries: int = MOST_ENTRIES) -> tuple[list[Path], bool]:
-    """The specs on disk, but for those in hidden folders and in what package managers and runs leave; and whether these
-    are all, since no more is looked at than an editor can wait for."""
+    """Return the specs on disk, without hidden folders and what package managers and runs leave, and whether these
+    are all: the search ends before an editor would wait too long."""
     found: list[Path] = []
     entries = 0
     for root in folders:
@@ -269,14 +269,14 @@ class Snapshot:
         return parsed.tree
 
     def parsed(self, path: Path) -> Parsed:
-        """The file, with its syntax error if it has one. Raises SpecError when it can't be read."""
+        """Return the file, with its syntax error if it has one. Raises SpecError when it can't be read."""
         real = path.resolve()
         if real not in self.files:
             self.files[real] = self._read(path, real)
         return self.files[real]
 
     def reach(self, path: Path) -> tuple[Parsed, ...]:
-        """The file and all that it uses, as far as they can be read."""
+        """Return the file and everything that it uses, as far as it can be read."""
         found: dict[Path, Parsed] = {}
         waiting = [path]
         while waiting and len(found) < MAX_FILES:
@@ -337,7 +337,7 @@ def _unusable(source: Source) -> SpecError | None:
 
 
 def _parts(whole: Source, before: Iterable[FilePart]) -> tuple[list[FilePart], PartlyRead | None]:
-    """The parts in order, read or taken from before, and the syntax errors in them."""
+    """Return the parts in order, read now or before, and the syntax errors in them."""
     known: dict[tuple[str, str], list[FilePart]] = {}
     for part in before:
         known.setdefault((part.source.name, part.source.text), []).append(part)

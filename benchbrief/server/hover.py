@@ -1,4 +1,4 @@
-"""What is under the cursor: the documentation of a word of the language, or what a name stands for in the end."""
+"""What is under the cursor: the documentation of a word of the language, or what a name finally stands for."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _FENCE = re.compile(r"```bench .*")
 def hover(
     view: View, model: Model | None, findings: list[ShownFinding], position: types.Position
 ) -> types.Hover | None:
-    """`model` is the checked spec, as far as there is one; `findings` are those of the file."""
+    """Return the hover text. `model` is the checked spec, as far as there is one; `findings` are those of the file."""
     text = view.file.text
     offset = text.offset(position)
     parts: list[str] = []
@@ -99,7 +99,7 @@ def _declared_unit(view: View, offset: int) -> ast.Name | None:
 
 
 def _token_at(view: View, offset: int) -> TypedToken | None:
-    """The word or number that holds an offset, or ends at it; none in comments and plain texts."""
+    """Return the word or number at an offset, or ending there; none in comments and plain texts."""
     text = view.file.text.text
     cursor = cursor_at(text, offset)
     if cursor.inside in ("comment", "text", "format"):
@@ -166,7 +166,7 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
 
 
 def _of_extension(key: str, word: str) -> str:
-    """What an extension says of itself, whose name is a value of the attribute `key`; "" where there is none."""
+    """Return what an extension says of itself, if it is a value of the attribute `key`; "" if there is none."""
     match key:
         case "power" if meter := METER_SPECS.usable(word):
             return f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"
@@ -217,7 +217,7 @@ def _measure(name: str) -> str:
 
 
 def _of_quantity(text: str, number: TypedToken) -> Iterator[str]:
-    """`75M records` is 75,000,000 records."""
+    """Write `75M records` as 75,000,000 records."""
     following = next(tokens(text, number.end, min(len(text), number.end + 80)), None)
     end = number.end
     if following is not None and following.kind == "word" and "\n" not in text[number.end : following.start]:

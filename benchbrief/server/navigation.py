@@ -32,7 +32,7 @@ _KINDS = {
 
 
 def outline(view: View) -> list[types.DocumentSymbol]:
-    """Of the file as it is; what a syntax error hides is listed as it last was."""
+    """Return the outline of the file; what a syntax error hides is listed as it last was."""
     known = [symbol for file in (view.file, *view.former) if file.uri == view.file.uri for symbol in _of_file(file)]
     first = {(symbol.detail, symbol.name): symbol for symbol in reversed(known)}
     return sorted(first.values(), key=lambda symbol: symbol.range.start)
@@ -43,7 +43,7 @@ def _of_file(file: Parsed) -> list[types.DocumentSymbol]:
 
 
 def named(views: Iterable[View], query: str) -> list[types.WorkspaceSymbol]:
-    """What open specs declare whose name holds the letters of `query` in their order."""
+    """Return what open specs declare whose name has the letters of `query` in their order."""
     found: dict[tuple[str, str, str], types.WorkspaceSymbol] = {}
     for view in views:
         for symbol in view.index.nodes:
@@ -112,13 +112,13 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 class CannotRename(JsonRpcException):
-    """Why, in words for the user; editors show them."""
+    """Why a name can't be changed, in words for the user. Editors show them."""
 
     CODE = int(types.LSPErrorCodes.RequestFailed)
 
 
 def definitions(view: View, offset: int) -> list[types.Location]:
-    """Where what is named at an offset is declared; of a fact, by every hardware that has it."""
+    """Return where the name at an offset is declared; a fact by every hardware that has it."""
     occurrence = view.occurrence(offset)
     if occurrence is None:
         return []
@@ -138,7 +138,7 @@ def references(views: Views, view: View, offset: int, *, declaration: bool) -> l
 
 
 def highlights(view: View, offset: int) -> list[types.DocumentHighlight]:
-    """Every place of the name in this file: where it is declared is a write, the others are reads."""
+    """Return every place of the name in this file: its declaration is a write, the others are reads."""
     occurrence = view.occurrence(offset)
     found = []
     for each in view.index.of(occurrence.symbol) if occurrence else ():
@@ -149,7 +149,7 @@ def highlights(view: View, offset: int) -> list[types.DocumentHighlight]:
 
 
 def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
-    """The name at an offset, and its place. Raises CannotRename."""
+    """Return the name at an offset, and its place. Raises CannotRename."""
     if view.broken is not None:
         raise CannotRename("a file of this spec has a syntax error; mend it first, so that no use is missed")
     occurrence = view.occurrence(offset)
@@ -162,7 +162,7 @@ def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
 
 
 def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceEdit:
-    """Edits for every place in all of these specs that share the declaration. Raises CannotRename."""
+    """Return edits for every place in all of these specs that share the declaration. Raises CannotRename."""
     occurrence, _ = renamable(view, offset)
     symbol = occurrence.symbol
     if not _NAME.fullmatch(name):
@@ -188,7 +188,7 @@ def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceE
 
 
 def _collision(index: NameIndex, symbol: Symbol, name: str) -> str:
-    """Why a symbol can't have this name; "" when it can."""
+    """Return why a symbol can't have this name; "" when it can."""
     if symbol.kind == "metric" and (what := reserved_for(name)):
         return f"`{name}` is {what} of the language"
     if symbol.kind == "fact" and name in BUILT_IN_FACTS:

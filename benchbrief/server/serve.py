@@ -104,7 +104,7 @@ class BenchServer(LanguageServer):
         self._pool = ThreadPoolExecutor(1, "check")
 
     def check_soon(self) -> None:
-        """Check what is open, after the check that may be under way."""
+        """Check what is open after any check that is under way."""
         self._due = True
         if self._checking is None or self._checking.done():
             self._checking = asyncio.ensure_future(self._check())
@@ -148,7 +148,7 @@ class BenchServer(LanguageServer):
                 self.published[uri] = params
 
     def log_error(self, what: str, detail: str) -> None:
-        """For the client's log: a mistake of ours, which the user can only report."""
+        """Write a mistake of ours to the client's log, which the user can only report."""
         message = f"bench lsp: {what}; this is a bug, please report it\n{detail}"
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
 
@@ -163,7 +163,7 @@ _MOST = 200
 
 
 def used_files(document: DocumentText, position: types.Position, path: Path) -> list[types.CompletionItem] | None:
-    """Items for a cursor in the text behind `use`; None when it is elsewhere."""
+    """Return items for a cursor in the text after `use`; None elsewhere."""
     offset = document.offset(position)
     here = next((use for use in _USE.finditer(document.text) if use.start(1) <= offset <= use.end(1)), None)
     if here is None:
@@ -183,12 +183,12 @@ def used_files(document: DocumentText, position: types.Position, path: Path) -> 
 
 
 def formatted(file: Parsed) -> list[types.TextEdit]:
-    """Edits of the lines that `bench fmt` would change. Raises SpecError on a syntax error."""
+    """Return edits of the lines that `bench fmt` would change. Raises SpecError on a syntax error."""
     return changed_lines(file.text, format_source(file.whole))
 
 
 def changed_lines(text: DocumentText, after: str) -> list[types.TextEdit]:
-    """An edit for each run of lines that differ."""
+    """Return an edit for each run of lines that differ."""
     old, new = text.lines, DocumentText(after, text.encoding).lines
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     offsets = [*text.line_starts, len(text.text)]
@@ -200,7 +200,7 @@ def changed_lines(text: DocumentText, after: str) -> list[types.TextEdit]:
 
 
 def fixes(analysis: Analysis, findings: list[ShownFinding], where: types.Range) -> list[types.CodeAction]:
-    """A quick fix for each suggestion whose diagnostic touches the range."""
+    """Return a quick fix for each suggestion whose diagnostic touches the range."""
     actions = []
     for finding in findings:
         suggestion = finding.diagnostic.suggestion
@@ -378,7 +378,8 @@ _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages b
 
 
 class _Bounded(io.BufferedReader):
-    """Standard input, where no message is longer than any spec: room is made for a whole one before it has come."""
+    """Standard input that refuses messages longer than any spec: room for a whole message is made before it has
+    come."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(size) if size is not None and size <= _LONGEST else b"{}"  # no message: the client is told

@@ -1,6 +1,6 @@
-"""A spec as the editor asks about it: the files that belong together, who is meant by each name, and where that is.
+"""A spec for the editor: the files that belong together, and what each name means and where.
 
-While a declaration can't be read for a syntax error, what it last was stands in for it, so that its names stay known.
+While a syntax error hides a declaration, its last version stands in for it, so that its names stay known.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchbrief.server.documents import Documents, Parsed, Snapshot
 
 @dataclass(frozen=True)
 class View:
-    """`file` is the one that is asked about; `files` are a spec and all that it uses. `former` are stand-ins."""
+    """`file` is the one that was asked about; `files` are a spec and all that it uses. `former` are stand-ins."""
 
     file: Parsed
     files: tuple[Parsed, ...]
@@ -34,7 +34,7 @@ class View:
         return index([*declarations, *stand_ins])
 
     def place(self, span: Span) -> tuple[Parsed, int] | None:
-        """The file of a span, and where in it the span starts."""
+        """Return the file of a span, and where the span starts in it."""
         for file in (*self.files, *self.former):
             if file.holds(span):
                 return file, file.offset(span)
@@ -45,7 +45,7 @@ class View:
         return types.Location(place[0].uri, place[0].range(span)) if place else None
 
     def occurrence(self, offset: int) -> Occurrence | None:
-        """The name of something declared at an offset of the file."""
+        """Return the name of something declared at an offset of the file."""
         for part in reversed(self.file.parts):
             if part.start <= offset:
                 return self.index.at(part.source, offset - part.start)
@@ -69,18 +69,18 @@ def _called(declaration: ast.Declaration) -> tuple[str, str]:
 
 
 class Views:
-    """Views of the documents as they are; the last ones are kept while nothing changes."""
+    """Views of the current documents; the last ones are kept while nothing changes."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._kept: dict[tuple[int, ...], View] = {}
 
     def of(self, uri: str) -> View | None:
-        """The view of an open file: within the first open spec that uses it, or by itself."""
+        """Return the view of an open file: within the first open spec that uses it, or alone."""
         return next(iter(self.every(uri)), None)
 
     def every(self, uri: str) -> list[View]:
-        """One for each open spec that the file belongs to."""
+        """Return one view for each open spec that the file belongs to."""
         snapshot = self._documents.snapshot()
         real = next((path for path, buffer in snapshot.open.items() if buffer.uri == uri), None)
         if real is None:
@@ -106,17 +106,17 @@ class Views:
         return self._kept[key]
 
     def with_users(self, uri: str) -> Views:
-        """The same, with the closed specs of the editor's folders that share a file with this one's."""
+        """Return the same, with the closed specs of the editor's folders that share a file with this one's."""
         files = [file for view in self.every(uri) for file in view.files]
         return Views(self._documents.with_users(files))
 
     @property
     def with_every_user(self) -> bool:
-        """Whether all closed specs were looked at, where they were to be."""
+        """Return whether all closed specs were looked at, if they were to be."""
         return self._documents.every_user
 
     def places(self, symbol: Symbol, uri: str) -> list[types.Location]:
-        """Every place of a symbol of the file's spec, in all open specs that share its declaration."""
+        """Return every place of a symbol of the file's spec, in all open specs that share its declaration."""
         views = self.every(uri)
         if not views:
             return []
@@ -135,7 +135,7 @@ class Views:
         return list(found.values())
 
     def sharing(self, uri: str) -> list[View]:
-        """The views of all open specs that share a file with this one's."""
+        """Return the views of all open specs that share a file with this one's."""
         files = {file.uri for view in self.every(uri) for file in view.files}
         every = [view for buffer in self._documents.open.values() for view in self.every(buffer.uri)]
         return [view for view in every if files & {file.uri for file in view.files}]
@@ -150,7 +150,7 @@ def _definitions(view: View, symbol: Symbol) -> list[tuple[Parsed, int]]:
 
 
 def _specs_with(real: Path, snapshot: Snapshot) -> list[tuple[Parsed, ...]]:
-    """The files of each open spec that uses this one, or of its own when none does."""
+    """Return the files of each open spec that uses this one, or its own if none does."""
     reached = {path: snapshot.reach(buffer.path) for path, buffer in snapshot.open.items()}
     users = [
         files for path, files in reached.items() if path != real and any(file.path.resolve() == real for file in files)

@@ -154,7 +154,7 @@ def _leader(values: Sequence[float]) -> int | None:
 
 
 def _times(points: Sequence[Sequence[float]], leader: int, words: Words) -> str:
-    """Return the ratio of the leader's value to the next one over all points; "" where a ratio has no meaning: with
+    """Return the ratio of the leader's value to the next one over all points; "" if a ratio has no meaning: with
     zero, negative or equal values."""
     next_ones = [max(v for place, v in enumerate(values) if place != leader) for values in points]
     if min(next_ones) <= 0:

@@ -68,7 +68,8 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def letters_beside(line: p.Line, letters: str) -> Markup:
-    """Return the letters beside a number: also of none, so that the numbers of a column stay below each other."""
+    """Return the letters beside a number. Without any, it takes their room, so that the numbers of a column
+    stay aligned."""
     return Markup(' <span class="letters">{}</span>').format(letters) if line.tested else Markup("")
 
 
@@ -139,7 +140,7 @@ def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: R
 
 
 def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
-    """Say at which point all values are, as far as nothing that is `shown` beside them says so."""
+    """Say at which point all values are, unless something `shown` beside them says so."""
     found = [*_loads(queries, results), *_places(queries, results)]
     if unshown := [text for text in found if text.casefold() not in shown.casefold()]:
         yield results.words["at_fixed"].format(points=results.words.locale.listed(unshown))
@@ -172,8 +173,8 @@ def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
-    """Say of each adaptive ramp behind the values which of its candidates were measured, where some were not and the
-    values are of several points of it."""
+    """Say which candidates of each adaptive ramp behind the values were measured, if some were not and the values
+    are from several points."""
     behind: dict[str, dict[str, ReportedCell]] = {}
     for query in queries:
         for cell in results.cells_behind(query):
@@ -225,8 +226,8 @@ class Cautions:
             self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
 
     def of(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Return what holds for all values of a query: how it counts latency at an offered load, and whose operations
-        a throughput leaves out."""
+        """Return what holds for all values of a query: how it counts latency at an offered load, and which
+        workloads' background operations a throughput leaves out."""
         yield from self._without_background(query, **where)
         yield from self._of_time(query, **where)
         kinds = {read.counted for read in reads_of(query) if read.view == "latency"}

@@ -52,7 +52,7 @@ Format = Literal["pdf", "html", "markdown"]
 
 @dataclass(frozen=True)
 class Rendered:
-    """The report's place: `files` are the written files, in reading order; `pdf` is None unless made.
+    """Where a report is: `files` are the written files, in reading order; `pdf` is None if none was made.
 
     `numbers` is the side file.
     """
@@ -126,7 +126,7 @@ def render(
 
 @dataclass(frozen=True)
 class _Brief:
-    """A report's view with all that its pages are made of. `stem` is its files' name without the ending."""
+    """A report's view with everything that its pages are made of. `stem` is the files' name without its ending."""
 
     view: ReportView
     report: Report
@@ -210,7 +210,8 @@ def _require_language(report: Report) -> None:
 
 
 def _stem(view: ReportView, report: Report, *, other_language: bool) -> str:
-    """A file may be copied out of the run's folder, whose name says what was not measured: so does the file's."""
+    """Return the files' name without its ending. A file may be copied out of the run's folder, so its own name says
+    what was not measured."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     kind = ("-simulated" if view.simulated else "") + ("-imported" if view.imported else "")
     return stem + kind + (f".{report.language}" if other_language else "")

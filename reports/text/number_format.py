@@ -65,7 +65,7 @@ class Locale:
 
     @cached_property
     def _per_cent(self) -> str:
-        """`{}%` in the language: with a blank, or with the sign in front."""
+        """Return `{}%` in the language: with a blank, or with the sign in front."""
         pattern = self._cldr.percent_formats[None].pattern.split(";")[0]
         return re.sub(r"[#,.0]+", "{}", pattern)
 

@@ -253,7 +253,7 @@ def _write_verdict(path: Path, verdict: VerdictWord, judged: Sequence[JudgedSeri
 
 
 def _call(hook: str, document: dict[str, Any]) -> None:
-    """Run the hook. That it fails is said, and changes no exit code."""
+    """Run the hook. A failure is only reported: it changes no exit code."""
     environment = {**os.environ, "BENCH_GATE": document["outcome"], "BENCH_RUN": document["run"]}
     try:
         done = subprocess.run(

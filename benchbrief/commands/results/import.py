@@ -84,7 +84,8 @@ class ImportCommand(SectionedCommand):
 
 
 def complete_kind(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    """The kinds that a shell offers. What an importer of another package reads is not known without its import."""
+    """Return the kinds that a shell offers. What another package's importer reads is known only by importing it, so
+    all of those are offered."""
     from benchbrief.compiler.registry import IMPORTER_SPECS
 
     own = IMPORTER_SPECS.own
@@ -158,7 +159,7 @@ def _short_enough(_: click.Context, parameter: click.Parameter, given: Any) -> A
 
 
 def import_options(function: F) -> F:
-    """The options; the function is given them as one `Choices`."""
+    """Add the options, and call the function with them as one `Choices`."""
 
     def command(**given: Any) -> Any:
         said = {key: given.pop(key) for key in SOURCE_OPTIONS}
@@ -248,7 +249,8 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
 
 
 def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
-    """Cells more of whose operations failed than their experiment accepts: what `bench run` would take for failed."""
+    """Name the cells in which more operations failed than their experiment accepts: `bench run` would call them
+    failed."""
     from benchbrief.compiler.registry import accepted_errors
 
     def accepted(cell: Cell) -> float:

@@ -118,7 +118,7 @@ def command(
 
 
 def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ...]:
-    """The reports in a shipped language, or with the words of a catalogue; their own texts stay as they are."""
+    """Return the reports in a shipped language, or with the words of a catalogue; their own texts stay unchanged."""
     from benchbrief.cli.spec_options import show_diagnostics
     from benchbrief.compiler.briefs.word_catalogues import read_catalogue
     from benchbrief.compiler.problems import Findings
@@ -146,7 +146,7 @@ def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ..
 
 
 def _reports_of(spec: Path, plan: Plan) -> Plan:
-    """The plan of a spec whose cells are those that the run's plan measured."""
+    """Return the plan of a spec with the same cells as the run's plan."""
     from benchbrief.cli.spec_options import compile_or_stop
 
     newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan

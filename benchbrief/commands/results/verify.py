@@ -30,9 +30,11 @@ _MOST = 20
 def verify_outputs(
     run_dir: Path, allowed: Path | None, *, is_enough: bool, quiet: bool
 ) -> tuple[dict[str, Any], ExitCode]:
-    """Hold what a run keeps against its journal, and the signature against `allowed`. Returns the document of `--json`
-    and how the command ends; tells them unless `quiet`. That the run should have a brief is an error, unless its
-    outputs are enough. Raises RunnerError, OSError."""
+    """Compare what a run keeps with its journal, and its signature with `allowed`.
+
+    Returns the document of `--json` and the exit code; prints both unless `quiet`. A missing brief is an error,
+    unless its outputs are enough.
+    """
     from benchbrief.history.shared_store.signatures import check_signed
     from benchbrief.results.open_store import store_problem
     from benchbrief.results.runs.kept_files import check_raw_outputs
@@ -215,7 +217,7 @@ def command(
 
 
 def _with_kept(document: dict[str, Any], files: KeptFiles | None) -> dict[str, Any]:
-    """Add what is wrong with the other files of the run, where they were looked at."""
+    """Add what is wrong with the other files of the run, if they were looked at."""
     if files is None:
         return document
     holds = document["holds"] and code_of_kept(files) is ExitCode.DONE
@@ -233,8 +235,8 @@ def _not_looked_at(files: KeptFiles, raw: bool, from_raw: bool, allowed: Path | 
 
 
 def _named(words: tuple[Path, ...], run: str | None, out: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
-    """Yield the briefs that are named, and those of runs that are, whose other files are then looked at as well. Raises
-    Stop, RunnerError, ResultsError."""
+    """Yield the named briefs, and those of named runs, whose other files are looked at as well. Raises Stop,
+    RunnerError, ResultsError."""
     if not words:
         yield from _briefs_of(chosen_run(out, run), kept)
     for word in words:
@@ -290,7 +292,7 @@ def _verified(
 
 
 def _no_brief(folder: Path) -> Stop:
-    """Return the end of a command that was given a folder, with the first of the briefs in it as what to give."""
+    """Return the error for a folder in place of a brief. It suggests the first brief in the folder."""
     kinds = ("*.pdf", "*.html", "reports/*.pdf", "reports/*.html", "*/reports/*.pdf", "*/reports/*.html")
     made = next((brief for kind in kinds for brief in sorted(folder.glob(kind))), None)
     hint = f"give a brief: bench verify {made}" if made else "give the PDF, HTML or JSON of a brief"
@@ -299,7 +301,7 @@ def _no_brief(folder: Path) -> Stop:
 
 @contextmanager
 def _reading_run() -> Iterator[None]:
-    """Within this, what can't be read is a file that the run keeps. Raises Stop, and DiskFull as it is."""
+    """Treat what can't be read within this as a file that the run keeps. Raises Stop, and DiskFull unchanged."""
     from benchbrief.dsl.bench_error import FULL
     from benchbrief.runners.errors import DiskFull
 
@@ -393,7 +395,7 @@ def _held(count: int, differing: int) -> str:
 
 
 def _now(shown: str, now: str, value: float | None, value_now: float | None) -> str:
-    """Two values that look alike are shown with the digits in which they differ."""
+    """Return both values, with enough digits to tell them apart."""
     return now if now != shown else f"{now} ({_exact(value_now)} for {_exact(value)})"
 
 

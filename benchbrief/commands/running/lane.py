@@ -16,8 +16,8 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import report_end
 
 _FORMER_JOB_S = 900.0
-"""How long, in seconds, a job that its scheduler runs again waits for the job before it: longer than a claim lasts
-without a sign of life."""
+"""How long, in seconds, a job that its scheduler runs again waits for the job before it: longer than a claim without
+a sign of life lasts."""
 
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

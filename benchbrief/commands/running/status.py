@@ -95,7 +95,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
 
 
 def _merged(run_dir: Path) -> Path:
-    """The run, with what its lanes have so far where these are jobs of a scheduler."""
+    """Return the run, after merging what the lanes have so far if they are jobs of a scheduler."""
     from benchbrief.running.lanes import merge_so_far
 
     merge_so_far(run_dir)
@@ -110,14 +110,14 @@ def _times(run: RunStatus) -> TimeCompared | None:
 
 
 def _none_measured(out: Path) -> bool:
-    """Whether there are runs, and none of them is meant where no run is named."""
+    """Return whether there are runs, but none that was measured here."""
     from benchbrief.results.runs.find_runs import list_real_runs, list_runs
 
     return bool(list_runs(out)) and not list_real_runs(out)
 
 
 def _name_newer_run(out: Path, last: Path) -> None:
-    """Say which run is shown where none is named, when a later one was not measured."""
+    """Say which run is shown by default when a later one was not measured."""
     from benchbrief.results.runs.find_runs import is_simulated, list_runs
 
     newest = list_runs(out)[-1]
@@ -179,7 +179,7 @@ def _state(word: str) -> str:
 
 
 def _show_cells(run: RunStatus) -> None:
-    """Numbers stand before the names, so that long names put no column out of place; on a terminal these are cut."""
+    """Numbers stand before the names, so that long names move no column. On a terminal, names are cut."""
     at_terminal = sys.stdout.isatty()
     columns = shutil.get_terminal_size().columns if at_terminal else 0
     kind = marks(sys.stdout.encoding)

@@ -73,7 +73,7 @@ def _all_findings(plan: Plan | None) -> Iterator[Finding]:
 
 
 def _reports() -> Iterator[Finding]:
-    """The libraries that render a brief: WeasyPrint needs Pango, which pip can't bring."""
+    """Check the libraries that render a brief: WeasyPrint needs Pango, which pip can't install."""
     from benchbrief.runners.checks.host_checks import Finding
 
     for module, what in (
@@ -98,7 +98,8 @@ def _reports() -> Iterator[Finding]:
 
 
 def _typefaces(plan: Plan) -> Iterator[Finding]:
-    """Those that the reports name or need: without them a brief's looks differ, which is seen late."""
+    """Check the typefaces that the reports name or need: without them, a brief looks different, which is
+    noticed late."""
     from benchbrief.reports.view.house_style import missing_typefaces
     from benchbrief.runners.checks.host_checks import Finding
 
@@ -109,7 +110,7 @@ def _typefaces(plan: Plan) -> Iterator[Finding]:
 
 
 def _default_tools() -> Iterator[Finding]:
-    """Look for the load generators on this machine. A spec needs some of them, so one that is there is enough."""
+    """Look for the load generators on this machine. A spec needs only some of them, so one is enough."""
     from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
     from benchbrief.model.plan import Host
     from benchbrief.runners.checks.host_checks import Finding

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Installed:
-    """An extension; `problem` says why it can't be used, and `hint` what to do: both are empty for one that can."""
+    """An extension. `problem` says why it can't be used, and `hint` what to do; both are empty if it can."""
 
     kind: str
     name: str
@@ -75,7 +75,7 @@ def _installed() -> Iterator[Installed]:
 
 
 def _problem(kind: str, spec: ExtensionSpec) -> str:
-    """Why the code can't be used; "" when it can, or when there is none."""
+    """Return why the code can't be used; "" when it can, or when there is none."""
     from benchbrief.model.extension_spec import raised
     from benchbrief.runners.plugins import find_misfit
 
@@ -92,7 +92,7 @@ def _problem(kind: str, spec: ExtensionSpec) -> str:
 
 
 def _seam(kind: str, spec: ExtensionSpec) -> type | None:
-    """What the class of an extension is to be; None for a template, which has no class."""
+    """Return the protocol of an extension's class; None for a template, which has no class."""
     from benchbrief.model.extension_spec import ImporterSpec
     from benchbrief.results.imports.importer_seams import SORTS
     from benchbrief.runners.fleet.scheduler import Scheduler

@@ -83,13 +83,13 @@ def _text(checked: list[tuple[Path, Examined]]) -> None:
 
 
 def _counts(examined: Examined) -> list[str]:
-    """Return `1 error` and `2 warnings`, as far as there are any."""
+    """Return `1 error` and `2 warnings`, without zeros."""
     found = Counter(diagnostic.severity for diagnostic in examined.diagnostics)
     return [plural(found[severity], severity) for severity in ("error", "warning") if found[severity]]
 
 
 def _unjudged(examined: Examined, spec: Path) -> str:
-    """Say where the check leaves budgets to others."""
+    """Say which command judges the budgets that a check does not."""
     from benchbrief.compiler.estimates.budget_fit import unjudged_budgets
 
     if examined.model is None or not unjudged_budgets(examined.model):
@@ -127,7 +127,7 @@ def _github(checked: list[tuple[Path, Examined]]) -> None:
 
 
 def _findings(checked: list[tuple[Path, Examined]]) -> list[tuple[Path, Diagnostic]]:
-    """Every finding once, although several specs may use the file that it is in."""
+    """Return every finding once, although several specs may use the file that has it."""
     found: dict[object, tuple[Path, Diagnostic]] = {}
     for spec, each in checked:
         for diagnostic in each.in_context():
@@ -175,7 +175,7 @@ def sarif(findings: Sequence[tuple[Path, Diagnostic]], version: str) -> dict[str
 
 
 def relative_name(name: str) -> str:
-    """A file's name as others on this folder know it: relative where it is inside, absolute where it is not."""
+    """Return a file's name relative to this folder if it is inside, else its absolute name."""
     here, path = Path.cwd(), Path(name).absolute()
     try:
         return path.resolve().relative_to(here.resolve()).as_posix()
@@ -262,7 +262,8 @@ def _point(source: Source, offset: int) -> tuple[int, int]:
 
 
 def _fingerprints(findings: Iterable[tuple[Path, Diagnostic]]) -> Iterator[str]:
-    """What stays the same while lines above come and go: code, file and text of the line, and which of the same."""
+    """Yield a fingerprint of each finding that lines above do not change: code, file, text of the line, and its
+    number among equal ones."""
     seen: Counter[str] = Counter()
     for spec, diagnostic in findings:
         span = diagnostic.span

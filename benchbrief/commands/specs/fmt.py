@@ -1,4 +1,4 @@
-"""`bench fmt` without its command line: which files, what each would become, and writing it."""
+"""`bench fmt`: which files, what each would become, and writing them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SUFFIX = ".bench"
 _NOT_THERE = {"E0001", "E0002", "E0003"}  # of the path, not of the text
 _RUN = ("plan.json", "journal.jsonl")
-"""What a run's folder holds (`run_folder.py`, which is slow to import); a plan alone may lie beside any spec."""
+"""The files in a run's folder (`run_folder.py`, which is slow to import). A plan alone may lie beside any spec."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -34,7 +34,7 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 class FormattedFile:
     """What became of one file: the bytes before and after, or why there are none.
 
-    `refused` says in words why a file was not touched whose text is not to blame, `hint` what to do then.
+    `refused` says why a file was left alone for another reason than its text, and `hint` what to do about it.
     """
 
     name: str
@@ -64,9 +64,9 @@ class FormattedFile:
 
 
 def find_specs(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files, and every spec in the folders, each once.
+    """Yield the files, and every spec in the folders, each once.
 
-    Hidden folders, links to folders, and the specs that runs keep are left out of folders.
+    Omits hidden folders, links to folders, and the specs that runs keep.
     """
     seen: set[str] = set()
     for path in paths:
@@ -85,13 +85,13 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _run_of(path: Path) -> Path | None:
-    """The folder of the run that keeps a file: the run's reports disclose its SHA-256, so it must stay as it is."""
+    """Return the folder of the run that keeps a file. The run's reports disclose its SHA-256, so it must not change."""
     above = Path(os.path.realpath(path)).parents
     return next((folder for folder in above if all((folder / name).is_file() for name in _RUN)), None)
 
 
 def lay_out(name: str, data: bytes) -> FormattedFile:
-    """What `bench fmt` makes of a text."""
+    """Return what `bench fmt` makes of a text."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.formatter import format_source
     from benchbrief.dsl.read_files import decode
@@ -103,7 +103,7 @@ def lay_out(name: str, data: bytes) -> FormattedFile:
 
 
 def lay_out_file(path: Path, *, write: bool) -> FormattedFile:
-    """The same of a file, which is written where `write` says so and something changes."""
+    """Do the same with a file. With `write`, the file is replaced if it changes."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.read_files import read_bytes
 
@@ -128,7 +128,7 @@ def lay_out_file(path: Path, *, write: bool) -> FormattedFile:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Put a file in the place of another with the same mode: a reader sees the old one or the new one, whole."""
+    """Replace a file, with the same mode: a reader sees the old one or the new one, whole."""
     with path.open("r+b"):  # a file that may not be written is not to be replaced either
         pass
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -151,7 +151,8 @@ def command(
 
 
 def _show_plan(plan: Plan, more: dict[str, object]) -> None:
-    """Print a plan as plan.json has it, with more behind it: as cells come by the thousand, by that writer."""
+    """Print a plan as plan.json has it, and more after it. It uses that file's writer, since cells come by the
+    thousand."""
     from benchbrief.compiler.planning.plan_file import written_plan
 
     whole = b"".join(written_plan(plan)).decode().removesuffix("\n}")
@@ -262,7 +263,7 @@ def _of_run(run_dir: Path) -> Older:
 
 
 def _last_of(newer: Plan, out: Path) -> Path:
-    """The last run of the spec that measured; one with the same profile and parameters before any other."""
+    """Return the last measured run of the spec, preferably one with the same profile and parameters."""
     from benchbrief.results.runs.find_runs import list_real_runs
     from benchbrief.results.store_errors import ResultsError
     from benchbrief.runners.errors import RunnerError
@@ -307,8 +308,8 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
 
 
 class MeasuredAnew(NamedTuple):
-    """Cells that have not changed and are left to measure, and why; of what chooses its points while it measures, those
-    that it may still ask for."""
+    """Cells that have not changed and are still measured, and why. Of searches and adaptive ramps, those that they
+    may still ask for."""
 
     why: str
     cells: int
@@ -325,8 +326,9 @@ class MeasuredAnew(NamedTuple):
 
 @dataclass(frozen=True)
 class NextRun:
-    """What `bench run` would measure at most, and take from earlier runs of the folder, as far as is known without a
-    look at the hosts. `seconds` is an estimate; `usual` says for how many of the cells, where a search may end early.
+    """What `bench run` would measure at most, and take from earlier runs of the folder, without a look at the hosts.
+
+    `seconds` is an estimate; `usual` says for how many of the cells if a search may end early.
     """
 
     total: int
@@ -385,7 +387,7 @@ _TOGETHER = {
 
 
 def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[MeasuredAnew]:
-    """Yield the cells that have not changed and are left to measure, by reason."""
+    """Yield the unchanged cells that are still measured, by reason."""
     from benchbrief.model.planned_cells import most_of
     from benchbrief.results.runs.reusable_results import blocks
 
@@ -414,7 +416,7 @@ def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[MeasuredAnew]:
 # --- the jobs of a plan, and what its scheduler has ---
 
 _MOST_JOBS = 12
-"""More jobs than these are counted only, but for those with something to be said of them."""
+"""More jobs than this are only counted, except those with problems or cautions."""
 
 
 def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> str:
