@@ -30,9 +30,8 @@ from benchbrief.compiler.frontend.name_errors import MustChoose, UnusableExtensi
 from benchbrief.compiler.frontend.structure_errors import MissingAttribute, WorkloadWithoutBase
 from benchbrief.compiler.frontend.value_errors import TooLong
 from benchbrief.compiler.metrics.metric_errors import OtherLengths
-from benchbrief.compiler.planning.extension_words import with_measure_words
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.resolve import Model, resolve
+from benchbrief.compiler.resolve import Model, resolve, with_measure_words
 from benchbrief.compiler.schemas import BLOCKS, ELEMENTS
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.diagnostics.plain_amounts import about, plural

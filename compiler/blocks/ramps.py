@@ -63,7 +63,7 @@ def read_highest(
     if named is None:
         return None
     ends = call.arguments[0].value
-    if not isinstance(ends, ast.Binary):  # `_arguments` has looked
+    if not isinstance(ends, ast.Binary):  # `_search_arguments` has looked
         return None
     limits = tuple(_Limits(reader).of(named["where"]))
     first, last = (reader.quantity(key, end, shape) for end in (ends.left, ends.right))

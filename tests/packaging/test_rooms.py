@@ -21,58 +21,27 @@ ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history",
 # Tighter than the arrows: what a room may take from another.
 ONLY = {
     ("runners", "compiler"): {
-        "benchbrief.model.message",  # the sentences of a run
         "benchbrief.compiler.extensions",
         "benchbrief.compiler.registry",
-        "benchbrief.model.extension_spec",
-        "benchbrief.model.plan",
         "benchbrief.compiler.planning.plan_file",
         "benchbrief.compiler.planning.plan_lanes",  # the lanes that a plan shows are those that are run apart
         "benchbrief.compiler.estimates.estimate",  # a job's time limit is held against the time that a plan shows
-        "benchbrief.model.steadiness",
-        "benchbrief.model.budgets",  # the level of intervals is one for all rooms
-        "benchbrief.model.achieved_load",
-        "benchbrief.model.planned_cells",  # one number of cells for all rooms
-        "benchbrief.model.fingerprint",  # where data lie
-        "benchbrief.model.rate_search",  # estimates count what the rule of a search asks for
         "benchbrief.compiler.planning.data_states",  # whether the next cell must load, also in another order
-        "benchbrief.model.precision",
     },
     ("results", "compiler"): {
-        "benchbrief.model.precision",  # a spec is warned by the rule of the footnotes
-        "benchbrief.model.budgets",
-        "benchbrief.model.message",  # the sentences of a run
-        "benchbrief.model.value_shapes",  # what a source says of itself has the limits of a spec's texts
         "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
         "benchbrief.compiler.estimates.estimate",  # what the cells that a budget chose were expected to take
-        "benchbrief.model.planned_cells",  # one number of cells for all rooms
-        "benchbrief.model.rate_search",  # which results a search would ask for
         "benchbrief.compiler.registry",
-        "benchbrief.compiler.planning.data_states",
-        "benchbrief.model.plan",
         "benchbrief.compiler.planning.plan_file",
         "benchbrief.compiler.extensions",
-        "benchbrief.model.fingerprint",  # what makes a workload another one
         "benchbrief.compiler.metrics.lower_to_sql",  # SQL is quoted in one place
         "benchbrief.compiler.measure_catalogue",  # the columns of an imported table are the language's measures
-        "benchbrief.model.units",
     },
     ("reports", "compiler"): {
-        "benchbrief.model.budgets",
         "benchbrief.compiler.extensions",  # what a template says of itself
-        "benchbrief.model.extension_spec",  # what its package raised
         "benchbrief.compiler.registry",  # templates, and words of probes and tools
-        "benchbrief.model.tool_spec",
-        "benchbrief.model.message",  # the sentences of a run
         "benchbrief.compiler.estimates.estimate",  # what was measured side by side
-        "benchbrief.model.plan",
         "benchbrief.compiler.planning.plan_file",
-        "benchbrief.model.rate_search",  # the confidence that a disclosure tells
-        "benchbrief.model.achieved_load",
-        "benchbrief.model.steadiness",
-        "benchbrief.compiler.planning.data_states",
-        "benchbrief.model.precision",
-        "benchbrief.model.units",  # what a source tells is in the units that it chose
         "benchbrief.compiler.briefs.confined_styles",  # runs keep style sheets of earlier versions
     },
     ("reports", "dsl"): {
