@@ -121,7 +121,7 @@ def warn_of_first(lines: Sequence[str]) -> None:
 Examples:
   bench verify                                 the briefs of the last run
   bench verify 20260301 --raw                  and a run's raw outputs
-  bench verify briefs/*.pdf                    each held against its own run
+  bench verify briefs/*.pdf                    each with its own run
   bench verify brief.html --store 20260301     a brief that was copied
   bench verify brief.pdf --from-raw            do not trust the tables
   bench verify 20260301 --allowed-signers signers
