@@ -29,11 +29,11 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
-"""So many more suspicious nights than false alarms are allowed: they cost a measurement, and nobody's sleep."""
+"""How many suspicious nights are allowed for each false alarm: a false suspicion costs one more measurement."""
 AGAIN = 5
 """How often to measure again: a step of 2.5 times the noise is then seen in 99 of 100."""
 BESIDE = 5.0
-"""So many times surer is what is left beside the control. While a lab drifts, every night is suspicious, and this one
+"""How many times stricter the test beside the control is. While a lab drifts, every night is suspicious, and this one
 test decides on each of some ten nights."""
 State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
@@ -44,9 +44,9 @@ though nothing failed."""
 
 @dataclass(frozen=True)
 class GateRule:
-    """`budget` is the share of nights that may have a false alarm, `threshold` the least change that counts. A
-    `baseline` run's level is what is compared with, in place of the last one. `imported`: the runs are, so that a value
-    which none has given is one that their source does not tell."""
+    """The rule of a gate. `budget` is the share of nights that may have a false alarm, `threshold` the least change
+    that counts. The level of the run `baseline`, if given, takes the place of the last one. `imported`: the runs are,
+    so that a value which none of them has is one that their source does not tell."""
 
     budget: float = 0.01
     threshold: float = 0.0
@@ -88,7 +88,7 @@ class JudgedSeries:
 
 class _At(NamedTuple):
     """A series up to the judged run, and where the level that counts begins. `known_as` is the verdict there, and
-    `noise` are those by which a change is none."""
+    `noise` are the verdicts by which a change is noise."""
 
     series: HistorySeries
     part: SeriesPart
@@ -167,8 +167,8 @@ def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, st
 
 @dataclass(frozen=True)
 class Remeasured:
-    """What was measured again, a value for each time: of what is suspect, by its place among the judged, and of the
-    controls in the same runs, by their key. NaN for a missing one."""
+    """Values that were measured again, one for each time, NaN where missing: of suspects by their place among the
+    judged, and of the controls in the same runs by their key."""
 
     values: Mapping[int, Sequence[float]]
     controls: Mapping[tuple[str, str, str, str], Sequence[float]] = field(default_factory=dict)
@@ -357,7 +357,7 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
 
 
 def _direction(judged: JudgedSeries) -> int:
-    """Return which way is worse; where none is, the way that it went."""
+    """Return which way is worse; where the series does not say, the way that it went."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1
     return int(math.copysign(1, (judged.change or 0.0)))

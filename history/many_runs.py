@@ -124,7 +124,7 @@ class SiteRun(_Part):
 
     @property
     def suite(self) -> Suite:
-        """Return what runs have in common that are one series: the spec, its profile, and the origin."""
+        """Return the spec, its profile and the origin, which the runs of a series share."""
         return self.spec, self.profile, self.origin
 
 
@@ -203,7 +203,7 @@ SHOWN = (".html", ".pdf")
 _CHANGED = "it is not the file that the run's journal names"
 MOST_PROCESSES = 4
 _ALONE = 8
-"""So few runs are read without other processes, which take a second to start."""
+"""Up to so many runs are read without other processes, which take a second to start."""
 
 
 class RunPlace(Protocol):
@@ -311,7 +311,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _copy(file: Path, brief: BriefFile, into: Path) -> None:
-    """Copy a file whose digest is known: what is not what was made is not shown as if it were."""
+    """Copy a file that still has its digest. Raises ResultsError, OSError."""
     content = read_plain(file)
     if hashlib.sha256(content).hexdigest() != brief.sha256:
         raise ResultsError(f"{file} was changed while the site was made", "make the site again")
@@ -378,8 +378,8 @@ class StoreOfRuns:
             return run.model_copy(update={"problem": message})
 
     def _briefs(self, manifest: RunManifest, passing: Path) -> Iterator[BriefFile]:
-        """Yield the files of the run's reports, each with whether it is what the run's journal names. Raises
-        RunnerError."""
+        """Yield the files of the run's reports, each with whether it is what the run's journal names.
+        Raises RunnerError."""
         shown = {path: file for path, file in manifest.briefs.items() if path.endswith(SHOWN)}
         recorded = recorded_files(self.store.fetch(manifest, JOURNAL, passing)) if shown else {}
         for path, file in shown.items():

@@ -107,8 +107,8 @@ class FoundSeries(NamedTuple):
     """Series in the order of spec, quantity and point. `notes` say which runs and values are left out, and why.
 
     `controls` are the control series of the same quantities and of throughput, also at points that were not chosen.
-    `wrong_clocks` are runs that are left out as their time can't be right. `reused` are those whose results of earlier
-    runs are, with the keys of these series.
+    `wrong_clocks` are runs that are left out as their time can't be right. `reused` has, by run, the keys of the series
+    that it took from earlier runs, which are left out too.
     """
 
     series: tuple[HistorySeries, ...]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def user_cache(kind: str, place: str) -> Path:
-    """Return the path of what is kept of a place, such as the address of a store. It may not be there."""
+    """Return the path of the cache of a place, such as the address of a store. It may not exist."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchbrief" / kind
     return base / hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
@@ -156,7 +156,7 @@ class Fetched(NamedTuple):
 class RunSource(Protocol):
     @property
     def name(self) -> str:
-        """Return what no other source is called."""
+        """Return a name that no other source has."""
 
     def stamps(self) -> Mapping[str, str]:
         """Return a text for each run that changes when its results do. Raises RunnerError."""
@@ -248,7 +248,7 @@ _INDEX_VERSION = f"{SERIES_VERSION}.2"
 """The number behind the point rises when local rows are to be read again, and those pushed before still stand."""
 _LOCK = ".lock"
 _IN_A_FILE = 500
-"""Runs: so many are read before the index knows of them, and a reader that is stopped loses no more."""
+"""How many runs are read before the index knows of them: a reader that is stopped loses no more."""
 _MOST_FILES = 24
 _MEMORY = "256MB"
 

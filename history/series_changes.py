@@ -38,11 +38,11 @@ class ChangeVerdict(BaseModel):
     note: str = ""
 
     def is_on(self, series: HistorySeries) -> bool:
-        """Return whether it is on a change of this series, whichever."""
+        """Return True if it is on a change of this series, at any run."""
         return self.quantity == series.quantity and all(series.point.get(dim) == key for dim, key in self.at.items())
 
     def is_near(self, values: Sequence[SeriesValue], index: int) -> bool:
-        """Return whether it is on the change before the value at `index`."""
+        """Return True if it is on the change before the value at `index`."""
         return any(each.run_id == self.run for each in values[max(0, index - _NEAR) : index + _NEAR + 1])
 
 
@@ -124,12 +124,12 @@ class LabShare:
 
     @property
     def is_lab(self) -> bool:
-        """Return whether the lab explains the change: the control went the same way, and nothing is left."""
+        """Return True if the lab explains the change: the control went the same way, and nothing is left."""
         return self.same_way and self.p < CONTROL_LEVEL and self.rest_p >= CONTROL_LEVEL
 
     @property
     def is_part(self) -> bool:
-        """Return whether the lab explains a part of it."""
+        """Return True if the control went the same way and something is left."""
         return self.same_way and self.p < CONTROL_LEVEL and self.rest_p < CONTROL_LEVEL
 
 

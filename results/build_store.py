@@ -122,8 +122,8 @@ def rebuild(
 ) -> bool:
     """Build a run's store again from its journal and raw outputs. Returns whether it did. Raises RunnerError, NoRoom.
 
-    `plan` is the run's own, and `evidence` what its journal says, when they were read before. `is_needed` is asked once
-    no other process builds the store: two pushes of a run at once build it once.
+    `plan` is the run's own, and `evidence` what its journal says, when they were read before. `is_needed` is called
+    once no other process builds the store, so that two pushes of a run at once build it once.
     """
     store = run_dir / STORE
     if evidence is None and not has_begun(run_dir / JOURNAL):
@@ -241,7 +241,7 @@ class _TableWriter:
         self._writer: pq.ParquetWriter = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[tuple[object, ...]] = []
         self._columns: list[list[object]] = [[] for _ in self._schema]
-        """What comes before `rows`."""
+        """The columns of earlier rows, which come before those in `_rows`."""
         self._rows_size = 0
         """The size of rows and columns."""
         self._batches: list[pa.RecordBatch] = []

@@ -1,7 +1,7 @@
 """Opening a run's store: builds it first where it is missing, damaged, or of another version.
 
-No file is held or locked: the small tables are copied, and the large ones are read from their Parquet files as
-needed."""
+No file is held or locked: the small tables are copied, and the large ones are read from their Parquet files
+as needed."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def fresh_store(run_dir: Path) -> Store:
 
 
 def _last_build(run_dir: Path) -> str:
-    """Return the name of the build that a run's tables are of; "" without any that can be read."""
+    """Return the id of the build behind a run's tables; "" if none can be read."""
     try:
         manifest = read_store_manifest(run_dir / STORE)
     except OSError:
@@ -169,7 +169,7 @@ def _is_outgrown(store: Store) -> bool:
 
 
 def store_warnings(store: Store) -> Iterator[str]:
-    """Yield what a reader of a run's tables has to know: they were damaged, or the journal was changed since they were
+    """Yield what a reader of a run's tables must know: they were damaged, or the journal was changed since they were
     built. Raises RunnerError."""
     run_dir = store.run_dir
     if store.mended:

@@ -219,8 +219,8 @@ def to_json(table: QueryAnswer) -> str:
 
 
 def to_csv(table: QueryAnswer) -> str:
-    """Return a header and one record a row (RFC 4180, but with plain line feeds). A missing value is an empty
-    field.
+    """Return a header and one record a row (RFC 4180, but with plain line feeds). A missing value is an
+    empty field.
 
     Text that a spreadsheet would compute gets an apostrophe before it (`defused`).
     """
@@ -264,8 +264,8 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def to_parquet(store: Answers, sql: str, path: Path) -> int:
-    """Write a query's answer to a Parquet file, completely or not at all. Returns the row count. Raises
-    ResultsError."""
+    """Write a query's answer to a Parquet file, completely or not at all. Returns the row count.
+    Raises ResultsError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Files with their SHA-256, and whether they are still what it was computed of."""
+"""The seam of object stores with its errors, and files that are known to be unchanged by their SHA-256."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ListedObject(NamedTuple):
 
     @property
     def stamp(self) -> str:
-        """Return a text that is another one when the object was written anew."""
+        """Return a text that changes when the object is written anew."""
         return f"{self.mark} {self.size} {self.modified_at!r}"
 
 
@@ -157,7 +157,7 @@ _AT_ONCE = 4
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A file as it was when it was hashed. `marks` are what a change of it changes: inode, size, and both times."""
+    """A file as it was when it was hashed. `marks` change when the file does: inode, size, and both times."""
 
     path: Path
     sha256: str
@@ -179,7 +179,7 @@ def changed(path: Path) -> SharedStoreError:
 
 
 def hash_file(path: Path) -> HashedFile:
-    """Raises OSError."""
+    """Hash a file. Raises OSError."""
     marks = _marks_of(path)
     is_settled = time.time() - max(marks[2:]) / 1e9 > _SETTLED_S
     return HashedFile(path, sha256_of(path), marks[1], marks, is_settled)
@@ -192,7 +192,7 @@ def _marks_of(path: Path) -> tuple[int, int, int, int]:
 
 @contextmanager
 def hash_beside(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
-    """Hash files beside other work. At the end, those that were not begun are left."""
+    """Hash files in the background. Those that were not begun at the end are left."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         yield {path: pool.submit(hash_file, path) for path in paths}

@@ -59,8 +59,8 @@ def is_missing(error: BaseException) -> bool:
 
 
 def is_taken(error: BaseException) -> bool | None:
-    """Return True when a conditional write found the key taken, False when another is under way, None for all other
-    errors."""
+    """Return True when a conditional write found the key taken, False when another is under way, None for all
+    other errors."""
     code, status = code_of(error), status_of(error)
     if code == "PreconditionFailed" or status == 412:
         return True
@@ -148,7 +148,7 @@ _DELETED_AT_ONCE = 1000
 TIMEOUT = "BENCHBRIEF_STORE_TIMEOUT"
 _TIMEOUT_S = 60.0
 _TAKEN_AGAIN = 5
-"""How often a conditional write is tried that met another one under way (409)."""
+"""How often a conditional write is tried again that met another one under way (409)."""
 
 
 class S3Objects:

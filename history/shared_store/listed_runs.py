@@ -35,8 +35,8 @@ class ListedRun:
 
 
 def runs_in_store(store: SharedStore) -> list[ListedRun]:
-    """Return the runs of a store, the oldest first. Those that can't be read stand in its `problems`. Raises
-    SharedStoreError."""
+    """Return the runs of a store, the oldest first. Those that can't be read stand in its `problems`.
+    Raises SharedStoreError."""
     manifests = list(store.manifests())
     signed = store.signed()
     found = [_listed(each, signed=each.key in signed) for each in manifests]

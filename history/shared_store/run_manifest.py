@@ -57,8 +57,8 @@ def path_problem(path: str) -> str:
 
 
 def is_pushed(path: str) -> bool:
-    """Return whether a file is part of a run: the records of its pushes, and what a process keeps while it runs, are
-    none."""
+    """Return whether a file is part of a run: the records of its pushes, and what a process keeps while it runs,
+    are none."""
     return not path.startswith(_NOT_PUSHED)
 
 

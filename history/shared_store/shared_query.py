@@ -50,8 +50,8 @@ def is_known(name: str) -> bool:
 
 
 def known_columns(name: str) -> pa.Schema | None:
-    """Return the columns of a table or a `measure` view; None for a metric, which has those of its spec, and for
-    series."""
+    """Return the columns of a table or a `measure` view; None for a metric, which has those of its spec, and
+    for series."""
     return arrow_schema(TABLES[name]) if name in TABLES else _views().get(name)
 
 
@@ -218,8 +218,8 @@ class SharedResults:
         return ask_in_batches(self._connection, text)
 
     def _prepare(self, text: str) -> None:
-        """Offer what the statement names: to look at each table costs more than most answers. Raises
-        SharedStoreError."""
+        """Offer what the statement names: to look at each table costs more than most answers.
+        Raises SharedStoreError."""
         named = [f"{schema.lower()}.{quoted.replace(chr(34) * 2, chr(34)) or plain}"
                  for schema, quoted, plain in _VIEW.findall(text)]  # fmt: skip
         words = {word.lower() for word in _WORD.findall(text)}

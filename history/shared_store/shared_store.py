@@ -43,7 +43,7 @@ from benchbrief.history.shared_store.run_manifest import (
 from benchbrief.results.store_errors import NoRoom
 
 _WAIT_S = 2.0
-"""How long another process is waited for that writes."""
+"""How long to wait for another process that writes."""
 _TABLE = "CREATE TABLE IF NOT EXISTS manifests (key TEXT PRIMARY KEY, stamp TEXT NOT NULL, content BLOB NOT NULL)"
 _KEPT = "SELECT content FROM manifests WHERE key = ? AND stamp = ?"
 
@@ -112,7 +112,7 @@ class SharedStore:
         self.problems: list[SharedStoreError] = []
         """The manifests that `manifests` could not read."""
         self.unread: dict[str, str] = {}
-        """Why, by run."""
+        """Why a run can't be read, by run."""
         self._is_far = not objects.url.startswith("file:")
         self._stamps: dict[str, str] = {}
         """Of the manifests and signatures, as a store that is far away listed them last."""
@@ -122,16 +122,16 @@ class SharedStore:
         return self.objects.url
 
     def revisions(self) -> dict[str, list[int]]:
-        """Return the revisions of each run, the oldest first, without reading the manifests. Raises
-        SharedStoreError."""
+        """Return the revisions of each run, the oldest first, without reading the manifests.
+        Raises SharedStoreError."""
         if self._is_far:  # S3 lists all of it at once
             self._stamps = {each.key: each.stamp for each in self.objects.list(RUNS)}
             return _revisions(self._stamps)
         return _revisions(self.objects.keys(RUNS))
 
     def stamps(self) -> dict[str, str]:
-        """Return a text for each run that is another one when it has a further revision, or the newest was written
-        anew. Raises SharedStoreError."""
+        """Return a text for each run that changes when the run has a further revision, or the newest was written anew.
+        Raises SharedStoreError."""
         listed = {each.key: each.stamp for each in self.objects.list(RUNS)}
         newest = {run: revisions[-1] for run, revisions in _revisions(listed).items()}
         return {run: f"revision {number} {listed[manifest_key(run, number)]}" for run, number in newest.items()}
@@ -186,8 +186,8 @@ class SharedStore:
         return read_manifest(self.objects.read(key, MOST_OF_A_MANIFEST), key, self.url)
 
     def find(self, name: str) -> RunManifest:
-        """Return the run of this name, or the one whose name begins so. Raises SharedStoreError when none or several
-        fit."""
+        """Return the run of this name, or the one whose name begins so. Raises SharedStoreError when none or
+        several fit."""
         revisions = self.revisions()
         fitting = [run for run in revisions if run == name] or [run for run in revisions if run.startswith(name)]
         if len(fitting) == 1:
@@ -216,8 +216,8 @@ class SharedStore:
         """Write one table (`throughput`, `series`, also as `series.parquet`) or file (`reports/brief.html`) of a run
         to `into`, a folder or a file, and return the file. Its SHA-256 is checked, and it is there whole or not at all.
 
-        Raises NoObject when the run has no such file, StoreDamaged also for one of more than `most` bytes,
-        SharedStoreError.
+        Raises NoObject when the run has no such file, StoreDamaged also for one of more than `most`
+        bytes, SharedStoreError.
         """
         table = name.removesuffix(".parquet")
         if table in manifest.tables:

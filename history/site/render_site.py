@@ -41,8 +41,8 @@ from benchbrief.reports.words.brief_words import Words
 
 @dataclass(frozen=True)
 class MadeSite:
-    """`read` counts the runs that were new or have changed, `written` the files. `broken` are runs with a problem;
-    `kept` are files that the site has no more and somebody changed."""
+    """What was made of a site. `read` counts the runs that were new or have changed, `written` the files. `broken` are
+    runs with a problem; `kept` are files that somebody changed and the site no longer has."""
 
     runs: int
     read: int

@@ -72,7 +72,7 @@ def judge_by_earlier(run: SiteRun, before: SiteRun) -> list[Comparison]:
 
 
 def changed_facts(run: SiteRun, before: SiteRun) -> list[tuple[str, str, str]]:
-    """Return the facts that are not the same of both, with their values: of hosts, tools and servers."""
+    """Return the facts of hosts, tools and servers that differ between two runs, with both values."""
     one, other = (_facts(each) for each in (before, run))
     names = dict.fromkeys((*one, *other))
     return [(name, one.get(name, ""), other.get(name, "")) for name in names if one.get(name) != other.get(name)]

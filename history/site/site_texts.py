@@ -82,7 +82,7 @@ MISSING = "–"
 
 
 def slug(text: str) -> str:
-    """Return a name of a file for any text: of safe signs, and another one for each text."""
+    """Return a file name for any text: safe characters alone, and another name for each text."""
     plain = _UNSAFE.sub("-", text).strip(".-")[:_LONGEST].strip(".-")
     if plain and plain == text and not _AS_MADE.search(plain):
         return plain

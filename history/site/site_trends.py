@@ -14,7 +14,7 @@ from benchbrief.model.points import PointKeys
 from benchbrief.results.store_errors import ResultsError
 
 FIRST = ("throughput", "sustained")
-"""Beside these, a trend is shown of the 99th percentiles, of the metrics of the spec, and of errors where there are."""
+"""What is shown first; then the 99th percentiles, the metrics of the spec, and errors where there are any."""
 ERRORS = "errors"
 
 

@@ -16,7 +16,7 @@ from benchbrief.results.compare.contender import Contender
 from benchbrief.results.store.searched_doubts import Answering
 
 COMPLETE = 0.95
-"""With less coverage than this, the brief says so. With more than the rest in gaps, there is no energy."""
+"""The coverage below which a brief warns, as a share. With more than the rest in gaps, there is no energy."""
 
 
 class Patchy(NamedTuple):
@@ -34,9 +34,9 @@ class Patchy(NamedTuple):
 
 
 def shares(store: Answering) -> dict[tuple[str, str], float]:
-    """Return each coverage below 95 %, by probe and measured cell, the least of each probe first.
+    """Return the coverages below `COMPLETE` by probe and measured cell, each probe's least first.
 
-    It is 1 when no note reports a gap, as a late reading is none.
+    A probe without a note on a gap counts as complete: a late reading is no gap.
     """
     rows: Sequence[Sequence[Any]] = store.sql(
         "SELECT probe, cell_id, "  # noqa: S608  # our own number
@@ -66,8 +66,11 @@ def patchy(store: Answering) -> list[Patchy]:
 
 
 def read_other_work(store: Answering, condition: str = "true") -> list[tuple[str, float | None]]:
-    """Return each measured cell with the cores that other work took on a host of its load generator, the highest
-    average of its hosts; None where it was little or could not be judged. `condition` is on the rows `c` of cells."""
+    """Return, for each measured cell, the cores that other work took on the hosts of its load generator: the highest of
+    their averages, None where it was little or could not be judged.
+
+    `condition` is on the rows `c` of cells.
+    """
     rows = store.sql(
         "SELECT c.cell_id, (SELECT max((message::JSON ->> '$.args.amount.value')::DOUBLE) FROM main.notes AS n "  # noqa: S608  # a condition of our own
         "JOIN main.sentences USING (run_id, text) WHERE n.cell_id = c.cell_id AND code = 'busy_meanwhile') "
@@ -103,10 +106,11 @@ class Beyond:
     def few(
         self, statistic: str, cells: Iterable[str], *, operations: Iterable[object] = (), by_phase: bool = False
     ) -> bool:
-        """Return whether fewer than `FEWEST` operations of some kind are beyond a percentile (`p99`) of these cells
-        together.
+        """Return True if fewer than `FEWEST` operations of some kind lie beyond a percentile (`p99`) of these
+        cells together.
 
-        Returns False for other statistics, and without counts. `operations` limits it to these, when any are named.
+        Returns False for other statistics, and without counts. `operations` limits the check to these, when any
+        are named.
         """
         share = share_beyond(statistic)
         if share is None:
@@ -122,8 +126,7 @@ class Beyond:
 
 
 def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of percentiles, or of values made of some, that have few operations beyond one in a
-    repeat."""
+    """Return the comparisons that rest on a percentile with few operations beyond it in some repeat."""
     metrics = {each.name: each.query.reads or () for each in side.plan.metrics}
     reading = [(row, reads) for row in rows if (reads := _latencies(row.quantity, metrics))]
     if not reading:

@@ -73,11 +73,12 @@ class ExpectInterval:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an expectation is found to be by its values: `holds` is None where one is missing and none fails.
+    """What the values say of an expectation. `holds` is None where a value is missing and none fails.
 
-    `intervals` are those of the places that this rests on: all of one that holds, and of one that does not those where
-    it fails. Each has the level `level` over all `looks` together, which is corrected where one of `places` is
-    enough. `first_look` is how many repeats a budget needs for an interval; None without a budget."""
+    `intervals` are those that the verdict rests on: all of an expectation that holds, those of the failing places of
+    one that does not. Each is at `level` over all `looks` together, which is corrected where one of `places` is enough.
+    `first_look` is how many repeats a budget needs for an interval; None without a budget.
+    """
 
     holds: bool | None
     intervals: Sequence[ExpectInterval]
@@ -92,8 +93,10 @@ class Judgement:
 
     @property
     def decided(self) -> bool | None:
-        """Return whether the repeats decide the verdict; None where nothing is to be repeated that could. Repeats
-        that a budget has no time for are missing: without them, the verdict is not decided."""
+        """Return whether the repeats decide the verdict; None where no repeat could.
+
+        Repeats that a budget has no time for are missing: without them, the verdict is open.
+        """
         repeated = self.first_look is not None or any(each.repeats > 1 for each in self.intervals)
         if not self.intervals or not repeated:
             return None
@@ -153,7 +156,7 @@ def _interval(
 
 
 def _range(expect: Expect, read: Read) -> tuple[float, float]:
-    """Return from where to where the difference of both sides can lie at all; infinite where that is not known."""
+    """Return the bounds of the difference of both sides; infinite where they are unknown."""
     if not expect.ranges:
         return -math.inf, math.inf
     (low, high), (other_low, other_high) = (
@@ -201,8 +204,8 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class ExpectVerdict:
-    """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its spec
-    line.
+    """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its
+    spec line.
 
     `decided` is whether the repeats decide it; None where none can. Where they do not,
     `detail` has the intervals."""
@@ -248,8 +251,8 @@ class ExpectVerdict:
 
 
 def evaluate(plan: Plan, store: Store) -> list[ExpectVerdict]:
-    """Return a verdict for each of the plan's expectations. One that fails anywhere does not hold. Raises
-    RunnerError."""
+    """Return a verdict for each of the plan's expectations. One that fails anywhere does not hold.
+    Raises RunnerError."""
     return [_verdict(expect, plan, store) for expect in plan.expects]
 
 
@@ -272,8 +275,10 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> ExpectVerdict:
 
 
 def _known(query: Query, store: Store) -> list[KeyedValue]:
-    """Return the rows of an expectation. One is not known where a search knows a rate from one side, and the verdict
-    would be another one beyond it."""
+    """Return the rows of an expectation.
+
+    A row is unknown where a search bounds its rate on one side only, and the other side could change the verdict.
+    """
     found = doubts(store, query.sql)
     rows: list[KeyedValue] = []
     for row in store.query(query):

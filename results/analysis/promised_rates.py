@@ -45,7 +45,7 @@ class RateRuns(NamedTuple):
 
     @property
     def refuted(self) -> bool:
-        """Whether held-out runs did not confirm the rate."""
+        """True if held-out runs did not confirm the rate."""
         return self.held_met < self.held_out
 
     @property
@@ -88,7 +88,7 @@ class Promised(NamedTuple):
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether the search says no more than that the rate, or more, is sustained."""
+        """True if the sustained rate may be higher than the one that was found."""
         return self.sustained is not None and is_lower_bound(self.kind, by_generator=self.by_generator)
 
     @property
@@ -97,17 +97,17 @@ class Promised(NamedTuple):
 
     @property
     def lowered_late(self) -> tuple[RateRuns, ...]:
-        """The rates above the sustained one with held-out runs whose load generator was late: each such run lowers the
-        rate, and says nothing of the system."""
+        """The rates above the sustained one with late held-out runs: a late load generator lowers the rate, though it
+        says nothing of the system."""
         return tuple(r for r in self.rates if self.sustained is not None and r.rate > self.sustained and r.held_beyond)
 
     @property
     def kept_above(self) -> float | None:
-        """The highest rate above the sustained one that most of its runs kept; at a lower one, a run broke it."""
+        """The highest rate that most of its runs kept, although a run broke a lower rate."""
         above = (each for each in self.rates if self.sustained is not None and each.rate > self.sustained)
         return max((each.rate for each in above if each.verdict == "kept"), default=None)
 
     @property
     def is_undecided(self) -> bool:
-        """Whether it has a rate that its runs did not decide with their confidence."""
+        """True if its runs did not decide some rate with their confidence."""
         return self.sustained is not None and not self.sure

@@ -25,7 +25,7 @@ from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
-"""In place of a rate of 0, by which nothing can be divided."""
+"""Stands for a rate of 0, so that it can be a divisor."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, kept_to, broken_from FROM main.promises WHERE kind IS NOT NULL ORDER BY ALL"
 )
@@ -45,7 +45,8 @@ def why_not_judged(query: Query, plans: Sequence[Plan], names: Sequence[str]) ->
 
 
 def why_mixed(query: Query) -> str:
-    """Return that a query reads what searches found and measures that each repeat has; "" where it does not."""
+    """Return why no interval covers a query that reads both found rates and measures of repeats; "" for
+    other queries."""
     others = dict.fromkeys(read.measure for read in query.reads or () if read.view != "sustained")
     if not others:
         return ""
@@ -53,7 +54,8 @@ def why_mixed(query: Query) -> str:
 
 
 def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """Return that two plans, called `names`, search for different promises in an experiment; "" where they do not."""
+    """Return both promises where two plans, called `names`, search for different ones in an experiment; "" where they
+    do not."""
     one, other = (each.promise if (each := plan.experiments.get(experiment)) else None for plan in plans)
     if one is None or other is None or one.is_same(other):
         return ""
@@ -105,8 +107,8 @@ class Gathered:
     doubts: dict[PointKeys, Doubt] = field(default_factory=dict)
 
     def at(self, point: PointKeys, planned: int, behind: Measurements, *, percentile: bool) -> PointValues | None:
-        """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none or
-        several."""
+        """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none
+        or several."""
         if point not in self.values and not planned:
             return None
         value, reason = self.values.get(point, (None, ""))
@@ -123,8 +125,10 @@ class Gathered:
 
 
 class Measurements:
-    """What a contender's cells rest on: the digests of their raw outputs, else the run that measured them. A file that
-    several cells of a run rest on, as an imported table, is another measurement for each."""
+    """The measurements behind a contender's cells: the digests of their raw outputs, else the run that measured them.
+
+    A file with several cells of a run, such as an imported table, counts as one measurement for each of them.
+    """
 
     def __init__(self, side: Contender) -> None:
         self.level = strictest_level(side.plan)
@@ -135,8 +139,8 @@ class Measurements:
             self._cells.append((dict(zip(Point._fields, keys, strict=True)), measurement, seconds))
 
     def at(self, point: PointKeys) -> tuple[frozenset[str], float]:
-        """Return this for all cells at the point, which may have fewer dimensions than a cell, and the sum of their
-        seconds."""
+        """Return the measurements at a point, which may have fewer dimensions than a cell, and the sum of
+        their seconds."""
         dims = tuple(dim for dim, _ in point if dim in Point._fields)
         if dims not in self._found:
             found = self._found[dims] = {}
@@ -147,7 +151,7 @@ class Measurements:
 
 
 def _point(side: Contender, keys: Mapping[str, DimKey | None]) -> PointKeys:
-    """Return a cell's point. For one hardware, that is what differs and not part of it. A target replaces threads."""
+    """Return a cell's point. One hardware is no part of it, as it is what is compared. A target replaces threads."""
     left_out = {"hardware"} if side.hardware is not None else set()
     if keys.get("target") is not None:
         left_out.add("threads")
@@ -289,8 +293,8 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
     """Yield each quantity that both contenders have: throughput, errors, latency percentiles and means by operation,
     and the rates that searches for a promise found.
 
-    Also yields each metric that has a value for each repeat and is the same in both specs, unless `metrics` is
-    False.
+    Also yields each metric that has a value for each repeat and is the same in both specs, unless `metrics`
+    is False.
     """
     yield from _in_common(_side(first, metrics), _side(second, metrics))
 
@@ -298,8 +302,11 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
 def pairs(
     sides: Sequence[Contender], *, metrics: bool = False, names: Sequence[str] = ()
 ) -> Iterator[tuple[Contender, Contender, Iterator[ComparedQuantity]]]:
-    """Yield each two of the contenders with what both have: without metrics, unless asked for. Asks once for what each
-    measured. `names` are what reasons call the contenders, else their labels."""
+    """Yield each pair of contenders with the quantities that both have, metrics only if asked for. Each contender is
+    read once.
+
+    `names` are what reasons call the contenders, by default their labels.
+    """
     called = names or [side.label for side in sides]
     measured = [_side(side, metrics) for side in sides]
     for (first, one), (second, other) in combinations(zip(measured, called, strict=True), 2):
@@ -333,7 +340,7 @@ def _side(side: Contender, metrics: bool) -> _Side:
 def _in_common(
     *sides: _Side, names: tuple[str, str] = ("A", "B"), without_errors: bool = False
 ) -> Iterator[ComparedQuantity]:
-    """`without_errors`: also the errors of contenders that have none."""
+    """Yield each quantity that both sides have; with `without_errors`, also errors where no operation failed."""
 
     def quantity(
         name: str, unit: str, better: Better, found: Sequence[Gathered], percentile: bool, signed: bool = False
@@ -375,7 +382,7 @@ def _in_common(
 def _other_promises(
     sides: Sequence[_Side], points: Iterable[PointKeys], names: tuple[str, str]
 ) -> Iterator[tuple[PointKeys, str]]:
-    """Yield the points whose searches are for another promise, with both."""
+    """Yield the points whose searches are for different promises, with both promises."""
     for point in points:
         name = str(dict(point).get("experiment"))
         if why := other_promise(name, [side.of.plan for side in sides], names):
@@ -429,7 +436,7 @@ def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
 
 def by_default(known: Mapping[str, ComparedQuantity], *plans: Plan) -> list[ComparedQuantity]:
     """Return the quantities that are shown by default: of latencies only the 99th percentile, and of searches for a
-    promise only what they found, as each measures rates of its own choice."""
+    promise only the rates found, as each search measures rates of its own choice."""
     searching = {name for plan in plans for name, each in plan.experiments.items() if each.promise}
     reads = {metric.name: metric.query.reads or () for plan in plans for metric in plan.metrics}
     names = {name for plan in plans for name in plan.experiments}

@@ -1,7 +1,7 @@
 """Two contenders, point by point: what each measured, the ratio, and whether the difference is more than noise.
 
-The repeats of two contenders (`compared_quantities.py`) are compared at the same points. The statistics are in
-`results/statistics/significance.py`.
+The repeats of two contenders (`compared_quantities.py`) are compared at the same points. The statistics are
+in `results/statistics/significance.py`.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class PointValues:
     level: float = LEVEL
     """The level of each interval: above 0.95 where the repeats were looked at several times."""
     bounds: tuple[float, float] | None = None
-    """From where to where the value is, of what no repeat has a value of its own, such as a rate that was searched for.
-    The upper one may be infinite."""
+    """The ends between which a value lies that no repeat has by itself, such as a rate that was searched for. The upper
+    one may be infinite."""
     doubt: Doubt = KNOWN
 
     @property
@@ -150,7 +150,7 @@ class Comparison:
 
     @property
     def is_apart(self) -> bool:
-        """Return whether the change of the repeats, which is tested, is another than the one that both values show."""
+        """Return True if the repeats, which are tested, show another change than the two values."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
             return False
         if self.ratio is not None and self.unit not in ("share", "%"):
@@ -160,7 +160,8 @@ class Comparison:
 
     @property
     def family(self) -> str:
-        """Return what is corrected together: a measure or metric at all points; for latencies, of all operations."""
+        """Return the name of what is corrected together: a measure or metric at all points, a latency of
+        all operations."""
         return self.quantity.partition("[")[0]
 
     @property
@@ -375,7 +376,7 @@ def _why_missing(row: Comparison) -> str:
 
 
 def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Comparison | None:
-    """Return the comparison where what is compared is not alike, or the same; None where it is to be judged."""
+    """Return the comparison with its verdict if the sides can't be compared or are one measurement, else None."""
     if row.reason:
         return row
     if _same_measurement(first, second):
@@ -386,8 +387,8 @@ def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Com
 def _judged_by_bounds(
     row: Comparison, first: tuple[float, float], second: tuple[float, float], threshold: float
 ) -> Comparison:
-    """Judge values that are only known to lie between bounds: they differ where the bounds lie apart. Of overlapping
-    ones, of which one has no end, nothing can be told."""
+    """Judge values that are known by bounds alone: they differ where the bounds lie apart. Where they overlap and one
+    is open, the verdict is unknown."""
     rises = first[1] <= second[0]
     if first == second or (not rises and first[0] < second[1]):
         if min(first[0], second[0]) == 0 or math.isinf(max(first[1], second[1])):

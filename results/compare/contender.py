@@ -99,7 +99,8 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
 
 
 def is_passing(name: str) -> bool:
-    """Return whether a fact explains no difference: it changes from hour to hour, or is where a program lies."""
+    """Return True for a fact that explains no difference: it changes from hour to hour, or says where a
+    program lies."""
     return name.startswith(_PASSING) or name.endswith(".path")
 
 

@@ -113,9 +113,9 @@ def _spread(groups: Sequence[frozenset[int]], count: int) -> tuple[str, ...]:
 
 
 def letter_groups(order: Sequence[int], apart: Iterable[Pair]) -> list[frozenset[int]]:
-    """Return groups of which the members do not differ: two share a group exactly where they are not in `apart`.
+    """Group the places so that two share a group exactly where they are not in `apart`.
 
-    This is Piepho's insert and absorb. A group for each letter, in the order of their best members.
+    This is Piepho's insert and absorb. There is a group for each letter, in the order of their best members.
     """
     groups = [frozenset(order)]
     for one, other in sorted(apart):

@@ -180,8 +180,8 @@ _PART = re.compile(r"\{([^{}]*)\}|\*")
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern that matches a path's end from a full name on. Raises ResultsError for unknown or repeated
-    names."""
+    """Compile a pattern that matches a path's end from a full name on. Raises ResultsError for unknown or
+    repeated names."""
     made, at, seen = "", 0, set()
     for match in _PART.finditer(pattern):
         made += re.escape(pattern[at : match.start()])

@@ -92,9 +92,6 @@ def whole_run() -> tuple[str, str]:
     return "window", say.whole_run()
 
 
-"""The property of a measurement that has everything that an output says."""
-
-
 class OutputProblem(Wrong):
     """What is wrong with the file kept as `name`. `line` is None for the file as a whole."""
 

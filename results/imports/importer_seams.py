@@ -25,7 +25,7 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.plugins import create, spec_of
 
 if TYPE_CHECKING:
-    from benchbrief.results.imports.keep_import import ImportSource, Prepared
+    from benchbrief.results.imports.keep_import import Prepared, StatedSource
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class TableImporter(ABC):
 
     @abstractmethod
     def prepare(
-        self, path: Path, plan: Plan, given: ImportSource, experiment: str = "", *, skip_bad: bool = False
+        self, path: Path, plan: Plan, given: StatedSource, experiment: str = "", *, skip_bad: bool = False
     ) -> Prepared:
         """Return what an import would keep. `given` is the source from the command line.
 

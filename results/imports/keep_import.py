@@ -75,8 +75,8 @@ class ImportManifest(BaseModel):
 
 
 def read_manifest(directory: Path, made_by: str) -> ImportManifest:
-    """Read a manifest. `made_by` is the version of benchbrief that wrote it. Raises ResultsError when it can't be
-    read."""
+    """Read a manifest. `made_by` is the version of benchbrief that wrote it. Raises ResultsError when it can't
+    be read."""
     path = directory / MANIFEST
     try:
         return ImportManifest.model_validate_json(path.read_bytes())
@@ -100,7 +100,7 @@ FACTS = "facts"
 REST = "rest"
 NOT_PUBLISHED = "not published"
 OWN = "own measurements"
-"""The title of numbers that whoever imports them has measured, where no other is given."""
+"""The title of one's own numbers, where no other is given."""
 LONGEST: Mapping[str, int] = {
     **dict.fromkeys(KEYS, LINE),
     "url": PARAGRAPH,
@@ -112,12 +112,12 @@ LONGEST: Mapping[str, int] = {
 }
 """The most characters of each."""
 _SLIPPED = 2
-"""How many letters more or fewer a topic may have that is a slip for another."""
+"""The most letters by which a misspelt topic may be longer or shorter than the right one."""
 _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
 
 
 @dataclass(frozen=True)
-class ImportSource:
+class StatedSource:
     """A source. `said` are the values of `KEYS`, and `statements` what else the source says, in words.
 
     `told` are the versions and settings that it states, each a name and a text. `facts` are the names of the spec's
@@ -130,9 +130,9 @@ class ImportSource:
     facts: tuple[str, ...] | None = None
     rest_not_published: bool = False
     mine: bool = False
-    """Whether whoever imports the numbers has measured them: then nobody published them."""
+    """True if whoever imports the numbers has measured them: then nobody published them."""
 
-    def given(self, options: ImportSource) -> ImportSource:
+    def given(self, options: StatedSource) -> StatedSource:
         """Add what the command line says. Its title, licence and so on replace those of the file."""
         facts = self.facts if options.facts is None else (*(self.facts or ()), *options.facts)
         said = {**self.said, **options.said}
@@ -152,7 +152,7 @@ class ImportSource:
         return ", ".join(lacking)
 
 
-def require(source: ImportSource, file: str) -> None:
+def require(source: StatedSource, file: str) -> None:
     """Raises ImportRefused for a source without all required statements. Own measurements need none."""
     if source.mine:
         if foreign := [key for key in ("publisher", "licence") if source.said.get(key)]:
@@ -175,7 +175,7 @@ def source_of_options(
     topics: Collection[str] = (),
     *,
     mine: bool = False,
-) -> ImportSource:
+) -> StatedSource:
     """Return the source from the command line. `told` and `facts` are written as in a table's comment lines.
 
     `topics` are what a brief names as not stated. Raises ImportRefused with all problems, also for a name in `told`
@@ -190,12 +190,12 @@ def source_of_options(
     names = _facts(facts, "--facts", None, known_facts, problems) if facts else None
     if problems:
         raise ImportRefused(problems)
-    return ImportSource({key: text for key, text in said.items() if text}, told=tuple(settings), facts=names, mine=mine)
+    return StatedSource({key: text for key, text in said.items() if text}, told=tuple(settings), facts=names, mine=mine)
 
 
 def read_source(
     lines: Sequence[tuple[int, str]], file: str, problems: list[ImportProblem], known_facts: Collection[str] = ()
-) -> ImportSource:
+) -> StatedSource:
     """Read a source from a file's comment lines, each with its number. Ignores other comments.
 
     `known_facts` are the names of the facts that the spec's hardware declares.
@@ -232,7 +232,7 @@ def read_source(
             problems.append(ImportProblem(file, number, f"the source's {key} is said twice"))
         else:
             said[key] = text
-    return ImportSource(said, tuple(statements), tuple(told), facts, rest)
+    return StatedSource(said, tuple(statements), tuple(told), facts, rest)
 
 
 def long_lines(lines: Sequence[tuple[int, str]], file: str) -> list[ImportProblem]:
@@ -333,7 +333,7 @@ class Prepared:
     """
 
     kind: str
-    source: ImportSource
+    source: StatedSource
     files: tuple[tuple[Path, j.ImportedFile], ...]
     cells: tuple[CellImport, ...]
     published: tuple[j.PublishedValue, ...] = ()

@@ -36,9 +36,9 @@ from benchbrief.results.imports.importer_seams import (
 from benchbrief.results.imports.keep_import import (
     CellImport,
     ImportManifest,
-    ImportSource,
     KeptJob,
     Prepared,
+    StatedSource,
     describe_file,
     require,
 )
@@ -209,8 +209,8 @@ def with_samples(
 
 
 def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: tuple[float, float]) -> KeptJob:
-    """Return a sample log as a job. Raises NoPlace when the cell lacks the probe or a known time, BadLog for a bad
-    log."""
+    """Return a sample log as a job. Raises NoPlace when the cell lacks the probe or a known time, BadLog for a
+    bad log."""
     name = spec_of(IMPORTER_SPECS, kind).probe
     probe = next((each for each in cell.probes if each.name == name), None)
     if probe is None:
@@ -236,7 +236,7 @@ def prepare_outputs(
     kind: str,
     paths: Sequence[Path],
     plan: Plan,
-    source: ImportSource,
+    source: StatedSource,
     where: Where,
     *,
     skip_bad: bool = False,

@@ -36,9 +36,9 @@ from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal.run_folder import cell_directory
 
 _SAME = 1.1
-"""When the whole jobs took at most so many times the measured window, their time stands for it."""
+"""The most times the measured window that the whole jobs may take to stand for it."""
 _NEAR = 0.1
-"""When no reading is closer to an end of the window than this share of it, the counters there are uncertain."""
+"""The counters at an end of the window are uncertain if no reading is within this share of the window of it."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def _samples(measured: CellMeasurement) -> list[RateSample]:
 
 
 _CLOCK_S = 0.01
-"""A clock that is less off than this, in seconds, is not reported."""
+"""Clocks that are off by fewer seconds than this are not reported."""
 
 
 def cell_rows(evidence: Evidence, verdict: CellVerdict) -> tuple[CellMeasurement, list[Row]]:
@@ -375,8 +375,8 @@ def _note_rows(
     problems: dict[str, Problem | None],
     gaps: dict[str, SampleGap],
 ) -> Iterator[NoteRow]:
-    """Yield what can't be trusted, remarks of the run, and warnings of the tool (once, when the journal has them
-    too).
+    """Yield what can't be trusted, remarks of the run, and warnings of the tool (once, when the journal has
+    them too).
 
     The origin of a note on a probe is its job, so that the store knows which numbers are missing for it.
     """

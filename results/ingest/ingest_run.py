@@ -1,5 +1,5 @@
-"""A run's directory -> typed rows, parsed again from the journal and the raw outputs, which are the source of
-truth.
+"""A run's directory -> typed rows, parsed again from the journal and the raw outputs, which are the source
+of truth.
 
 Only the attempt that a cell's last verdict calls good gives measurements. Without a raw file, or when it was
 changed, the numbers read from it are missing."""
@@ -289,8 +289,8 @@ def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[
 
 
 def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequence[CellVerdict]:
-    """Return the verdicts with what a search or an adaptive ramp that has not ended did not ask for as not needed: no
-    measurement is missing there, and what it measured until then are values."""
+    """Mark the cells that an unfinished search or adaptive ramp did not ask for as not needed: no measurement is
+    missing there, and what it measured until then are values."""
     of = evidence.plan.experiments[verdicts[0].cell.experiment]
     if not (of.promise or of.search or of.adaptive):
         return verdicts
@@ -380,7 +380,7 @@ def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
 
 
 _NAMED = 10
-"""A message names so many cells at most, and counts more."""
+"""The most cells that a message names; it counts the others."""
 
 
 def _later_attempts(verdicts: Sequence[CellVerdict]) -> str:
@@ -430,8 +430,8 @@ def _declared(fact: Fact) -> tuple[str, str | None]:
 
 
 def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, CellMeasurement]], planned: int) -> Iterator[LatencyRow]:
-    """Yield rows for each operation: each load generator (if there are several), each repeat, and all repeats
-    together.
+    """Yield rows for each operation: each load generator (if there are several), each repeat, and all
+    repeats together.
 
     All together is missing when fewer than the `planned` repeats (those that were needed) were measured: a merge of
     some is not the point's.

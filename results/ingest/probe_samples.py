@@ -1,7 +1,7 @@
 """A cell's probe samples, their coverage of the measured window, and the energy.
 
-Missing readings are gaps, and are not filled. Means are over the sampled time, and the coverage says how much that
-is."""
+Missing readings are gaps, and are not filled. Means are over the sampled time, and the coverage says how much
+that is."""
 
 from __future__ import annotations
 
@@ -323,10 +323,10 @@ def _coverage(
 
 
 def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: float, seconds: float) -> bool:
-    """Return whether a gap needs a note. In a short window a single late gauge is more than 5 % of it, and needs
-    none; but one of power is missing in the energy.
+    """Return True if a gap needs a note.
 
-    Rates are never late: what they do not cover was not counted.
+    In a short window a single late gauge is more than 5 % of it and needs none, unless it is of power, which the energy
+    then lacks. Rates are never late: what they do not cover was not counted.
     """
     missed = (1 - covered.share) * seconds
     late = longest_step(every_s)

@@ -78,7 +78,7 @@ class CellVerdict:
 
     @cached_property
     def measuring_ended(self) -> j.MeasuringEnded | None:
-        """How its measurement ended that was to go on until it is steady."""
+        """How a measurement ended that was to go on until it is steady."""
         return next((record for record in reversed(self._kept) if isinstance(record, j.MeasuringEnded)), None)
 
     @cached_property
@@ -86,8 +86,8 @@ class CellVerdict:
         return tuple(record for record in self._kept if isinstance(record, j.DatabaseSize))
 
     def offset(self, host: str) -> Offset:
-        """Return how far a host's clock was ahead of the controller's time, and by how much it was set; 0 if
-        unknown."""
+        """Return how far a host's clock was ahead of the controller's time, and by how much it was set; 0
+        if unknown."""
         return offset_of(*self._read(host), axis_step(*self._read(CONTROLLER.id)))
 
     def _read(self, host: str) -> tuple[j.ClockRead | None, j.ClockRead | None]:
@@ -268,8 +268,10 @@ def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
 
 
 def _elsewhere(root: str, relative: str, name: str = "/") -> str:
-    """Return why a path leads elsewhere than below a real directory; "" when it does not. A plain `name` in a folder
-    that was looked at leads nowhere."""
+    """Return why a path leads out of the run's real directory; "" when it does not.
+
+    A plain `name` in a folder that was looked at stays inside.
+    """
     if "/" not in name and name not in ("", os.curdir, os.pardir):
         return ""
     path = root

@@ -28,8 +28,8 @@ _LAST = re.compile(r"(last|simulated|imported)(?:~([0-9]{1,9}))?")
 
 @dataclass(frozen=True)
 class RunInFolder:
-    """A run in a folder. `started_at` is in epoch seconds, or the time of the plan's file when the journal has no
-    start."""
+    """A run in a folder. `started_at` is in epoch seconds, or the time of the plan's file when the journal has
+    no start."""
 
     run_id: str
     path: Path
@@ -71,8 +71,8 @@ def _unreadable(path: Path, error: OSError) -> ResultsError:
 
 
 def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
-    """Raises ResultsError when the folder is one that can't be read, or holds a run that can't: one that begins with
-    `name` and is later than the run `after`, and so may be the one that is meant."""
+    """Raise ResultsError when the folder can't be read, or a run in it that may be meant: one whose name begins with
+    `name` and that is later than the run `after`."""
     if os.path.lexists(out):
         require_folder(out)
     for path, error in unreadable_runs(out):
@@ -181,7 +181,7 @@ def find_run(out: Path, name: str) -> Path:
 
 
 def _id_in_journal(run_dir: Path) -> str:
-    """Return the name that a run was given when it began, which its folder may have lost; "" before that."""
+    """Return the name that a run was given when it began, whatever its folder is called now; "" before that."""
     start = first_start(run_dir / JOURNAL)
     return start.run_id if start else ""
 
@@ -219,8 +219,10 @@ def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
 
 
 def run_state(run_dir: Path) -> RunState:
-    """Return whether a process drives the run, or a lane of it, and otherwise how it ended. Without an end, it was
-    interrupted, and so it is with a journal that can't be read, which its readers report."""
+    """Return "running" while a process drives the run or a lane of it, else how it ended.
+
+    A run without an end was interrupted, and so was one whose journal can't be read, which its readers report.
+    """
     with suppress(OSError):
         if is_being_written(run_dir) or any(is_being_written(lane) for lane in folders_in(run_dir)):
             return "running"

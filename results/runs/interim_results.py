@@ -134,8 +134,8 @@ class GrowingTables:
 
 
 def _so_far(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows of a point with the repeats that are yet to come as those that are not needed, once it has one:
-    a mean is that of the repeats so far, and not missing for those."""
+    """Return a point's rows with the repeats yet to come as not needed, once one is done: a mean is then that of the
+    repeats so far, and not missing."""
     found = list(rows)
     if not any(isinstance(row, CellRow) and row.status in ("ok", "failed") for row in found):
         return found
@@ -173,7 +173,7 @@ class OpenExpectations:
 
     def read(self, store: Store, record: RunRecord) -> Readings:
         """Return the points that undecided expectations read, with how far each is from a decision
-        (`Interval.distance`) and what it is compared with, and the points at which every expectation is decided.
+        (`ExpectInterval.distance`) and what it is compared with, and the points at which every expectation is decided.
 
         An expectation over cells that other hosts have not measured yet is open.
         """

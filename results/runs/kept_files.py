@@ -28,8 +28,8 @@ class RawOutputs(NamedTuple):
 
 
 def check_raw_outputs(run_dir: Path) -> RawOutputs:
-    """Compute the SHA-256 of each kept output of all attempts. Raises RunnerError when the plan or the journal can't be
-    read."""
+    """Compute the SHA-256 of each kept output of all attempts. Raises RunnerError when the plan or the journal can't
+    be read."""
     found: dict[str, Problem | None] = {}
     evidence = read_evidence(run_dir)
     for record in evidence.records:
@@ -89,8 +89,8 @@ def _record(run_dir: Path, report: str, made: ReportFiles) -> ReportMade:
 
 
 def recorded_files(journal: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of a report as it was last made, by its path in the run's folder. Raises
-    RunnerError."""
+    """Return the SHA-256 of each file of a report as it was last made, by its path in the run's folder.
+    Raises RunnerError."""
     inside = (record for record in reports_made(journal) if not Path(record.directory).is_absolute())
     return {f"{record.directory}/{name}": sha256 for record in inside for name, sha256 in record.files.items()}
 
@@ -133,8 +133,8 @@ def made_of(run_dir: Path, report: str) -> MadeReports:
 def changed_in_run(
     run_dir: Path, made: MadeReports, journal_then: tuple[int, str], spec: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield what changed in the run, apart from its raw outputs and tables: its journal and the files of its
-    beginning.
+    """Yield what changed in the run, apart from its raw outputs and tables: its journal and the files of
+    its beginning.
 
     `journal_then` is the journal's size in bytes when a brief was made, 0 if unknown, and its sum. `spec` are the
     files of the plan's spec with their SHA-256, in order, for a run whose journal does not name them.
@@ -193,8 +193,8 @@ class KeptFiles(NamedTuple):
 
 
 def look_at_kept(run_dir: Path) -> KeptFiles:
-    """Look for the raw outputs behind the results, and compute the SHA-256 of each file of a report. Raises
-    RunnerError."""
+    """Look for the raw outputs behind the results, and compute the SHA-256 of each file of a report.
+    Raises RunnerError."""
     raw, recorded = kept_outputs(run_dir), recorded_files(run_dir / JOURNAL)
     missing = tuple(f"{path} {why}" for path in raw if (why := why_not_kept(run_dir / path, run_dir)))
     lying = tuple(_lying(run_dir))
@@ -208,7 +208,7 @@ def look_at_kept(run_dir: Path) -> KeptFiles:
 
 
 def _lying(run_dir: Path) -> Iterator[str]:
-    """Yield what lies among the reports, also what is no file."""
+    """Yield every path in the folder of the reports, also what is no file."""
     if (run_dir / REPORTS).is_symlink():
         yield REPORTS
         return

@@ -1,11 +1,11 @@
 """Which cells of a plan need no new measurement: earlier runs have good results of the same measurement.
 
-Engineers distrust a comparison of results from several days, so results are reused in blocks, complete and from one
-run:
+Engineers distrust a comparison of results from several days, so results are reused in blocks, complete and from
+one run:
 
 - The repeats of a point belong together, as they show the spread of measurements.
-- When measured in turns (`interleaved`), all hardware at a point belongs together, as it shares the drift over
-  time.
+- When measured in turns (`interleaved`), all hardware at a point belongs together, as it shares the drift
+  over time.
 - In a random order, the whole experiment belongs together, as any cells may have been neighbours.
 - Cells that a rule for repeats skipped stay skipped under the same rule. With a budget, that is the same budget, and
   a point of which no more is asked for.
@@ -169,7 +169,7 @@ def _unit(cell: Cell) -> _Unit:
 
 
 def stays_left_out(left_out: CellVerdict, then: Plan, cell: Cell, now: Plan) -> bool:
-    """Return whether a `cell` of the plan `now` stays out, as one that the rules of the plan `then` left out."""
+    """Return True if a `cell` of the plan `now` stays out like one that the rules of the plan `then` left out."""
     before, after = then.experiments[left_out.cell.experiment], now.experiments[cell.experiment]
     if (before.search, before.repeats, before.confident) != (after.search, after.repeats, after.confident):
         return False
@@ -323,7 +323,7 @@ def _from_environment(plan: Plan, key: DatabaseKey) -> str:
 
 
 def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
-    """Return quickly whether a run may fit, since a folder may hold hundreds. Skips a run in progress."""
+    """Tell quickly whether a run may fit, as a folder may hold hundreds. Skips a run in progress."""
     try:
         hashes = {cell["hash"] for cell in json.loads(read_plain(run_dir / PLAN, most=MOST_OF_A_PLAN))["cells"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -397,7 +397,7 @@ class _EarlierRun:
         return bool(left_out) and (len(left_out) == len(curves) or not all(left_out))
 
     def _not_noted(self, cell: Cell) -> list[str]:
-        """Say that a cell's results lack the latency of its search, or that a rule left it out which is another now."""
+        """Say that a cell's results lack the latency of its search, or that the rule that left it out has changed."""
         search = self._plan.experiments[cell.experiment].search
         found = self._good.get(cell.hash, ())
         if is_budgeted(self._plan, self._plan.experiments[cell.experiment]) and any(each.no_room for each in found):
@@ -503,7 +503,7 @@ def _depended_on(cell: Cell, known: Mapping[tuple[str, ...], Facts]) -> Iterator
 
 _MOST_FOLDERS = 200
 _MOST_RUNS = 20
-"""So many folders beside the usual one are looked at, and so many of the newest runs in each."""
+"""How many folders beside the usual one are looked at, and how many of the newest runs in each."""
 _LARGEST = 1 << 26
 """No larger plan of another folder is read, in bytes."""
 
@@ -531,8 +531,8 @@ def why_nothing(plan: Plan, out: Path) -> str:
 
 
 def _planned(run_dir: Path, hashes: Collection[str]) -> tuple[str, bool]:
-    """Return the name of a run's spec, and whether it has cells of these definitions; "" for a plan that can't be
-    read."""
+    """Return the name of a run's spec, and whether it has cells of these definitions; "" for a plan that can't
+    be read."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         if (run_dir / PLAN).stat().st_size <= _LARGEST:
             plan = json.loads((run_dir / PLAN).read_bytes())

@@ -69,8 +69,8 @@ class CellStatus:
 class RunStatus:
     """A run's progress. `elapsed_s` is the time spent running, without the pauses in which nothing ran.
 
-    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None when nothing is
-    left.
+    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None when nothing
+    is left.
     """
 
     run_id: str

@@ -31,8 +31,8 @@ class Usl:
 
     `r2` is the share of the throughput's variance that the law explains. `peak` is the highest throughput that it
     predicts, and `peak_load` its load. Both are None when throughput rises for ever or falls from the first thread
-    on, when kappa does not differ from 0 (Student's t, one-sided, at `LEVEL`), and when the peak is beyond
-    `FARTHEST`.
+    on, when kappa does not differ from 0 (Student's t, one-sided, at `LEVEL`), and when the peak is
+    beyond `FARTHEST`.
     """
 
     ideal: float

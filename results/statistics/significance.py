@@ -17,8 +17,8 @@ from benchbrief.runners.measurement.confidence_interval import LARGEST
 
 FEWEST_RANKED = 8
 """For each side. With fewer, ranks decide little: five against five can't get below 0.8 %, however far apart they
-are, and a correction for seven comparisons takes that above 5 %. Eight against eight allow three hundred
-comparisons."""
+are, and a correction for seven comparisons takes that above 5 %. Eight against eight allow three
+hundred comparisons."""
 
 WIDEST = 1e6
 """An interval of a ratio that goes so many times above and below it says nothing, and is none. That of two repeats
@@ -109,8 +109,8 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float | None:
-    """Return how likely so large a difference is when both are equal, by Welch's test. None with fewer than two
-    values.
+    """Return how likely so large a difference is when both are equal, by Welch's test. None with fewer than
+    two values.
 
     A percentile's repeats are skewed and have outliers. So their ranks are tested when there are enough of them,
     and their logarithms otherwise.
@@ -203,8 +203,8 @@ def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
 
 
 def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> IntervalEstimate | None:
-    """Return b's mean over a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval Estimation"
-    (1954).
+    """Return b's mean over a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval
+    Estimation" (1954).
 
     Both means are independent, with separate variances and Welch's degrees of freedom, so the interval excludes 1
     exactly when Welch's test is significant. None when a's mean is 0, with an empty side, or a value that is not

@@ -1,5 +1,5 @@
-"""What is not known of values that rest on searches for a promise: whether they are bounds, and whether the searches
-decided.
+"""What is not known of values that rest on searches for a promise: whether they are bounds, and whether the
+searches decided.
 
 A search whose highest candidate kept the promise, or whose load generator was late at the next one, gives a rate "or
 more". A metric of such a rate is a bound, too: of a price per operation, an upper one. The metric is computed again
@@ -158,8 +158,8 @@ def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
 
 
 def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[Keys, float]:
-    """Return the values of a query if the searches had found these rates, which may be infinite; NaN for a missing
-    one."""
+    """Return the values of a query if the searches had found these rates, which may be infinite; NaN for a
+    missing one."""
     typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
     # The first row gives the columns their types, also without a rate, and is no search.

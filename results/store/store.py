@@ -54,8 +54,8 @@ class Confidence:
 
 
 class MissingValues:
-    """The reasons for missing values of one store. `sql` queries it; `imported`: its numbers were measured
-    elsewhere."""
+    """The reasons for missing values of one store. `sql` queries it; `imported`: its numbers were
+    measured elsewhere."""
 
     def __init__(self, sql: Callable[[str], QueryAnswer], imported: bool) -> None:
         self._sql = sql
@@ -319,8 +319,8 @@ class Store:
         return sorted(rows, key=lambda row: tuple(self._rank(d, k) for d, k in zip(query.dims, row.keys, strict=True)))
 
     def sql(self, text: str) -> QueryAnswer:
-        """Return the answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN). Raises ResultsError for anything
-        else."""
+        """Return the answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN). Raises ResultsError for
+        anything else."""
         self._prepare(text)
         return ask(self._connection, text)
 

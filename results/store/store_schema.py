@@ -305,8 +305,8 @@ class OperationRow(NamedTuple):
 
 
 class ThroughputRow(NamedTuple):
-    """Over all load generators: the sum of rates and counts, the longest `duration_s`. `operation` 'all' is the
-    total.
+    """Over all load generators: the sum of rates and counts, the longest `duration_s`. `operation` 'all' is
+    the total.
 
     For a measured load, and where they ran together for less than 95 % of the time, rates are counts over
     `duration_s`, the time from the first start to the last end.

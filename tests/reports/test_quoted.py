@@ -23,7 +23,7 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import words_of
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
-from benchbrief.results.imports.keep_import import ImportSource, keep_run
+from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.open_store import open_store
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
@@ -48,7 +48,7 @@ class Views:
         plan = check(REPOSITORY / "examples" / name / f"{name}.bench").plan
         assert plan is not None
         table = REPOSITORY / "examples" / name / "published.csv"
-        run = keep_run(self._folder / name, plan, {}, TableOfFigures().prepare(table, plan, ImportSource()))
+        run = keep_run(self._folder / name, plan, {}, TableOfFigures().prepare(table, plan, StatedSource()))
         with open_store(run) as store:
             (report,) = plan.reports
             return build(plan, store, report, words_of(report))

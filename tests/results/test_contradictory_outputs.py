@@ -13,7 +13,7 @@ from benchbrief.model.plan import Plan
 from benchbrief.results.imports.cell_matching import Where
 from benchbrief.results.imports.imported_files import ImportRefused, OutputProblem
 from benchbrief.results.imports.importer_seams import read_output
-from benchbrief.results.imports.keep_import import ImportSource, Prepared, keep_run
+from benchbrief.results.imports.keep_import import Prepared, StatedSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
 from tests.support.plans import compile_text
@@ -21,7 +21,7 @@ from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
 OTHERS = Path(__file__).parent / "outputs"
-SOURCE = ImportSource(
+SOURCE = StatedSource(
     {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
 )
 SPEC = """

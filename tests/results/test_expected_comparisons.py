@@ -24,7 +24,7 @@ from benchbrief.reports.view.notices import notices
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict, Judgement, evaluate, is_number, judge
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
-from benchbrief.results.imports.keep_import import ImportSource, keep_run
+from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.open_store import open_store
 from benchbrief.results.store.store import Store
 
@@ -40,7 +40,7 @@ expect "apart by more than their intervals"
   throughput[new] - ci(throughput[new] over repeat) > throughput[old] + ci(throughput[old] over repeat)
 expect "steady repeats" ci(throughput over repeat) / throughput < 5 %
 """
-SOURCE = ImportSource({"title": "T", "publisher": "P", "document": "D", "licence": "internal"})
+SOURCE = StatedSource({"title": "T", "publisher": "P", "document": "D", "licence": "internal"})
 OLD = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 NOISE = (1004.0, 985.0, 1012.0, 993.0, 1001.0)
 

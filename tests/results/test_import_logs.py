@@ -14,14 +14,14 @@ from benchbrief.model.plan import Plan
 from benchbrief.results.imports.cell_matching import Where
 from benchbrief.results.imports.imported_files import ImportRefused
 from benchbrief.results.imports.importers.hdr.hdr_importer import split
-from benchbrief.results.imports.keep_import import ImportSource, Prepared, keep_run
+from benchbrief.results.imports.keep_import import Prepared, StatedSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs" / "ycsb"
-SOURCE = ImportSource(
+SOURCE = StatedSource(
     {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
 )
 SPEC = """

@@ -12,7 +12,7 @@ from benchbrief.model.plan import Plan
 from benchbrief.results.imports.cell_matching import Where
 from benchbrief.results.imports.imported_files import ImportRefused
 from benchbrief.results.imports.importer_seams import read_output
-from benchbrief.results.imports.keep_import import ImportSource, keep_run
+from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
 from tests.support.openload import JUDGED_GENTLY, openload
@@ -20,7 +20,7 @@ from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY, built_tool
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs" / "openload"
-SOURCE = ImportSource(
+SOURCE = StatedSource(
     {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
 )
 SPEC = """

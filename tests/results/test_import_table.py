@@ -13,8 +13,8 @@ from benchbrief.results.imports.imported_files import ImportProblem, ImportRefus
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures, read_table
 from benchbrief.results.imports.keep_import import (
     MANIFEST,
-    ImportSource,
     Prepared,
+    StatedSource,
     imported_before,
     keep_run,
     read_manifest,
@@ -60,7 +60,7 @@ def example(name: str) -> Plan:
 def prepared(tmp_path: Path, plan: Plan, text: str, *, skip_bad: bool = False) -> Prepared:
     path = tmp_path / "published.csv"
     path.write_text(text)
-    return TableOfFigures().prepare(path, plan, ImportSource(), skip_bad=skip_bad)
+    return TableOfFigures().prepare(path, plan, StatedSource(), skip_bad=skip_bad)
 
 
 def stored(tmp_path: Path, plan: Plan, what: Prepared) -> Store:
@@ -70,7 +70,7 @@ def stored(tmp_path: Path, plan: Plan, what: Prepared) -> Store:
 def published(tmp_path: Path, name: str) -> tuple[Plan, Store]:
     plan = example(name)
     path = REPOSITORY / "examples" / name / "published.csv"
-    return plan, stored(tmp_path, plan, TableOfFigures().prepare(path, plan, ImportSource()))
+    return plan, stored(tmp_path, plan, TableOfFigures().prepare(path, plan, StatedSource()))
 
 
 def metric(plan: Plan, store: Store, name: str) -> list[KeyedValue]:

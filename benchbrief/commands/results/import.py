@@ -20,7 +20,7 @@ from benchbrief.running.make_brief import make_tables
 if TYPE_CHECKING:
     from benchbrief.compiler.extensions import ImporterSpec, Key
     from benchbrief.model.plan import Cell, Plan
-    from benchbrief.results.imports.keep_import import ImportSource, Prepared
+    from benchbrief.results.imports.keep_import import Prepared, StatedSource
 
 _OTHER = "benchbrief.other_importer"
 
@@ -137,7 +137,7 @@ class Choices:
     dry_run: bool
     as_json: bool
 
-    def source(self, plan: Plan) -> ImportSource:
+    def source(self, plan: Plan) -> StatedSource:
         """Raises ImportRefused."""
         from benchbrief.reports.disclosure.run_origin import TOPICS
         from benchbrief.reports.words.brief_words import CATALOGUES

@@ -39,7 +39,7 @@ _ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
 _PATTERNS = {"rw": "readwrite"}
 _MIXED = ("readwrite", "randrw")
 _AS_LIMITED = 0.05
-"""How far what was done may be from a limit that is printed of some jobs alone, as a share."""
+"""The share by which a rate may miss a limit that fio printed for some jobs only."""
 _DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
 
 
@@ -127,8 +127,8 @@ def _read(name: str, path: Path) -> Output:
 
 
 def _completed(name: str, found: Output) -> int:
-    """Return how many I/Os completed in the measured time. Raises OutputProblem for none, and for latencies without
-    bins."""
+    """Return how many I/Os completed in the measured time. Raises OutputProblem for none, and for latencies
+    without bins."""
     parts = [part for job in found.jobs for part in job.directions.values()]
     count = sum(part.clat_ns.count for part in parts)
     if not count or not found.seconds:
@@ -197,8 +197,8 @@ def _limits(found: Output) -> list[float]:
 
 
 def _unknown_limits(path: Path, found: Output) -> Iterator[ImportProblem]:
-    """Yield a problem where sections were reported together whose limits, other than that of one, are not printed, and
-    do not follow from what was done."""
+    """Yield a problem where several sections were reported together, and the limits of all but one are neither printed
+    nor follow from the rate."""
     for job in found.jobs:
         own, every = fio_invariants.own_lanes(found, job), fio_invariants.lanes(found, job)
         for name, part in job.directions.items() if every > own else ():
@@ -212,7 +212,7 @@ def _unknown_limits(path: Path, found: Output) -> Iterator[ImportProblem]:
 
 
 def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:
-    """A number, or else the text as it stands, which no cell has."""
+    """Return the number, or the text as it stands, which no cell has."""
     return Setting(_line(lines, option), text if number is None else float(number), f"{option}={text}")
 
 

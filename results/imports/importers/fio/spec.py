@@ -1,4 +1,4 @@
-"""Of fio's outputs."""
+"""The spec of the importer of fio's outputs."""
 
 from benchbrief.compiler.extensions import ImporterSpec
 

@@ -1,8 +1,8 @@
 """HdrHistogram's interval logs (https://hdrhistogram.github.io/HdrHistogram/): one file for an operation, or one with
 tags for several; by themselves, or beside an output with the same operations.
 
-    #[StartTime: 1700000000.000 (seconds since epoch), ...]
-    "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
+    #[StartTime: 1700000000.000 (seconds since epoch),
+    ...] "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
     Tag=READ,0.127,1.007,2.769,HISTFAAAAE54nJN...
 
 The values have no unit: YCSB's are microseconds, those of most others nanoseconds."""

@@ -96,8 +96,8 @@ def difference(run: Run, cell: Cell, experiment: Experiment) -> str:
 
 
 def _compared(said: Arrivals, wanted: Arrivals, *, whole: bool) -> Iterator[tuple[str, object, object]]:
-    """Yield what is to be alike: its name, and both values. Rates only of the `whole` load, not of one of several load
-    generators."""
+    """Yield what must be alike: its name, and both values. Rates only of the `whole` load, not of one of several
+    load generators."""
     yield "kind", said.kind, wanted.kind
     if said.kind in ("steps", "burst"):
         yield "spacing", said.spacing, wanted.spacing
@@ -223,7 +223,7 @@ class OpenloadImporter(OutputImporter):
 
 
 def _record(name: str, path: Path) -> Run:
-    """Raises OutputProblem for a file that is no whole record of one run."""
+    """Read the record of one run. Raises OutputProblem for a file that is none, or not whole."""
     text = read_lines(name, path)
     said = [number for number, line in enumerate(text, start=1) if line.strip()]
     if len(said) > 1:
@@ -239,7 +239,7 @@ def _record(name: str, path: Path) -> Run:
 
 
 def _whole(name: str, path: Path) -> Run:
-    """Raises OutputProblem for a run that did not end by itself, and for one that refuses its own numbers."""
+    """Require a run that ended by itself and accepts its own numbers. Raises OutputProblem."""
     run = _record(name, path)
     if run.refusals:
         codes = ", ".join(dict.fromkeys(each.code for each in run.refusals))

@@ -1,4 +1,4 @@
-"""Of openload's outputs."""
+"""The spec of the importer of openload's outputs."""
 
 from benchbrief.compiler.extensions import ImporterSpec
 

@@ -1,8 +1,8 @@
 """A table of published figures -> the cells of a plan with their numbers, and metrics that were published as such.
 
 A table is CSV, as spreadsheets save it. Comment lines (`# key: value`) state its source, and the head names its
-columns. Each field of a row is a coordinate or a number. An empty field is a number that was not published, and stays
-missing."""
+columns. Each field of a row is a coordinate or a number. An empty field is a number that was not published, and
+stays missing."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from benchbrief.results.imports.keep_import import (
     CellImport,
     CellValue,
     ImportManifest,
-    ImportSource,
     KeptJob,
     Prepared,
+    StatedSource,
     describe_file,
     long_lines,
     read_source,
@@ -206,8 +206,8 @@ class UnclearNumber(Exception):
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table's text. `comments` are the lines before the head, `rows` the head and the lines below that are not
-    empty.
+    """A table's text. `comments` are the lines before the head, `rows` the head and the lines below that are
+    not empty.
 
     Each has its number in the file.
     """
@@ -299,7 +299,7 @@ class FigureTable:
     `too_long` holds texts above the limits of a new import, which an import of an earlier version may have.
     """
 
-    source: ImportSource
+    source: StatedSource
     cells: dict[str, CellNumbers] = field(default_factory=dict)
     published: list[PublishedMetric] = field(default_factory=list)
     bad_lines: set[int] = field(default_factory=set)
@@ -318,7 +318,7 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[ImportPro
         sheet = read_sheet(path)
     except UnreadableImport as error:
         problems.append(ImportProblem(file, None, str(error), error.hint))
-        return FigureTable(ImportSource())
+        return FigureTable(StatedSource())
     facts = {name for hardware in plan.hardware.values() for name in hardware.facts}
     table = FigureTable(read_source(sheet.comments, file, problems, facts))
     table.too_long += long_lines(sheet.comments, file)
@@ -584,7 +584,7 @@ def _rank(value: CellValue) -> float:
 
 class TableOfFigures(TableImporter):
     def prepare(
-        self, path: Path, plan: Plan, given: ImportSource, experiment: str = "", *, skip_bad: bool = False
+        self, path: Path, plan: Plan, given: StatedSource, experiment: str = "", *, skip_bad: bool = False
     ) -> Prepared:
         problems: list[ImportProblem] = []
         file = describe_file(path)

@@ -49,7 +49,7 @@ _FIRST_MS, _LAST_MS = 946_684_800_000, 4_102_444_800_000
 _PATIENCE = 20.0
 """An event at random times is absent for this many times its mean distance once in 10^8 runs."""
 _START_S = 120.0
-"""An operation may have begun so many seconds before the first one ended: a thread's first one may connect."""
+"""The most seconds that an operation may have begun before the first one ended, as a thread's first one may connect."""
 _FEWEST_GROUPS = 20
 _REJECTS = 10_000
 """How many bad lines are checked. YCSB prints a few hundred lines that are no latencies, and one for each status."""
