@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model import events as j
@@ -21,7 +20,8 @@ from benchbrief.results.store.store_schema import ThroughputRow
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.hosts.host_clocks import ClockSet, parse_trusted, to_controller_time
+from benchbrief.runners.hosts import host_clocks
+from benchbrief.runners.hosts.host_clocks import ClockSet
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
@@ -86,12 +86,7 @@ def _parse(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> Mea
     if evidence.imported:
         return _imported(evidence, verdict, job)
     driver, context = _driver(evidence.world, verdict.cell.tool.driver), _context(evidence, verdict, job)
-    output = output_of(evidence.run_dir, job)
-    offset = verdict.offset(job.host)
-    # Journals of earlier versions do not record the clock while the job ran, only before and after.
-    set_s = offset.set_s if job.clock_set_s is None else job.clock_set_s
-    measured = parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s)
-    return to_controller_time(measured, offset.of_job(job.booted))
+    return host_clocks.read_output(driver, context, JobOutput.of(job, evidence.run_dir), verdict.offset(job.host))
 
 
 def _imported(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> Measurement:
@@ -139,11 +134,6 @@ def _context(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> C
     return CellContext(evidence.plan, cell, tool.path if tool else "", endpoint, job.host)
 
 
-def output_of(run_dir: Path, job: j.JobCollected) -> JobOutput:
-    times = job.started_at, job.ended_at
-    return JobOutput(run_dir / job.directory, job.exit_code, *times, job.host, job.clock_set_s, job.booted)
-
-
 def parse_probe(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
@@ -162,8 +152,8 @@ def parse_probe(
         driver = _driver(evidence.world, verdict.cell.tool.driver)
         if not isinstance(driver, TellsDatabase):
             raise RunnerError(f"{driver.name} does not say what its database counts")
-        return driver.database_samples(_context(evidence, verdict, job), output_of(evidence.run_dir, job), there)
-    samples = _probe_kind(evidence.world, name).parse(probe, output_of(evidence.run_dir, job), there)
+        return driver.database_samples(_context(evidence, verdict, job), JobOutput.of(job, evidence.run_dir), there)
+    samples = _probe_kind(evidence.world, name).parse(probe, JobOutput.of(job, evidence.run_dir), there)
     return _in_our_time(samples, there[1] - there[0], window[1] - window[0])
 
 
@@ -182,7 +172,7 @@ def probe_gaps(
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or evidence.imported or not isinstance(kind, TellsGaps):
         return ""
-    return kind.gaps(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
+    return kind.gaps(probe, JobOutput.of(job, evidence.run_dir), _there(verdict, probe, job, window))
 
 
 def _there(verdict: CellVerdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:

@@ -127,12 +127,7 @@ class Attempt:
     def kept(self, step: StepKind, job: StepJob) -> JobOutput | None:
         """Return the output of a job that an earlier controller collected."""
         record = self.left.output(step, job.name, job.host) if self.left else None
-        if record is None:
-            return None
-        directory = self.run_dir / record.directory
-        times = record.started_at, record.ended_at
-        clock = record.clock_set_s, record.booted
-        return JobOutput(directory, record.exit_code, *times, record.host, *clock, record.other_cores)
+        return JobOutput.of(record, self.run_dir) if record else None
 
     def remark(self, text: str) -> None:
         """Write a remark to the journal once, even if an earlier controller wrote it before it was killed."""

@@ -35,12 +35,10 @@ from benchbrief.runners.hosts.background_load import MUCH
 from benchbrief.runners.hosts.host_clocks import (
     ClockSet,
     Offset,
-    axis_step,
     clock_step,
-    offset_of,
-    parse_trusted,
+    offsets_of,
+    read_output,
     require_seconds,
-    to_controller_time,
     was_set,
 )
 from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
@@ -97,8 +95,7 @@ def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
                 raise ClockSet(say.because(why=was_set(host, step), what=error), error.hint) from error
         raise
     after = _read_all(attempt, hosts, "after")
-    ours = axis_step(before.get(CONTROLLER.id), after.get(CONTROLLER.id))
-    offsets.update((host, offset_of(read, after.get(host), ours)) for host, read in before.items())
+    offsets.update(offsets_of(before, after))
     for host in hosts:
         step = clock_step(before.get(host), after.get(host))
         if step:
@@ -226,7 +223,8 @@ class CellRun:
         unknown."""
         try:
             measured = tuple(
-                self._read(contexts[host], output, offsets.get(host, Offset())) for host, output in outputs.items()
+                read_output(self.driver, contexts[host], output, offsets.get(host, Offset()))
+                for host, output in outputs.items()
             )
         except BadOutput as error:
             if self.attempt.is_due("measure") and not error.by_plan:
@@ -241,14 +239,6 @@ class CellRun:
         whole = Together(measured, self._phase_is_load).measurement()
         require_events(self._cell.events, self.events or (self.attempt.left.events if self.attempt.left else ()), whole)
         return whole
-
-    def _read(self, context: CellContext, output: JobOutput, offset: Offset) -> Measurement:
-        driver = self.driver
-        its = offset.of_job(output.booted)
-        # Same as in `results/ingest/cell_measurement.py`: when the job could not tell, the clock readings around it
-        # do.
-        set_s = offset.set_s if output.clock_set_s is None else output.clock_set_s
-        return to_controller_time(parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s), its)
 
     @property
     def _phase_is_load(self) -> bool:
@@ -459,14 +449,8 @@ class CellRun:
                 j.CounterReading(at=at, cell=self._cell.id, attempt=self.attempt.number, counters=counters)
             )
 
-    @staticmethod
-    def _offsets_kept(left: Left) -> dict[str, Offset]:
-        before, after = left.clocks, left.clocks_after
-        ours = axis_step(before.get(CONTROLLER.id), after.get(CONTROLLER.id))
-        return {host: offset_of(read, after.get(host), ours) for host, read in before.items()}
-
     def _kept(self, left: Left | None) -> tuple[dict[str, JobOutput], Mapping[str, Offset]]:
         """Return the outputs and clock offsets that an earlier controller kept."""
         found = {host: self.attempt.kept("measure", StepJob("measure", host, host)) for host in self._cell.load_hosts}
         outputs = {host: output for host, output in found.items() if output is not None}
-        return outputs, self._offsets_kept(left) if left else {}
+        return outputs, offsets_of(left.clocks, left.clocks_after) if left else {}

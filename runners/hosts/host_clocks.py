@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,11 +27,12 @@ from benchbrief.model.message import Message, figure
 from benchbrief.model.run_messages import say
 from benchbrief.runners.drivers.output_evidence import bad_output, best_line, require_exit
 from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
 from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.tasks import Command, JobOutput
 from benchbrief.runners.journal.controller_clock import clock_ahead, now, since_boot
-from benchbrief.runners.seams import Transport
+from benchbrief.runners.seams import Driver, Transport
 
 STEP_S = 0.1
 """A clock was set when its epoch moved by more than this, in seconds, against the time since boot, which has
@@ -161,10 +162,10 @@ def clock_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
     return step if abs(step) > STEP_S else 0.0
 
 
-def to_controller_time(measurement: Measurement, offset: Offset) -> Measurement:
-    """Convert the measurement's window from the clock of a host with this offset to the controller's time."""
-    start, end = measurement.window
-    return replace(measurement, window=(offset.ours(start), offset.ours(end)))
+def offsets_of(before: Mapping[str, j.ClockRead], after: Mapping[str, j.ClockRead]) -> dict[str, Offset]:
+    """Return the offset of each host whose clock was read before a measurement."""
+    ours = axis_step(before.get(CONTROLLER.id), after.get(CONTROLLER.id))
+    return {host: offset_of(read, after.get(host), ours) for host, read in before.items()}
 
 
 _TOLERANCE_S = 0.25
@@ -178,6 +179,18 @@ _SHORT_S = 0.5
 
 class ClockSet(BadOutput):
     """A clock was set while a tool measured by it."""
+
+
+def read_output(driver: Driver, context: CellContext, output: JobOutput, offset: Offset) -> Measurement:
+    """Read the output of a cell's load generator, in the controller's time: while the run goes on, and again for its
+    tables. Raises BadOutput, and ClockSet as `parse_trusted` does.
+
+    The `offset` says by how much the clock was set where the job could not tell, as in journals of earlier versions.
+    """
+    set_s = offset.set_s if output.clock_set_s is None else output.clock_set_s
+    measured = parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s)
+    its, (start, end) = offset.of_job(output.booted), measured.window
+    return replace(measured, window=(its.ours(start), its.ours(end)))
 
 
 def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput, set_s: float) -> Measurement:

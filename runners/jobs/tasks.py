@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchbrief.model.events import JobCollected
 from benchbrief.runners.journal.secret_masking import Secret
 
 # --- commands are data -------------------------------------------------------------------------------------------
@@ -77,6 +78,13 @@ class JobOutput:
     clock_set_s: float | None = None
     booted: float | None = None
     other_cores: float | None = None
+
+    @classmethod
+    def of(cls, job: JobCollected, run_dir: Path) -> JobOutput:
+        """Return the output that a run has collected."""
+        times = job.started_at, job.ended_at
+        clock = job.clock_set_s, job.booted
+        return cls(run_dir / job.directory, job.exit_code, *times, job.host, *clock, job.other_cores)
 
     @property
     def stdout(self) -> Path:
