@@ -17,9 +17,9 @@ from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.openmetrics import MetricsFile
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.kept_claim import KeptClaim
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.fleet.submitted_run import driving_alone, on_its_nodes
-from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.lanes import merge, run_submitted
 from benchbrief.running.make_brief import make_tables, render_stored, warn_of_holder

@@ -31,8 +31,8 @@ from benchbrief.model.points import Point
 from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.analysis.expectation_verdicts import Judgement, judge
 from benchbrief.results.store.store import Key
-from benchbrief.runners.measurement.confidence_interval import t_interval
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets, Readings, spent_s
+from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 CAMPAIGNS = 100
 FIRST = 1000

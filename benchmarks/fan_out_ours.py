@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from benchbrief.model.plan import Host
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.hosts.fan_out import fan_out
+from benchbrief.runners.hosts.host_connections import fan_out, open_transport
 from benchbrief.runners.jobs.tasks import Command
-from benchbrief.runners.transports.transport_factory import open_transport
 
 COMMAND = ("uname", "-n")
 

@@ -415,7 +415,7 @@ class HostsGiven(Record):
 
 
 class HostFacts(Record):
-    """Observed facts of a host as text, by name (`runners/hosts/facts/host_facts.py`)."""
+    """Observed facts of a host as text, by name (`runners/hosts/host_facts.py`)."""
 
     type: Literal["host_facts"] = "host_facts"
     host: str

@@ -7,8 +7,7 @@ The loop prints blocks, so that one cut off by its end is not taken for whole:
     ...                             what was read
     .
 
-Probes that read the kernel's files and sample as often share one loop on their host: see `FileReads`.
-"""
+Probes that read the kernel's files and sample as often share one loop on their host: see `FileReads`."""
 
 from __future__ import annotations
 
@@ -19,12 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.jobs.commands import quote, shell_line
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.commands import quote, read_script, shell_line, with_values
 from benchbrief.runners.jobs.tasks import File, Job, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
@@ -240,3 +238,26 @@ def read_last_words(output: JobOutput) -> str:
     with output.stderr.open("rb") as file:
         text = file.read(2000).decode("utf-8", "replace").strip()
     return text.splitlines()[-1][:200] if text else "it said nothing of why"
+
+
+Resource = Literal["cpu", "io", "memory"]
+
+
+def pressure_rule(resource: Resource) -> dict[str, str]:
+    """Return the file, and the awk statement that prints its total, for `FileReads`."""
+    return {f"/proc/pressure/{resource}": f'if (/^some /) print "{resource}-pressure " $NF'}
+
+
+def pressure(resource: Resource, step: Step) -> float | None:
+    """Return the share of the time in which some task waited; None where the kernel does not count it."""
+    before, after = _total(resource, step.before), _total(resource, step.after)
+    if before is None or after is None or after < before:
+        return None
+    return min(1.0, (after - before) / 1e6 / step.seconds)
+
+
+def _total(resource: Resource, reading: Reading) -> int | None:
+    for line in reading.lines:
+        if match := re.fullmatch(rf"{resource}-pressure total=(\d{{1,18}})", line):
+            return int(match[1])
+    return None

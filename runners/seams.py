@@ -13,9 +13,9 @@ from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.model.plan import Cell, Database, Hardware, Host, Plan, Probe
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobOutput
-from benchbrief.runners.session.session import Session
+from benchbrief.runners.session import Session
 
 
 class Stopping(Protocol):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
     from benchbrief.progress.run_progress import Progress
     from benchbrief.results.runs.reusable_results import Reuse
-    from benchbrief.runners.reuse.carried_results import Carried
+    from benchbrief.runners.reuse import Carried
 
 _MINUTE_S = 60.0
 
@@ -95,7 +95,7 @@ class Taken:
             progress.warn(text)
 
     def begin(self, run_dir: Path) -> None:
-        from benchbrief.runners.reuse.carried_results import carry
+        from benchbrief.runners.reuse import carry
 
         carry(run_dir, self.plan, self.carried, self.warnings)
 
@@ -172,7 +172,7 @@ def reused_as_dict(reused: Iterable[CellReused]) -> list[dict[str, object]]:
 def look_for_earlier(plan: Plan, out: Path) -> Taken:
     """Return what can be taken from the runs of a folder, after checking whether the hosts are still the same."""
     from benchbrief.results.runs.reusable_results import find_reusable, why_nothing
-    from benchbrief.runners.reuse.recheck_hosts import recheck
+    from benchbrief.runners.reuse import recheck
 
     found: Reuse = find_reusable(plan, out)
     looked = recheck(plan, found.carried)

@@ -22,12 +22,12 @@ from benchbrief.results.runs.interim_results import AskedSoFar
 from benchbrief.results.runs.times_taken import Pace, learned_times, pace_of, timed_plan, times_taken
 from benchbrief.runners.errors import Outdated
 from benchbrief.runners.execution.executor import execute
+from benchbrief.runners.execution.kept_claim import KeptClaim
 from benchbrief.runners.execution.live_numbers import Monitor
-from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.run_folder import PLAN
 from benchbrief.runners.scheduling.promise_search import votes_of
-from benchbrief.runners.session.session import Session
+from benchbrief.runners.session import Session
 from benchbrief.running.stop_signals import stop_on_signals
 
 

@@ -18,7 +18,7 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:
-    from benchbrief.runners.session.session import Underway
+    from benchbrief.runners.session import Underway
 
 _NAMED = 5
 """More jobs than this are only counted."""

@@ -38,7 +38,7 @@ from benchbrief.reports.text.number_format import (
     with_unit,
 )
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.runners.measurement.confidence_interval import t_interval
+from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 _MANY = 12  # series: above this number, only the finding and the table of data have their ends
 _MOST_LEADERS = 4

@@ -15,7 +15,7 @@ from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.words.brief_words import counted, some_of
 from benchbrief.results.analysis.cautions import COMPLETE, patchy
-from benchbrief.runners.measurement.confidence_interval import t_interval
+from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 _MOST_REASONS = 3
 """A notice lists so many reasons at most, and counts the rest."""

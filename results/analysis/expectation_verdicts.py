@@ -17,7 +17,7 @@ from benchbrief.model.precision import formatted
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
 from benchbrief.results.store.store import KeyedValue, Store
-from benchbrief.runners.measurement.confidence_interval import mean_interval
+from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
 _Place = tuple[tuple[Dimension, DimKey | None], ...]
 Read = Callable[[Query], Iterable[tuple[Sequence[DimKey | None], float | None]]]

@@ -29,7 +29,7 @@ from benchbrief.results.statistics.significance import (
     ratio_of_percentiles,
 )
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
-from benchbrief.runners.measurement.confidence_interval import mean_interval
+from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
 SIGNIFICANT = 0.05
 Better = Literal["higher", "lower"] | None

@@ -27,7 +27,7 @@ from benchbrief.results.runs.find_runs import imported_from, list_runs
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.atomic_files import sha256_of
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal
 from benchbrief.runners.journal.run_folder import cell_directory, create_run, files_of_beginning
 
 MANIFEST = "import.json"

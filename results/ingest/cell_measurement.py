@@ -18,14 +18,14 @@ from benchbrief.results.kept_jobs import MEASURE, SAMPLES
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import ThroughputRow
 from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts import host_clocks
 from benchbrief.runners.hosts.host_clocks import ClockSet
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
-from benchbrief.runners.world_seams import World
+from benchbrief.runners.world.world_seams import World
 
 _SAME_S = 0.001
 """In seconds. A smaller drift of the clock during a measurement does not move its samples."""

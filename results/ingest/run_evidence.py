@@ -24,8 +24,8 @@ from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, read_run, records_at, whole_bytes
 from benchbrief.runners.journal.run_folder import load_plan, simulation_of
-from benchbrief.runners.world_choice import world_for
-from benchbrief.runners.world_seams import World
+from benchbrief.runners.world.world_choice import world_for
+from benchbrief.runners.world.world_seams import World
 
 Status = Literal["ok", "failed", "missing", "skipped"]
 """A skipped cell is not needed, so nothing is missing without it."""

@@ -17,7 +17,7 @@ from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.fleet.lane_results import folders_in
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, is_being_written, last_record
 from benchbrief.runners.journal.run_folder import PLAN, SIMULATION
-from benchbrief.runners.session.session import is_making_brief
+from benchbrief.runners.session import is_making_brief
 
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)

@@ -14,8 +14,7 @@ from benchbrief.results.result_messages import changed_text
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.atomic_files import sha256_of
-from benchbrief.runners.journal.journal_file import JOURNAL, first_start, reports_made, sum_at
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import JOURNAL, Journal, first_start, reports_made, sum_at
 from benchbrief.runners.journal.run_folder import REPORTS
 from benchbrief.runners.plain_files import why_not_kept
 

@@ -45,11 +45,10 @@ from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal.measurement_versions import Recorded, recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN
 from benchbrief.runners.plain_files import read_plain
-from benchbrief.runners.reuse.carried_results import Carried, Facts, subject
+from benchbrief.runners.reuse import Carried, Facts, subject
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.point_choice import curves, next_point, ramps_of
-from benchbrief.runners.scheduling.promise_search import Search, searches_of, vote_of
-from benchbrief.runners.scheduling.promise_values import SERVED
+from benchbrief.runners.scheduling.promise_search import SERVED, Search, searches_of, vote_of
 from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 
 

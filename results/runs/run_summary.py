@@ -25,7 +25,7 @@ from benchbrief.runners.journal.controller_clock import now_in_run
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_search import vote_of, votes_of
-from benchbrief.runners.session.session import is_making_brief
+from benchbrief.runners.session import is_making_brief
 
 CellState = Literal[
     "waiting", "running", "ok", "failed", "refused", "no_room", "interrupted", "skipped", "not_chosen", "missing"

@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.runners.measurement.confidence_interval import LARGEST
+from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 if TYPE_CHECKING:
     import numpy as np

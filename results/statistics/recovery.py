@@ -31,7 +31,7 @@ from math import ceil, exp, inf, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
 from benchbrief.model.plan import Event
-from benchbrief.runners.measurement.confidence_interval import LARGEST
+from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 CHANCE = 0.05
 """How often chance alone may make a recovery of what never left, of all events at most."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.precision import share_text
-from benchbrief.runners.measurement.confidence_interval import LARGEST
+from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 FEWEST_POINTS = 4
 """One more than the parameters. Gunther asks for half a dozen for a reliable fit."""

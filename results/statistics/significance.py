@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchbrief.model.budgets import LEVEL
-from benchbrief.runners.measurement.confidence_interval import LARGEST
+from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 FEWEST_RANKED = 8
 """For each side. With fewer, ranks decide little: five against five can't get below 0.8 %, however far apart they

@@ -22,7 +22,7 @@ from benchbrief.results.store.measure_views import asks_for_metrics, create_view
 from benchbrief.results.store.store_schema import read_sentences
 from benchbrief.results.store.user_query import QueryAnswer, ask, ask_in_batches, ask_in_rows, require_reading
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.measurement.confidence_interval import mean_interval, t_interval
+from benchbrief.runners.scheduling.confidence_interval import mean_interval, t_interval
 
 if TYPE_CHECKING:
     import duckdb

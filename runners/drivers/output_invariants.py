@@ -2,7 +2,7 @@
 
 An output that breaks this is no evidence.
 
-Each tool has one table of `Invariant`s: `ycsb_invariants.py`, `ycsb_log_invariants.py`, `go_ycsb_invariants.py` and
+Each tool has one table of `Invariant`s: `ycsb_invariants.py`, `go_ycsb_invariants.py` and
 `db_bench_invariants.py`. The drivers and `bench import` check the same tables. Tolerances come from the printed
 digits and from the width of the tool's buckets, so that a good output is never refused.
 """

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchbrief.model.plan import Database, Hardware
 from benchbrief.runners.hosts.host_connections import is_on_controller
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Hosts
 

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import Interrupted, RunnerError
+from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.long_commands import run_to_end
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.seams import Stopping, Transport
 

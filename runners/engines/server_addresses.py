@@ -6,8 +6,8 @@ SSH reached the host.
 
 from __future__ import annotations
 
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Transport
 

@@ -17,11 +17,11 @@ from benchbrief.runners.errors import HostError, HostFull, Interrupted, RunnerEr
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal
 from benchbrief.runners.journal.run_folder import cell_directory, digests
-from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
+from benchbrief.runners.scheduling.parallel_lanes import MeasuringTurns
 from benchbrief.runners.seams import Hosts, RunningJob
-from benchbrief.runners.world_seams import World
+from benchbrief.runners.world.world_seams import World
 
 
 class NotWhole(Exception):

@@ -26,12 +26,12 @@ from benchbrief.model.measurement import Measurement
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Event
 from benchbrief.model.run_messages import say
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.errors import EventFailed, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, StepJob
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.hosts.host_connections import is_on_controller
-from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.seams import Driver, RunningJob, TellsInterim

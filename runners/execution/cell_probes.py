@@ -24,7 +24,7 @@ from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_folder import cell_directory, digests
 from benchbrief.runners.sampling import ReadsFiles, reading_job
 from benchbrief.runners.seams import Engine, Node, ReadsAfter, RunningJob, TellsNow
-from benchbrief.runners.world_seams import World
+from benchbrief.runners.world.world_seams import World
 
 _LAST_ANSWER_S = 5.0
 """How long, in seconds, to wait at the end for an answer that is under way."""

@@ -25,13 +25,12 @@ from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, Database, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import Left
+from benchbrief.runners.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_events import CellEvents, require_events
 from benchbrief.runners.execution.cell_probes import run_probes, server_status
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.execution.step_jobs import run_jobs
-from benchbrief.runners.hosts.background_load import MUCH
 from benchbrief.runners.hosts.host_clocks import (
     ClockSet,
     Offset,
@@ -42,7 +41,7 @@ from benchbrief.runners.hosts.host_clocks import (
     was_set,
 )
 from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
-from benchbrief.runners.hosts.page_caches import drop_page_cache
+from benchbrief.runners.hosts.quiet_host import MUCH, drop_page_cache
 from benchbrief.runners.jobs.commands import as_at_login
 from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.tasks import Job, JobOutput
@@ -61,7 +60,7 @@ from benchbrief.runners.seams import (
     TellsSize,
     Undoes,
 )
-from benchbrief.runners.world_seams import Readings
+from benchbrief.runners.world.world_seams import Readings
 
 _AT_ONCE = 16
 

@@ -14,7 +14,7 @@ from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_folder import server_directory
 from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.seams import Engine, OutlivesController, ShapesData
-from benchbrief.runners.world_seams import OpenHosts
+from benchbrief.runners.world.world_seams import OpenHosts
 
 
 class Equipment:

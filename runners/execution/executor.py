@@ -19,7 +19,6 @@ from benchbrief.model.planned_cells import most_of, planned_cells
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import RunRecord
 from benchbrief.model.version import benchbrief_version
-from benchbrief.runners.checks.unsupported import meters_of
 from benchbrief.runners.errors import FolderMoved, HostBusy, NotKept, RunnerError
 from benchbrief.runners.execution.held_hosts import (
     HostWait,
@@ -30,23 +29,23 @@ from benchbrief.runners.execution.held_hosts import (
     release_all,
     wait_for_other_controllers,
 )
+from benchbrief.runners.execution.kept_claim import KeptClaim
 from benchbrief.runners.execution.lane import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState
 from benchbrief.runners.execution.takeover import take_over
-from benchbrief.runners.hosts.kept_claim import KeptClaim
 from benchbrief.runners.journal.controller_clock import now, since_boot, this_boot
-from benchbrief.runners.journal.journal_file import read_run
-from benchbrief.runners.journal.journal_writer import Journal, Listener
+from benchbrief.runners.journal.journal_file import Journal, Listener, read_run
 from benchbrief.runners.journal.measurement_versions import SHARED, tool_version
 from benchbrief.runners.journal.run_folder import files_of_beginning
 from benchbrief.runners.journal.run_identity import run_name
 from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.scheduling.budgeted_repeats import ReadTables, nothing_read
 from benchbrief.runners.scheduling.parallel_lanes import lanes_left
-from benchbrief.runners.session.session import Session
-from benchbrief.runners.world_choice import world_of
-from benchbrief.runners.world_seams import Meter, OpenHosts
+from benchbrief.runners.session import Session
+from benchbrief.runners.world.unsupported import meters_of
+from benchbrief.runners.world.world_choice import world_of
+from benchbrief.runners.world.world_seams import Meter, OpenHosts
 
 _LOOK_EVERY_S = 0.5
 """How often, in seconds, signals are checked while lanes run."""

@@ -15,7 +15,6 @@ from benchbrief.model.message import joined
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import most_of
 from benchbrief.model.run_messages import say
-from benchbrief.runners.checks.unsupported import Tools, find_tools, metered, refuse_places
 from benchbrief.runners.errors import (
     HostBusy,
     HostError,
@@ -25,18 +24,18 @@ from benchbrief.runners.errors import (
     Outdated,
     RunnerError,
 )
+from benchbrief.runners.execution.kept_claim import KeptClaim
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.execution.run_state import RunState
 from benchbrief.runners.execution.takeover import hosts_of
-from benchbrief.runners.hosts.fan_out import fan_out
-from benchbrief.runners.hosts.host_connections import CONTROLLER
-from benchbrief.runners.hosts.kept_claim import KeptClaim
+from benchbrief.runners.hosts.host_connections import CONTROLLER, fan_out
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_identity import run_name, settle
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.seams import Hosts
-from benchbrief.runners.stopping.stop_run import end_all, nodes_ever, refuse_driven_elsewhere, refuse_driven_here
-from benchbrief.runners.world_seams import OpenHosts
+from benchbrief.runners.stop_run import end_all, nodes_ever, refuse_driven_elsewhere, refuse_driven_here
+from benchbrief.runners.world.unsupported import Tools, find_tools, metered, refuse_places
+from benchbrief.runners.world.world_seams import OpenHosts
 
 _NAMED = 5
 """A message names so many hosts at most, and counts the rest."""

@@ -20,7 +20,6 @@ from benchbrief.model.message import figure, joined, share_figure
 from benchbrief.model.plan import Cell, Experiment
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, Left
-from benchbrief.runners.checks.unsupported import meters_of
 from benchbrief.runners.errors import HostError, Interrupted, NotKept, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole
 from benchbrief.runners.execution.cell_run import CellRun, started_event
@@ -29,16 +28,17 @@ from benchbrief.runners.execution.lost_hosts import LostHosts
 from benchbrief.runners.execution.retries import Try
 from benchbrief.runners.execution.run_state import RunState
 from benchbrief.runners.execution.takeover import end_jobs, note_resumed
-from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
-from benchbrief.runners.hosts.fan_out import look_at_each
+from benchbrief.runners.hosts.host_connections import look_at_each
+from benchbrief.runners.hosts.host_facts import find_contradictions
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_folder import cell_directory
 from benchbrief.runners.journal.secret_masking import hide
-from benchbrief.runners.measurement.steady_verdicts import measuring_ended
 from benchbrief.runners.scheduling.knee_search import latency_of
+from benchbrief.runners.scheduling.measuring_ends import measuring_ended
 from benchbrief.runners.scheduling.promise_search import refused
-from benchbrief.runners.world_seams import OpenHosts
+from benchbrief.runners.world.unsupported import meters_of
+from benchbrief.runners.world.world_seams import OpenHosts
 
 
 def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | None = None) -> str:

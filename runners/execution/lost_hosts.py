@@ -15,7 +15,7 @@ from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError, HostFull, RunnerError
 from benchbrief.runners.execution.retries import Try
 from benchbrief.runners.execution.run_state import RunState
-from benchbrief.runners.world_seams import OpenHosts
+from benchbrief.runners.world.world_seams import OpenHosts
 
 _LOOK_EVERY_S = 3.0
 _LOOK_AGAIN_S = 60.0

@@ -15,20 +15,19 @@ from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import Left, LeftBehind, RunRecord
-from benchbrief.runners.checks.unsupported import Tools
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.execution.retries import FirstFailures, NotTried
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets, ReadTables
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
-from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
-from benchbrief.runners.scheduling.parallel_lanes import LaneWorkers
+from benchbrief.runners.scheduling.parallel_lanes import LaneWorkers, MeasuringTurns
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.scheduling.promise_search import PromiseSearches
-from benchbrief.runners.world_seams import Meter, World
+from benchbrief.runners.world.unsupported import Tools
+from benchbrief.runners.world.world_seams import Meter, World
 
 
 @dataclass(frozen=True)

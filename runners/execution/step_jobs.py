@@ -12,16 +12,16 @@ from dataclasses import replace
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, StepKind
 from benchbrief.model.run_messages import say, say_step
+from benchbrief.runners.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import list_sampling_jobs
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.execution.live_numbers import Reading
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.seams import RunningJob, TellsInterim
-from benchbrief.runners.world_seams import World
+from benchbrief.runners.world.world_seams import World
 
 _READY_S = 60.0
 """How long, in seconds, load generators wait for each other before they begin."""

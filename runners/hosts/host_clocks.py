@@ -25,9 +25,9 @@ from benchbrief.model import events as j
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.message import Message, figure
 from benchbrief.model.run_messages import say
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import bad_output, best_line, require_exit
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
 from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.tasks import Command, JobOutput

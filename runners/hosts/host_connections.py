@@ -1,20 +1,78 @@
-"""The hosts of a run: their transports, opened on first use, kept open, and closed together."""
+"""The hosts of a run: their transports, opened on first use, kept open, and closed together. Many are asked at once."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar, cast
 
 from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.model.plan import Host, Plan
-from benchbrief.runners.errors import HostError, NoHost
-from benchbrief.runners.hosts.fan_out import fan_out
+from benchbrief.runners.errors import HostError, NoHost, RunnerError
+from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.session.session import Session
-from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
+from benchbrief.runners.plugins import create
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.session import Session
+
+if TYPE_CHECKING:
+    from benchbrief.runners.transports.transport_base import JobTransport
+
+AT_ONCE = 32
+"""Hosts called in parallel. Opening a connection is work for both sides, and sshd refuses some of many that open at
+the same time (MaxStartups). A host that does not answer takes one of these places until its time-out."""
+
+_T = TypeVar("_T")
+_Id = TypeVar("_Id", bound=str)
+
+
+def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_ONCE) -> dict[str, _T | RunnerError]:
+    """Return the result of `call` for each host id, in the order of the ids, or the RunnerError that it raised.
+
+    Raises any other error once all calls are done.
+    """
+    return dict(look_at_each(hosts, call, at_once))
+
+
+def look_at_each(
+    hosts: Iterable[_Id], call: Callable[[_Id], _T], at_once: int = AT_ONCE
+) -> Iterator[tuple[_Id, _T | RunnerError]]:
+    """Yield the same results one by one, in that order, as soon as each is known."""
+    ids = list(dict.fromkeys(hosts))
+
+    def one(host_id: _Id) -> _T | RunnerError:
+        try:
+            return call(host_id)
+        except RunnerError as error:
+            return error
+
+    if len(ids) <= 1:
+        yield from ((host_id, one(host_id)) for host_id in ids)
+        return
+    with ThreadPoolExecutor(min(at_once, len(ids)), thread_name_prefix="host") as pool:
+        yield from zip(ids, pool.map(one, ids), strict=True)
+
+
+class RealTransport(Transport, JobHost, Protocol):
+    """A transport that reaches a host, which may hold jobs and claims."""
+
+
+def open_transport(
+    host: Host, ssh_config: Path | None = None, run_name: RunName | None = None, session: Session | None = None
+) -> RealTransport:
+    """Return the transport of a host, for the jobs of this run. One over SSH connects on first use.
+
+    Raises RunnerError when its transport is not installed here, or is broken.
+    """
+    from benchbrief.runners.transports.transport_base import JobTransport  # imports what runs jobs
+
+    made = create(TRANSPORT_SPECS, host.transport, JobTransport, host, ssh_config, run_name, session)
+    return cast("JobTransport", made)
+
 
 _NAMED = 5
 CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")

@@ -10,14 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.hosts.fan_out import fan_out
-from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
+from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, fan_out, is_on_controller
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import VOID_AFTER_S, describe_holder, format_since, one_line, parse_claim
 from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.jobs.script_host import JobHost, sh
-from benchbrief.runners.session.session import is_gone, is_here, is_ours, makes_brief
+from benchbrief.runners.session import is_gone, is_here, is_ours, makes_brief
 
 Kind = Literal["claim", "job", "process", "foreign"]
 _KINDS: dict[str, Kind] = {"claim": "claim", "job": "job", "process": "process", "foreign": "foreign"}

@@ -17,8 +17,8 @@ from pathlib import Path
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts.host_connections import is_on_controller
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Driver, Requirement, Transport
 from benchbrief.runners.transports.shipped_programs import Program, Ships, own_program, ship

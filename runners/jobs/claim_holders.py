@@ -9,7 +9,7 @@ from typing import Any
 
 from benchbrief.runners.errors import HostBusy
 from benchbrief.runners.jobs.commands import printable
-from benchbrief.runners.session.session import is_gone, is_here, process_is_gone
+from benchbrief.runners.session import is_gone, is_here, process_is_gone
 
 VOID_AFTER_S = 600.0
 """A claim is void when its controller has shown no sign of life for this long, in seconds."""

@@ -1,8 +1,7 @@
 """Commands as data: quoted for a POSIX shell, masked for people.
 
 A secret reaches a host as an environment variable or in a file, never as a process argument: everyone on the
-machine can read arguments.
-"""
+machine can read arguments."""
 
 from __future__ import annotations
 
@@ -91,3 +90,29 @@ def secrets_of(job: Job) -> tuple[Secret, ...]:
 def printable(text: str) -> str:
     """Return text from a host without control characters that would drive a terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+
+
+_PART = re.compile(r"\. (\S+\.sh)\n")
+
+
+def read_script(code: str, name: str) -> str:
+    """Return a script with its parts, each once. `name` is relative to the module with this `__file__`."""
+    return "".join(_lines(Path(code).parent / name, set()))
+
+
+def _lines(path: Path, included: set[Path]) -> list[str]:
+    if path.resolve() in included:
+        return []
+    included.add(path.resolve())
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+        if part := _PART.fullmatch(line):
+            lines += _lines(path.parent / part[1], included)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            lines.append(line)
+    return lines
+
+
+def with_values(script: str, **values: str) -> str:
+    """Return a script that first sets these variables."""
+    return "".join(f"{name}={quote(value)}\n" for name, value in values.items()) + script

@@ -48,12 +48,11 @@ from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError, HostFull, RunnerError
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import host_busy_error, parse_claim
-from benchbrief.runners.jobs.commands import mask_command, printable, secrets_of
+from benchbrief.runners.jobs.commands import mask_command, printable, secrets_of, with_values
 from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.fetch_outputs import MAX_FETCH, cannot_write, fetch, files_below, write_file
 from benchbrief.runners.jobs.job_scripts import STOP_GRACE_S, directory_name, inside_job, new_word, start_script
 from benchbrief.runners.jobs.script_host import JobHost, sh
-from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.tasks import Completed, Job, JobOutput
 from benchbrief.runners.journal.atomic_files import flush
 from benchbrief.runners.journal.secret_masking import Masking

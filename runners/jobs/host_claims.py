@@ -23,12 +23,11 @@ from benchbrief.runners.jobs.claim_holders import (
     host_busy_error,
     parse_claim,
 )
-from benchbrief.runners.jobs.commands import printable
+from benchbrief.runners.jobs.commands import printable, read_script, with_values
 from benchbrief.runners.jobs.connection_retry import call_persistently
 from benchbrief.runners.jobs.detached_jobs import send_heartbeat
 from benchbrief.runners.jobs.job_scripts import STOP_GRACE_S, new_word
 from benchbrief.runners.jobs.script_host import Claim, JobHost, sh
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
 
 NEEDED = ("setsid", "flock", "timeout", "find", "stat", "head", "awk", "sed")

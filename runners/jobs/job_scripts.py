@@ -13,9 +13,17 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.commands import exec_line, exports, mask_command, plain, quote, secrets_of
+from benchbrief.runners.jobs.commands import (
+    exec_line,
+    exports,
+    mask_command,
+    plain,
+    quote,
+    read_script,
+    secrets_of,
+    with_values,
+)
 from benchbrief.runners.jobs.script_host import JobHost
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import File, Job
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import MASK, Secret, host_patterns

@@ -10,7 +10,7 @@ from typing import Protocol
 from benchbrief.model.plan import Host
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.session.session import Session
+from benchbrief.runners.session import Session
 
 
 @dataclass(frozen=True)

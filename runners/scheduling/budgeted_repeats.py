@@ -27,7 +27,7 @@ from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.measurement.confidence_interval import half_width, t_interval
+from benchbrief.runners.scheduling.confidence_interval import half_width, t_interval
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedStatistics
 

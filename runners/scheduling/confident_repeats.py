@@ -22,7 +22,7 @@ from benchbrief.model.plan import Cell, Confident, Experiment, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.measurement.confidence_interval import half_width
+from benchbrief.runners.scheduling.confidence_interval import half_width
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 

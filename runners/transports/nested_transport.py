@@ -10,9 +10,9 @@ from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.commands import printable, quote
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
 from benchbrief.runners.jobs.script_host import Entry
-from benchbrief.runners.transports import remote_listing
-from benchbrief.runners.transports.bounded_output import LimitedText
+from benchbrief.runners.transports import transport_base
 from benchbrief.runners.transports.local.local_transport import LocalTransport, both_streams
+from benchbrief.runners.transports.transport_base import LimitedText
 
 _FILE_S = 600.0
 
@@ -25,9 +25,9 @@ class NestedTransport(LocalTransport):
 
     def entries(self, directory: str) -> list[Entry]:
         try:
-            with closing(self._output(remote_listing.listing_script(directory), f"can't list {directory}")) as listed:
-                return remote_listing.read_listing(listed, MAX_ENTRIES + 1)[0]
-        except remote_listing.BadListing as error:
+            with closing(self._output(transport_base.listing_script(directory), f"can't list {directory}")) as listed:
+                return transport_base.read_listing(listed, MAX_ENTRIES + 1)[0]
+        except transport_base.BadListing as error:
             raise HostError(f"{self.host.id}: can't list {directory}: {error}") from error
 
     def read(self, path: str, limit: int) -> Iterator[bytes]:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from benchbrief.runners.errors import ToolMissing
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.seams import Transport

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from benchbrief.model.plan import Host
 from benchbrief.runners.jobs import detached_jobs, host_claims
+from benchbrief.runners.jobs.commands import printable, quote
 from benchbrief.runners.jobs.fetch_outputs import fetch
-from benchbrief.runners.jobs.script_host import Claim, Entry
+from benchbrief.runners.jobs.script_host import Claim, Entry, entry
 from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import JobState, RunningJob
-from benchbrief.runners.session.session import Session
+from benchbrief.runners.session import Session
 
 
 class JobTransport(ABC):
@@ -75,3 +77,118 @@ class JobTransport(ABC):
 
     def get(self, path: str, to: Path) -> None:
         fetch(self, path, to)
+
+
+# No file name contains a slash. At the end, the exit code of `find` says whether it ran at all.
+_FIND = r"find . ! -name . -prune -exec stat -c '%f %s %n//' {} +"
+_APART = b"//\n"
+_LINE = re.compile(rb"([0-9a-f]{1,8}) (\d{1,19}) \./([^/\0]{1,1000})", re.DOTALL)
+_END = re.compile(rb"end (\d{1,3})")
+_LONGEST = 2000
+"""Bytes of a line. A file name has at most 255."""
+
+
+class BadListing(Exception):
+    """A listing can't be parsed. The argument says why."""
+
+
+def listing_script(directory: str) -> str:
+    return f"cd -- {quote(directory)} && ls >/dev/null && {{ {_FIND}; echo end $?//; }}"
+
+
+def read_listing(pieces: Iterable[bytes], most: int) -> tuple[list[Entry], int]:
+    """Return at most `most` entries of a listing, and the exit code of `find`. Raises BadListing.
+
+    Reads the pieces to their end, except of a listing that is longer.
+    """
+    found: list[Entry] = []
+    code = None
+    rest = b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(_APART)
+        for line in lines:
+            if code is None and (end := _END.fullmatch(line)) is not None:
+                code = int(end[1])
+                continue
+            if len(found) == most:
+                return found, 0
+            found.append(_entry(line if code is None else b"after its end: " + line))
+        if len(rest) > _LONGEST:
+            _entry(rest)
+    if code is None or rest:
+        raise BadListing("it was cut")
+    return found, code
+
+
+def _entry(line: bytes) -> Entry:
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise BadListing(f"`stat` printed `{printable(line[:100].decode(errors='replace'))}`")
+    try:
+        return entry(match[3].decode(), int(match[1], 16), int(match[2]))
+    except UnicodeDecodeError:
+        raise BadListing("a file name is not UTF-8") from None
+
+
+def are_gone(said: str) -> bool:
+    """Return whether `find` and `stat` complained only of files that were removed meanwhile."""
+    return all(line.endswith(": No such file or directory") for line in said.splitlines() if line.strip())
+
+
+OUTPUT_LIMIT = 1 << 20
+"""The most bytes of each stream of a short command that are kept. Jobs write to files, which are fetched whole."""
+_MARK_SIZE = 200
+
+
+class LimitedText:
+    """The first bytes of a stream, and how many came after them."""
+
+    def __init__(self, limit: int = OUTPUT_LIMIT) -> None:
+        self._limit = limit
+        self._kept = bytearray()
+        self._size = 0
+        self._tail = b""
+
+    def add(self, piece: bytes) -> None:
+        self._kept += piece[: self._limit - len(self._kept)]
+        self._size += len(piece)
+        self._tail = (self._tail + piece)[-_MARK_SIZE:]
+
+    def ends_with(self, pattern: str) -> str | None:
+        """Return the pattern's group when the stream now ends with the pattern (of at most 200 bytes)."""
+        found = re.search(rf"{pattern}\Z".encode(), self._tail)
+        return found[1].decode() if found else None
+
+    def drop_end(self, pattern: str) -> None:
+        """Remove the pattern from the end of the stream."""
+        found = re.search(rf"{pattern}\Z".encode(), self._tail)
+        if found:
+            self._size -= len(found[0])
+            del self._kept[self._size :]
+
+    def text(self) -> str:
+        kept = self._kept.decode("utf-8", "replace")
+        dropped = self._size - len(self._kept)
+        return f"{kept}\n[{dropped} more bytes were not kept]\n" if dropped else kept
+
+
+class MarkedEnd:
+    """A stream that ends with a pattern (of at most 200 bytes) whose group is an exit code."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(rf"{pattern}\Z".encode())
+        self._held = b""
+
+    def settled(self, piece: bytes) -> bytes:
+        """Return those of the held-back bytes and the piece that can't be part of the end."""
+        held = self._held + piece
+        self._held = held[-_MARK_SIZE:]
+        return held[:-_MARK_SIZE]
+
+    def code(self) -> int | None:
+        found = self._pattern.search(self._held)
+        return int(found[1]) if found else None
+
+    def rest(self) -> bytes:
+        """Return the bytes that were held back, without the end."""
+        return self._pattern.sub(b"", self._held)

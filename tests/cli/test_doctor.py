@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model.plan import Host
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.cli.specs import SMALL
 from tests.faults.conftest import small_disk
 from tests.support.bench import Bench

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.history.shared_store.run_manifest import QueuedPush, enqueue
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal
 from tests.support.bench import Bench
 from tests.support.ports import free_port
 from tests.support.s3_servers import CREDENTIALS, settings

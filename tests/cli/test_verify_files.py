@@ -15,8 +15,7 @@ from pypdf import PdfReader, PdfWriter
 
 from benchbrief.model.events import Counters, Remark, RunEnded
 from benchbrief.results.result_messages import shorten_digests
-from benchbrief.runners.journal.journal_file import JOURNAL, START, record_in, write_line
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import JOURNAL, START, Journal, record_in, write_line
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench

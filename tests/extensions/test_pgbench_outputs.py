@@ -18,7 +18,7 @@ from benchbrief.model.histogram import percentile
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.simulated import simulated_world
+from benchbrief.runners.world import simulated_world
 from tests.support import cells
 from tests.support.environment import REPOSITORY
 from tests.support.postgres import BIN

@@ -17,8 +17,8 @@ from bench_postgres.postgres_engine import Postgresql
 from bench_postgres.written_tables import written_tables
 
 from benchbrief.model.plan import Database, Workload
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.errors import RunnerError, ServerFailed
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.run_identity import RunName
 from tests.extensions.postgres_specs import SQL

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.hosts.host_clocks import read_clock
-from benchbrief.runners.transports.transport_factory import open_transport
+from benchbrief.runners.hosts.host_connections import open_transport
 from tests.faults.places import readings_of, start_of_window
 from tests.support.bench import Bench
 from tests.support.mongo import mortal_stand_in

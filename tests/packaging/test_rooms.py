@@ -52,7 +52,7 @@ ONLY = {
     ("reports", "runners"): {
         "benchbrief.runners.plain_files",  # a brief may be in the folder of a stranger's run
         "benchbrief.runners.journal.atomic_files",  # digests of files are computed in one place
-        "benchbrief.runners.measurement.confidence_interval",  # a brief's intervals are those that a run decided by
+        "benchbrief.runners.scheduling.confidence_interval",  # a brief's intervals are those that a run decided by
     },
 }
 
@@ -69,7 +69,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "click": "benchbrief/",
     "duckdb": ("results/", "history/"),
     "fabric": "runners/transports/ssh",
-    "hdrh": "runners/measurement/hdr_codec.py",
+    "hdrh": "runners/drivers/hdr_codec.py",
     "invoke": "runners/transports/ssh",
     "lark": "dsl/syntax/grammar_tables.py",
     "jinja2": ("reports/", "history/", "compiler/briefs/themes.py"),
@@ -87,7 +87,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "pypdf": "reports/verify_brief.py",
     "rich": "benchbrief/",
     "scipy": (
-        "runners/measurement/confidence_interval.py",
+        "runners/scheduling/confidence_interval.py",
         "results/statistics/significance.py",
         "results/statistics/scalability.py",
         "results/statistics/change_points.py",

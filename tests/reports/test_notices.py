@@ -20,7 +20,7 @@ from benchbrief.reports.text.html_markup import code_in_backticks, link_cells
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.runners.engines.mongodb.mongo_messages import say
+from benchbrief.runners.engines.mongodb.mongo_client import say
 from tests.reports import world as w
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"

@@ -30,8 +30,7 @@ from benchbrief.results.analysis.promised_rates import RateRuns
 from benchbrief.results.build_store import rebuild
 from benchbrief.results.open_store import open_store
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import JOURNAL, Journal, read_journal
 from benchbrief.runners.journal.run_folder import create_run
 from tests.support.plans import compile_text
 

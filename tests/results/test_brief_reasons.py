@@ -7,7 +7,7 @@ import pytest
 from benchbrief.model.message import Message, joined
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.result_messages import say, shorten_reason
-from benchbrief.runners.drivers.openload.openload_messages import say_openload
+from benchbrief.runners.drivers.openload.openload_refusals import say_openload
 
 
 def refused(*found: str) -> str:

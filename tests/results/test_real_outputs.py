@@ -11,7 +11,7 @@ import pytest
 from benchbrief.model.plan import Cell, Plan, Step, Workload
 from benchbrief.results.open_store import open_store
 from benchbrief.results.store.store import Store
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.plugins import driver
 from tests.results.making import HERE, RunMaker, a_cell, a_plan

@@ -20,7 +20,7 @@ from benchbrief.results.runs.reusable_results import Reuse, blocks, find_reusabl
 from benchbrief.runners.journal.journal_file import JOURNAL, START, read_journal, write_line
 from benchbrief.runners.journal.measurement_versions import SHARED, Recorded, tool_version, way_now, way_of
 from benchbrief.runners.journal.run_folder import create_run
-from benchbrief.runners.reuse.carried_results import carry
+from benchbrief.runners.reuse import carry
 from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, measurement
 
 READ = measurement([Operation("read", 100)])

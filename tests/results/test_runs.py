@@ -35,8 +35,7 @@ from benchbrief.results.runs.times_taken import Pace
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.journal import controller_clock
-from benchbrief.runners.journal.journal_file import JOURNAL, wait_for_lock
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import JOURNAL, Journal, wait_for_lock
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
 from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
 

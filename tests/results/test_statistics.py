@@ -14,7 +14,7 @@ from benchbrief.model.plan import Dimension, Expect, Query, Unjudged
 from benchbrief.progress.finished_run import expect_case
 from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict, evaluate, is_number
 from benchbrief.results.open_store import open_store
-from benchbrief.runners.measurement.confidence_interval import t_interval
+from benchbrief.runners.scheduling.confidence_interval import t_interval
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, measurement
 
 RATES = (10.0, 12.0, 11.0, 15.0)

@@ -20,7 +20,7 @@ from benchbrief.model.plan import Event
 from benchbrief.results import statistics
 from benchbrief.results.statistics.recovery import RateSample, add_sources, recovery
 from benchbrief.results.statistics.significance import WIDEST, ratio_of_percentiles
-from benchbrief.runners.measurement.confidence_interval import half_width, mean_interval
+from benchbrief.runners.scheduling.confidence_interval import half_width, mean_interval
 from tests.results.making import HERE
 
 EXTREMES = (0.0, -0.0, 1e-300, 1e-9, 1e-6, 1.0, 1e15, 1e150, 1e300, -1.0, -1e15, math.nan, math.inf, -math.inf)

@@ -8,7 +8,7 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Cell
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.measurement_versions import Recorded
-from benchbrief.runners.reuse.carried_results import Carried, carry
+from benchbrief.runners.reuse import Carried, carry
 from tests.results.making import a_cell, a_plan
 
 WAS = a_cell(threads=1)

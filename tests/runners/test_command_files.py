@@ -15,8 +15,7 @@ from benchbrief.runners.engines.command_files import command_files, named_words,
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.journal.secret_references import read_reference
-from benchbrief.runners.reuse.carried_results import Carried
-from benchbrief.runners.reuse.recheck_hosts import recheck
+from benchbrief.runners.reuse import Carried, recheck
 from tests.support import cells
 
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from benchbrief.runners.errors import ServerFailed
-from benchbrief.runners.measurement import server_counters
-from benchbrief.runners.measurement.server_counters import CounterReadings
+from benchbrief.runners.world import server_counters
+from benchbrief.runners.world.server_counters import CounterReadings
 from tests.support.waiting import until
 
 

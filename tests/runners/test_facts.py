@@ -12,11 +12,10 @@ import pytest
 
 from benchbrief.model.plan import Fact, Hardware, Host, Origin, Quantity
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.hosts.facts.declared_facts import find_contradictions
-from benchbrief.runners.hosts.facts.host_facts import observe
+from benchbrief.runners.hosts.host_connections import open_transport
+from benchbrief.runners.hosts.host_facts import find_contradictions, observe
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import open_transport
 
 LOCAL = Host(id="local", transport="local", name="local")
 GIB = 2.0**30

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.hosts.fan_out import fan_out, look_at_each
+from benchbrief.runners.hosts.host_connections import fan_out, look_at_each
 
 
 def test_a_bounded_number_of_hosts_is_dealt_with_at_a_time() -> None:

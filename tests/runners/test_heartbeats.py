@@ -9,9 +9,9 @@ from contextlib import closing
 
 import pytest
 
+from benchbrief.runners import session
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.session import session
-from benchbrief.runners.session.session import Heartbeats
+from benchbrief.runners.session import Heartbeats
 from tests.support.waiting import until
 
 HOLD_S = 0.6

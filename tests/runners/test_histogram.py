@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchbrief.model.histogram import US_PER_S, from_counts, mean, merge, percentile, scaled
 from benchbrief.model.measurement import Bucket, Histogram
-from benchbrief.runners.measurement.hdr_codec import decode_hdr
+from benchbrief.runners.drivers.hdr_codec import decode_hdr
 
 # Bucket limits of RocksDB's histogram, in microseconds.
 SHORT = (0, 1, 2, 3, 4, 6, 10, 15, 22, 34, 51, 76, 110, 170, 250, 380, 580, 870)

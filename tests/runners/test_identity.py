@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import HostBusy, RunnerError
-from benchbrief.runners.hosts.kept_claim import KeptClaim
+from benchbrief.runners.execution.kept_claim import KeptClaim
 from benchbrief.runners.hosts.orphans import Listed
-from benchbrief.runners.journal.journal_file import is_locked
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal, is_locked
 from benchbrief.runners.journal.run_identity import IDENTITY, copied_from, new_identity, run_name, settle, this_machine
-from benchbrief.runners.session.session import driver_of, is_gone, is_here, is_ours
-from benchbrief.runners.stopping.stop_run import QUIET_S, refuse_alive, refuse_driven_here
+from benchbrief.runners.session import driver_of, is_gone, is_here, is_ours
+from benchbrief.runners.stop_run import QUIET_S, refuse_alive, refuse_driven_here
 from tests.results.making import a_cell, a_plan
 
 

@@ -15,12 +15,12 @@ import pytest
 
 from benchbrief.compiler import registry
 from benchbrief.model.plan import Host
-from benchbrief.runners.hosts.background_load import other_load
 from benchbrief.runners.hosts.host_clocks import read_clock
+from benchbrief.runners.hosts.host_connections import RealTransport, open_transport
+from benchbrief.runners.hosts.quiet_host import other_load
 from benchbrief.runners.jobs.detached_jobs import other_cores
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
-from benchbrief.runners.world_choice import RealWorld
+from benchbrief.runners.world.world_choice import RealWorld
 from tests.support.cells import OWN_RUN
 from tests.support.waiting import until
 

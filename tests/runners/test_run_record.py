@@ -8,8 +8,7 @@ from pathlib import Path
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell
 from benchbrief.model.run_record import NOWHERE, Left, Pauses, RunRecord
-from benchbrief.runners.journal.journal_file import read_run
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal, read_run
 from tests.results.making import a_cell, a_plan
 
 ONE, TWO = a_cell(threads=1), a_cell(threads=2)

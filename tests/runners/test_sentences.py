@@ -35,12 +35,12 @@ from benchbrief.runners.drivers.db_bench import db_bench_output
 from benchbrief.runners.drivers.db_bench.db_bench_output import DbBenchMessages
 from benchbrief.runners.drivers.fio.fio_output import FioMessages
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import GoYcsbMessages
-from benchbrief.runners.drivers.openload.openload_messages import OpenloadMessages
-from benchbrief.runners.drivers.ycsb import ycsb_messages
-from benchbrief.runners.drivers.ycsb.ycsb_messages import YcsbMessages
-from benchbrief.runners.engines.mongodb.mongo_messages import MongodbMessages
+from benchbrief.runners.drivers.openload.openload_refusals import OpenloadMessages
+from benchbrief.runners.drivers.ycsb import ycsb_output
+from benchbrief.runners.drivers.ycsb.ycsb_output import YcsbMessages
+from benchbrief.runners.engines.mongodb.mongo_client import MongodbMessages
 from benchbrief.runners.engines.raw_storage.raw_storage import StorageMessages
-from benchbrief.runners.engines.rocksdb.snapshot_ways import RocksdbMessages
+from benchbrief.runners.engines.rocksdb.rocksdb import RocksdbMessages
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.journal.secret_masking import KNOWN
 
@@ -72,7 +72,7 @@ def test_each_name_that_is_looked_up_by_its_code_has_words() -> None:
 
 def test_a_sentence_is_english_and_is_worded_anew_in_another_language_down_to_its_parts() -> None:
     hint = say.hint_output(path="/raw/m")
-    found = say.hinted(said=ycsb_messages.say.no_overall(said=say.printed_nothing()), hint=hint)
+    found = say.hinted(said=ycsb_output.say.no_overall(said=say.printed_nothing()), hint=hint)
     assert found == "YCSB printed no [OVERALL] result: it printed nothing (its whole output is in /raw/m)"
     assert found.in_words(CATALOGUES["ja"]) == (
         "YCSB の出力に [OVERALL] の結果がありません：出力なし（出力の全体は /raw/m にあります）"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.commands import read_script, with_values
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief")

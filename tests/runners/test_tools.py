@@ -9,10 +9,10 @@ import pytest
 
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.plugins import driver, find_stand_in
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.cells import LOCAL
 from tests.support.tools import built_tool, system_tool, tools_dir
 

@@ -25,7 +25,7 @@ from benchbrief.model.plan import (
     Tool,
     Workload,
 )
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import Secret

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchbrief.model.events import AnyRecord
 from benchbrief.runners.jobs.detached_jobs import DetachedJob
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal
 
 
 def die() -> None:

@@ -39,7 +39,7 @@ _ROOMS = (
     "benchbrief.results.ingest.ingest_run",
     "benchbrief.results.imports",
     "benchbrief.runners.execution.executor",
-    "benchbrief.runners.simulated.simulated_world",
+    "benchbrief.runners.world.simulated_world",
 )
 _MOST_BYTES = 200_000
 _IDLE_S = 60.0

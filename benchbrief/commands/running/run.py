@@ -114,7 +114,7 @@ def _made(
     """Return the directory of a new run, and what decides again which earlier results it takes."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
-    from benchbrief.runners.world_choice import world_for
+    from benchbrief.runners.world.world_choice import world_for
 
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)

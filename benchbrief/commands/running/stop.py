@@ -16,7 +16,7 @@ from benchbrief.progress.run_progress import Progress
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchbrief.runners.stopping.stop_run import Stopped
+    from benchbrief.runners.stop_run import Stopped
 
 _WORDS = {
     "stopped": "stopped by its own controller, which leaves nothing on its hosts",
@@ -74,7 +74,7 @@ def command(
         _end_strays(spec, profile, params, as_json=as_json)
         return
     from benchbrief.results.runs.find_runs import find_run, last_unended
-    from benchbrief.runners.stopping.stop_jobs import stop_any_run
+    from benchbrief.runners.stop_run import stop_any_run
     from benchbrief.running.lanes import merge_so_far
 
     run_dir = find_run(out, run) if run else last_unended(out)

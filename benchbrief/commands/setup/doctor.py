@@ -14,7 +14,7 @@ from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
-    from benchbrief.runners.checks.host_checks import Finding
+    from benchbrief.runners.host_checks import Finding
 
 
 @click.command(
@@ -65,7 +65,7 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
 
 
 def _all_findings(plan: Plan | None) -> Iterator[Finding]:
-    from benchbrief.runners.checks.host_checks import check_hosts
+    from benchbrief.runners.host_checks import check_hosts
 
     yield from _reports()
     yield from _typefaces(plan) if plan else ()
@@ -74,7 +74,7 @@ def _all_findings(plan: Plan | None) -> Iterator[Finding]:
 
 def _reports() -> Iterator[Finding]:
     """Check the libraries that render a brief: WeasyPrint needs Pango, which pip can't install."""
-    from benchbrief.runners.checks.host_checks import Finding
+    from benchbrief.runners.host_checks import Finding
 
     for module, what in (
         ("weasyprint", "PDF writer"),
@@ -101,7 +101,7 @@ def _typefaces(plan: Plan) -> Iterator[Finding]:
     """Check the typefaces that the reports name or need: without them, a brief looks different, which is
     noticed late."""
     from benchbrief.reports.view.house_style import missing_typefaces
-    from benchbrief.runners.checks.host_checks import Finding
+    from benchbrief.runners.host_checks import Finding
 
     for report in plan.reports:
         lost = missing_typefaces(report)
@@ -113,11 +113,11 @@ def _default_tools() -> Iterator[Finding]:
     """Look for the load generators on this machine. A spec needs only some of them, so one is enough."""
     from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
     from benchbrief.model.plan import Host
-    from benchbrief.runners.checks.host_checks import Finding
     from benchbrief.runners.errors import RunnerError
+    from benchbrief.runners.host_checks import Finding
     from benchbrief.runners.hosts import tool_discovery
+    from benchbrief.runners.hosts.host_connections import open_transport
     from benchbrief.runners.plugins import driver, find_stand_in
-    from benchbrief.runners.transports.transport_factory import open_transport
 
     local = open_transport(Host(id="local", transport="local", name="127.0.0.1"))
     tools = []

@@ -170,7 +170,7 @@ def _make_run(spec: Path, plan: Plan, into: Path, simulated: Simulated | None, *
     from benchbrief.compiler.explain.explain_plan import describe_lanes
     from benchbrief.runners.fleet.lane_folder import write_lane_plans
     from benchbrief.runners.journal.run_folder import create_run
-    from benchbrief.runners.world_choice import world_for
+    from benchbrief.runners.world.world_choice import world_for
 
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)

@@ -18,12 +18,13 @@ from benchbrief.model.measurement import Interval, Measurement, Operation, Phase
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Probe
 from benchbrief.model.steadiness import judge_window
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.db_bench import db_bench_invariants
 from benchbrief.runners.drivers.db_bench import db_bench_output as history
 from benchbrief.runners.drivers.db_bench import db_bench_output as text
 from benchbrief.runners.drivers.db_bench.db_bench_flags import FLAG, RESERVED
+from benchbrief.runners.drivers.db_bench.db_bench_invariants import require_found, warn_of_few_found
 from benchbrief.runners.drivers.db_bench.db_bench_output import say
-from benchbrief.runners.drivers.db_bench.found_keys import require_found, warn_of_few_found
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -33,7 +34,6 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.errors import BadOutput, PlanRefused
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.seams import Interim, Requirement
 

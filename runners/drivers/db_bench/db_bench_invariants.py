@@ -1,7 +1,6 @@
 """What db_bench's lines must agree on.
 
-The rules follow its source: `Stats::Report` (tools/db_bench_tool.cc) and `HistogramStat` (monitoring/histogram.cc).
-"""
+The rules follow its source: `Stats::Report` (tools/db_bench_tool.cc) and `HistogramStat` (monitoring/histogram.cc)."""
 
 from __future__ import annotations
 
@@ -11,13 +10,62 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import exp, sqrt
 
+from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram
+from benchbrief.model.message import share_figure
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.db_bench.db_bench_output import Block, Headline
+from benchbrief.runners.drivers.db_bench.db_bench_output import Block, Headline, say
 from benchbrief.runners.drivers.db_bench.db_bench_output import Output as Text
 from benchbrief.runners.drivers.output_invariants import QUANTISED, Invariant, Printed, parse_printed
+from benchbrief.runners.errors import BadOutput
+
+_BY_FILLRANDOM = 1 - exp(-1)
+_DEVIATIONS = 6
+
+
+def require_found(context: CellContext, headline: Headline) -> None:
+    """Raises BadOutput when more keys are missing than the data set, or `max_errors` of the experiment, allows."""
+    missing = _missing(headline)
+    if not missing or headline.found is None:
+        return
+    hits, asked = headline.found
+    if missing <= accepted_errors(context.experiment.max_error_share, "db_bench") * asked:
+        return
+    records = float(context.workload.properties["records"])
+    if context.database.reset == "command" and _fits_fillrandom(hits, asked, records):
+        return
+    if not hits:
+        raise BadOutput(say.found_none(benchmark=headline.name, asked=asked), say.hint_keys())
+    raise BadOutput(
+        say.found_other(benchmark=headline.name, hits=hits, asked=asked, share=share_figure(hits / asked, 2)),
+        say.hint_found_other(),
+    )
+
+
+def warn_of_few_found(headline: Headline) -> tuple[str, ...]:
+    """Return a warning when some of the keys that were looked up are not there."""
+    if not _missing(headline) or headline.found is None:
+        return ()
+    hits, asked = headline.found
+    return (say.found_fewer(benchmark=headline.name, share=share_figure(hits / asked, 1)),)
+
+
+def _missing(headline: Headline) -> int:
+    if headline.found is None or headline.name == "readmissing":
+        return 0
+    hits, asked = headline.found
+    return max(0, asked - hits)
+
+
+def _fits_fillrandom(hits: int, asked: int, records: float) -> bool:
+    """Return whether the share found is what as many writes of random keys leave as there are keys."""
+    variance = _BY_FILLRANDOM * (1 - _BY_FILLRANDOM) * (1 / asked + 1 / records)
+    return abs(hits / asked - _BY_FILLRANDOM) <= _DEVIATIONS * sqrt(variance)
+
 
 _MB = 1048576.0
 _WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "fillsync"})

@@ -20,6 +20,7 @@ from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Database, Workload
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.fio import fio_invariants, fio_output
 from benchbrief.runners.drivers.fio.fio_output import NS_PER_S, Direction, NotFio, Output, say_fio
 from benchbrief.runners.drivers.output_evidence import (
@@ -31,8 +32,7 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.seams import Interim, Requirement
 

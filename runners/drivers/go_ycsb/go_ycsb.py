@@ -18,6 +18,7 @@ from benchbrief.model.measurement import Interval, Measurement, Operation, Phase
 from benchbrief.model.message import PrintedNumber, figure, share_figure
 from benchbrief.model.plan import StepKind
 from benchbrief.model.steadiness import judge_window
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output as text
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import say
@@ -31,10 +32,9 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
-from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
+from benchbrief.runners.drivers.ycsb.ycsb_properties import inserted_key
 from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
 from benchbrief.runners.seams import Interim, Requirement
 

@@ -16,6 +16,7 @@ from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.message import Message, figure
 from benchbrief.model.run_messages import say
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_flags import (
     Flags,
@@ -25,18 +26,27 @@ from benchbrief.runners.drivers.openload.openload_flags import (
     recorded_flags,
     run_flags,
 )
-from benchbrief.runners.drivers.openload.openload_log import HICCUP, LOG, BadLog, read_log, successes
 from benchbrief.runners.drivers.openload.openload_measurement import asked_of, measurement_of
-from benchbrief.runners.drivers.openload.openload_messages import say_openload
 from benchbrief.runners.drivers.openload.openload_record import (
+    HICCUP,
+    LOG,
     RECORD,
+    BadLog,
     NotRecord,
     Run,
     interim,
     read_load,
+    read_log,
     read_run,
+    successes,
 )
-from benchbrief.runners.drivers.openload.openload_refusals import LATE, refusal_error, without_unasked, worst
+from benchbrief.runners.drivers.openload.openload_refusals import (
+    LATE,
+    refusal_error,
+    say_openload,
+    without_unasked,
+    worst,
+)
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -46,12 +56,11 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
-from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
+from benchbrief.runners.drivers.ycsb.ycsb_properties import inserted_key
 from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.scheduling.promise_values import is_kept_though_late
+from benchbrief.runners.scheduling.promise_search import is_kept_though_late
 from benchbrief.runners.seams import Interim, Requirement
 
 _CHECK = read_script(__file__, "check.sh")

@@ -7,9 +7,9 @@ from math import ceil
 
 from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model.plan import Arrivals
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import File
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedStatistics

@@ -11,18 +11,22 @@ from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram
 from benchbrief.model.steadiness import SteadyMean, SteadyVerdict, judge_batches
 from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.openload.openload_log import (
+from benchbrief.runners.drivers.openload.openload_record import (
     EDGE,
     FAILED,
     OPERATIONS,
     OWN,
     SERVICE,
     WARM_UP,
+    Counts,
+    Latency,
     Log,
+    Mean,
+    Run,
+    Steady,
     successes,
     tag_of,
 )
-from benchbrief.runners.drivers.openload.openload_record import Counts, Latency, Mean, Run, Steady
 from benchbrief.runners.drivers.output_invariants import Invariant, Latencies
 
 _SAME = 1e-9

@@ -12,14 +12,20 @@ from benchbrief.model.message import PrintedNumber, figure, share_figure
 from benchbrief.model.plan import Arrivals, Event, UntilSteady
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, asked_latencies
-from benchbrief.runners.drivers.openload.openload_log import FAILED, OPERATIONS, SERVICE, Log, successes
-from benchbrief.runners.drivers.openload.openload_messages import say_openload
-from benchbrief.runners.drivers.openload.openload_record import Latency, Run
-from benchbrief.runners.drivers.openload.openload_refusals import milliseconds
+from benchbrief.runners.drivers.openload.openload_record import (
+    FAILED,
+    OPERATIONS,
+    SERVICE,
+    Latency,
+    Log,
+    Run,
+    successes,
+)
+from benchbrief.runners.drivers.openload.openload_refusals import milliseconds, say_openload
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
-from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.measurement.steady_verdicts import warnings_of
+from benchbrief.runners.scheduling.measuring_ends import warnings_of
 
 _US = 1e-6
 

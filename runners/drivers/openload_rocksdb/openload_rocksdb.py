@@ -18,14 +18,14 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.model.plan import Option, Probe, Workload
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.db_bench import db_bench_output as history
 from benchbrief.runners.drivers.openload.openload import Openload
 from benchbrief.runners.drivers.openload.openload_flags import Flags
-from benchbrief.runners.drivers.openload.openload_messages import say_openload
+from benchbrief.runners.drivers.openload.openload_refusals import say_openload
 from benchbrief.runners.drivers.openload_rocksdb.rocksdb_options import OF_TABLES
 from benchbrief.runners.drivers.output_evidence import bad_output, best_line, read_output_lines
 from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, JobOutput
 
 STATISTICS = "statistics.jsonl"

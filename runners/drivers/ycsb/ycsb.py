@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from benchbrief.model.measurement import Measurement
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -26,12 +27,11 @@ from benchbrief.runners.drivers.output_evidence import (
 from benchbrief.runners.drivers.ycsb import ycsb_invariants
 from benchbrief.runners.drivers.ycsb import ycsb_output as text
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
-from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import measurement_of_logs, measurement_of_rows, run_s
-from benchbrief.runners.drivers.ycsb.ycsb_messages import say
+from benchbrief.runners.drivers.ycsb.ycsb_output import say
+from benchbrief.runners.drivers.ycsb.ycsb_properties import inserted_key
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.seams import Interim, Requirement
 
@@ -151,7 +151,7 @@ def _command(context: CellContext, verb: str, threads: int, target: float | None
     return Command((*words, "-s"))
 
 
-def _proven(context: CellContext, output: JobOutput) -> text.Text:
+def _proven(context: CellContext, output: JobOutput) -> text.YcsbText:
     """Return the rows of a run that ended normally. Raises BadOutput."""
     for path in (output.stderr, output.stdout):
         if any("javax/xml/bind" in line or "DatatypeConverter" in line for line in read_output_lines(path)):

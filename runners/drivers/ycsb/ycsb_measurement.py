@@ -18,6 +18,7 @@ from benchbrief.model.measurement import Interval, Measurement, Operation, Phase
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell
 from benchbrief.model.steadiness import judge_window
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -25,12 +26,11 @@ from benchbrief.runners.drivers.output_evidence import (
     require_consistent,
     require_few_errors,
 )
-from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
+from benchbrief.runners.drivers.ycsb import ycsb_invariants
 from benchbrief.runners.drivers.ycsb import ycsb_output as text
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
-from benchbrief.runners.drivers.ycsb.ycsb_messages import say
+from benchbrief.runners.drivers.ycsb.ycsb_output import say
 from benchbrief.runners.errors import BadOutput, BeganLate
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
 
 _SNAP_S = 0.25
@@ -73,9 +73,9 @@ def run_s(cell: Cell) -> int:
     return ceil(cell.warm_up_s + cell.measure_s) + 1 + 2 + ceil(short)
 
 
-def measurement_of_logs(context: CellContext, output: JobOutput, found: text.Text, logs: Logs) -> Measurement:
+def measurement_of_logs(context: CellContext, output: JobOutput, found: text.YcsbText, logs: Logs) -> Measurement:
     """Return what was measured in the declared window. Raises BadOutput when the logs do not prove it."""
-    require_consistent(output, "YCSB", ycsb_log_invariants.find_log_problems(logs, found))
+    require_consistent(output, "YCSB", ycsb_invariants.find_log_problems(logs, found))
     if mixed := next((row for row in found.rows.values() if row.failed_inside), None):
         raise BadOutput(say.failures_in_logs(row=mixed.name, failed=mixed.failed), say.hint_failures_apart())
     return _measurement(context, output, found, logs, _window(context, output, found, logs))
@@ -104,7 +104,7 @@ def _tally(logs: Logs, start: float, end: float) -> _Tally:
     return _Tally(count, errors)
 
 
-def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Logs) -> _Window:
+def _window(context: CellContext, output: JobOutput, found: text.YcsbText, logs: Logs) -> _Window:
     cell = context.cell
     of_operations = [pieces for name, pieces in logs.items() if pieces and text.operation_of(name)]
     first = min(pieces[0].start for pieces in of_operations)
@@ -147,7 +147,7 @@ def _whole_slices(pieces: tuple[text.Slice, ...]) -> tuple[text.Slice, ...]:
     return pieces
 
 
-def _refuse(cell: Cell, output: JobOutput, found: text.Text, measured: float, first_s: float) -> NoReturn:
+def _refuse(cell: Cell, output: JobOutput, found: text.YcsbText, measured: float, first_s: float) -> NoReturn:
     seconds, wanted = figure(measured, ".1f"), figure(cell.measure_s, "g")
     if found.runtime_s < run_s(cell) - 1:
         end, said = figure(found.runtime_s, ".1f"), best_line(output)
@@ -159,7 +159,9 @@ def _refuse(cell: Cell, output: JobOutput, found: text.Text, measured: float, fi
     )
 
 
-def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs: Logs, window: _Window) -> Measurement:
+def _measurement(
+    context: CellContext, output: JobOutput, found: text.YcsbText, logs: Logs, window: _Window
+) -> Measurement:
     spans = [(None, window.start, window.end), *_phases(context, window)]
     throughput = []
     operations = []
@@ -274,7 +276,7 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
     return percentiles
 
 
-def measurement_of_rows(context: CellContext, output: JobOutput, found: text.Text) -> Measurement:
+def measurement_of_rows(context: CellContext, output: JobOutput, found: text.YcsbText) -> Measurement:
     """Return the measurement of a YCSB without HDR logs (before 0.5), which has numbers of the whole run only."""
     if context.cell.warm_up_s or context.cell.phases > 1:
         raise BadOutput(
@@ -308,7 +310,7 @@ def measurement_of_rows(context: CellContext, output: JobOutput, found: text.Tex
     )
 
 
-def read_row_operations(found: text.Text) -> tuple[Operation, ...]:
+def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
     """Return the operations of a whole run's rows. Failures are counted by their operation's return codes."""
     rows = [row for name, row in found.rows.items() if not (text.operation_of(name) or ("", True))[1]]
     return tuple(

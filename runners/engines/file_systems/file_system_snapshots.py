@@ -21,7 +21,7 @@ The scripts get the directory as $1. They exit with 0, or print why not and exit
 from __future__ import annotations
 
 from benchbrief.runners.engines import data_directories
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.commands import read_script, with_values
 
 _LIST = "BENCHBRIEF.files"
 """The names, sizes and times of the files of a snapshot, in it."""

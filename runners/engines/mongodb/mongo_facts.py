@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused
-from benchbrief.runners.engines.mongodb.mongo_cluster import list_shards, part
+from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused, say
+from benchbrief.runners.engines.mongodb.mongo_cluster import MONGODB, list_shards, part, product_of
 from benchbrief.runners.engines.mongodb.mongo_data import Data
-from benchbrief.runners.engines.mongodb.mongo_messages import say
-from benchbrief.runners.engines.mongodb.mongo_product import MONGODB, product_of
 from benchbrief.runners.seams import Size
 
 _WIRED_TIGER = {

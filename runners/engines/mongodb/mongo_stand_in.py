@@ -11,11 +11,10 @@ from itertools import count
 from pathlib import Path
 
 from benchbrief.model.message import figure
-from benchbrief.runners.engines.mongodb.mongo_client import Connection
-from benchbrief.runners.engines.mongodb.mongo_messages import say
+from benchbrief.runners.engines.mongodb.mongo_client import Connection, say
 from benchbrief.runners.errors import RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Requirement, RunningJob, Stopping, Transport
 

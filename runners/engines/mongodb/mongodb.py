@@ -17,12 +17,13 @@ from typing import Any, ClassVar, Literal
 from benchbrief.compiler.planning.data_states import changes_of, tolerated
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Hardware, Plan
+from benchbrief.runners.driver_contexts import Endpoint
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.engines.mongodb import mongo_stand_in, mongo_uri, undo
-from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
+from benchbrief.runners.engines.mongodb import mongo_data, mongo_layout, mongo_stand_in
+from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection, say
 from benchbrief.runners.engines.mongodb.mongo_cluster import (
     SHARDS_NOT_KNOWN,
     check_declared,
@@ -34,12 +35,9 @@ from benchbrief.runners.engines.mongodb.mongo_cluster import (
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.engines.mongodb.mongo_facts import counters_of, facts_of, size_of, status_of, storage_of
 from benchbrief.runners.engines.mongodb.mongo_layout import warn_of_unguarded
-from benchbrief.runners.engines.mongodb.mongo_messages import say
-from benchbrief.runners.engines.mongodb.mongo_processes import server_keys
-from benchbrief.runners.engines.mongodb.mongo_start import StartedCluster
+from benchbrief.runners.engines.mongodb.mongo_start import StartedCluster, server_keys
 from benchbrief.runners.engines.server_addresses import address_of
 from benchbrief.runners.errors import Interrupted, PlanRefused, ServerFailed
-from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.secret_masking import Secret
@@ -70,7 +68,7 @@ class MongoDB:
         self._entered = False
         self._uri: Secret | None = None
         self._connection: Connection | None = None
-        self._data = mongo_uri.DEFAULT_DATABASE
+        self._data = mongo_layout.DEFAULT_DATABASE
         self._running_since = 0.0
         self._primary_at = ""
         self._build: str | None = None
@@ -158,13 +156,13 @@ class MongoDB:
 
     def can_undo(self, cell: Cell) -> bool:
         """Implement `data_seams.Undoes`."""
-        return undo.can_delete(self._data_set(), cell)
+        return mongo_data.can_delete(self._data_set(), cell)
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
         """Implement `data_seams.Undoes`."""
-        server = undo.Server(self._database, self._uri_of_server(), self._primary_at)
-        with undo.find_routes(self._data_set(), server, cell, self._hosts) as routes:
-            return undo.delete(self._data_set(), cell, routes, self.stopping)
+        server = mongo_data.Server(self._database, self._uri_of_server(), self._primary_at)
+        with mongo_data.find_routes(self._data_set(), server, cell, self._hosts) as routes:
+            return mongo_data.delete(self._data_set(), cell, routes, self.stopping)
 
     def finish(self, cell: Cell) -> None:
         """Implement `data_seams.KnowsChanges`."""
@@ -296,7 +294,7 @@ class MongoDB:
 
     # --- reaching the server ---
 
-    def _reached(self) -> mongo_uri.MongoUri:
+    def _reached(self) -> mongo_layout.MongoUri:
         """Return how load generators reach the server. Starts it if it is ours."""
         if self._database.server == "embedded":
             self._embedded = mongo_stand_in.start(
@@ -310,15 +308,15 @@ class MongoDB:
             self._cluster.start()
         return self._uri_of_server()
 
-    def _uri_of_server(self) -> mongo_uri.MongoUri:
+    def _uri_of_server(self) -> mongo_layout.MongoUri:
         """Return the string by which load generators find the server, without the options of the load."""
         if self._embedded:
-            return mongo_uri.parse(f"mongodb://{mongo_uri.at_port(self._embedded.host, self._embedded.port)}/")
+            return mongo_layout.parse(f"mongodb://{mongo_layout.at_port(self._embedded.host, self._embedded.port)}/")
         if self._cluster:
-            return mongo_uri.parse(self._cluster.uri(self._data))
-        return mongo_uri.parse(resolve_uri(self._database.uri, self._database).value)
+            return mongo_layout.parse(self._cluster.uri(self._data))
+        return mongo_layout.parse(resolve_uri(self._database.uri, self._database).value)
 
-    def _connect(self, found: mongo_uri.MongoUri) -> None:
+    def _connect(self, found: mongo_layout.MongoUri) -> None:
         self._connection = self._cluster.front() if self._cluster else self._primary(found)
         self._running_since = controller_clock.now() - self._uptime()
         self._primary_at = part(self._connection.hello()).primary
@@ -341,7 +339,7 @@ class MongoDB:
             return "127.0.0.1"
         return address_of(self._hosts[self._host])
 
-    def _primary(self, uri: mongo_uri.MongoUri) -> Connection:
+    def _primary(self, uri: mongo_layout.MongoUri) -> Connection:
         """Return a connection to the server that takes writes; wait for an election. Raises ServerFailed."""
         if uri.looked_up or uri.encrypted:
             return self._straight(uri)
@@ -350,7 +348,7 @@ class MongoDB:
         while True:
             said, answers = "none of its hosts answers", False
             for name, port in uri.hosts:
-                at = mongo_uri.at_port(name, port)
+                at = mongo_layout.at_port(name, port)
                 address = self._open.enter_context(self._hosts[self._host].forward(name, port))
                 try:
                     connection = self._connected(uri.direct(*address).text, address, (name, port))
@@ -377,7 +375,7 @@ class MongoDB:
                 raise Interrupted
             threading.Event().wait(_LOOK_EVERY_S)
 
-    def _straight(self, uri: mongo_uri.MongoUri) -> Connection:
+    def _straight(self, uri: mongo_layout.MongoUri) -> Connection:
         """Connect without the first host: certificates fit only the servers' own names, which DNS may know."""
         try:
             return self._connected(uri.text)

@@ -16,14 +16,14 @@ from benchbrief.compiler.planning.data_states import writes
 from benchbrief.model.message import Message, speaker
 from benchbrief.model.plan import Cell, Database, Hardware, Plan
 from benchbrief.model.run_messages import say
+from benchbrief.runners.driver_contexts import Endpoint
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.directory_engine import DirectoryEngine
 from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed
-from benchbrief.runners.execution.driver_contexts import Endpoint
-from benchbrief.runners.hosts.facts.host_facts import size_text
+from benchbrief.runners.hosts.host_facts import size_text
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.seams import Hosts
 

@@ -1,4 +1,4 @@
-"""Slurm's own commands, run with a time limit: what they print, or what they say is wrong."""
+"""Slurm's own commands, run with a time limit: what they print, what they say is wrong, and the nodes of a job."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import errno
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from benchbrief.runners.fleet.scheduler import SchedulerRefused, SchedulerSilent
+from benchbrief.model.plan import Asked
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.fleet.scheduler import Given, SchedulerRefused, SchedulerSilent
 
 _WITHIN_S = 60
 _CUT_OFF = (errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ENOTCONN, errno.ETIMEDOUT,
@@ -28,7 +30,7 @@ _LATER = "is slurmctld running? `scontrol ping` shows it; then type the same aga
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 
 
-def asked(program: str, *words: str, given: str = "") -> str:
+def ask(program: str, *words: str, given: str = "") -> str:
     """Run a command of Slurm; return what it prints. Raises SchedulerSilent and SchedulerRefused."""
     command: Sequence[str] = (program, *words)
     env = {name: value for name, value in os.environ.items() if not _NOT_OURS.fullmatch(name)}
@@ -50,3 +52,59 @@ def asked(program: str, *words: str, given: str = "") -> str:
     if any(_SILENT.search(line) for line in lines):
         raise SchedulerSilent(f"Slurm does not answer: `{program}` says: {said}", _LATER)
     raise SchedulerRefused(f"Slurm refuses what it is asked for: `{program}` says: {said}", _HELP)
+
+
+def given(asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
+    """See `Scheduler.given`."""
+    job, listed = os.environ.get("SLURM_JOB_ID", ""), os.environ.get("SLURM_JOB_NODELIST", "")
+    if not job or not listed:
+        raise RunnerError(
+            f"the lane asks Slurm for {', '.join(asked)}, and this process is no job of Slurm",
+            "give the run to Slurm with `bench run SPEC --on slurm`, or start the lane within `salloc` or `sbatch`",
+        )
+    nodes = [node for node in ask("scontrol", "show", "hostnames", listed).split() if node not in named]
+    if len(nodes) < len(asked):
+        raise RunnerError(
+            f"the lane needs {len(asked)} nodes besides those that it names, and job {job} has {len(nodes)}",
+            "ask for more of them: `bench plan SPEC --on slurm` shows how",
+        )
+    has = _features(listed) if len({each.what for each in asked.values()}) > 1 else {}
+    fits = {
+        host: [node for node in nodes if not has or set(filter(None, each.what.split("&"))) <= has.get(node, set())]
+        for host, each in asked.items()
+    }
+    found = _matched(fits, before)
+    if len(found) < len(asked):
+        lacking = next(host for host in asked if host not in found)
+        raise RunnerError(
+            f"job {job} has no node with `{asked[lacking].what}` left for {lacking}: it has {', '.join(nodes)}",
+            "ask for more of them: `bench plan SPEC --on slurm` shows how",
+        )
+    return Given(job, {host: found[host] for host in asked})
+
+
+def _features(listed: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for line in ask("sinfo", "--noheader", "--all", "--Node", f"--nodes={listed}", "--format=%N|%f").splitlines():
+        name, _, features = line.strip().partition("|")
+        found.setdefault(name, set()).update(features.split(","))
+    return found
+
+
+def _matched(fits: Mapping[str, Sequence[str]], before: Mapping[str, str]) -> dict[str, str]:
+    """Return a node for each host, as many as can be: a host keeps its node of `before` where the others allow it."""
+    host_of: dict[str, str] = {}
+
+    def place(host: str, tried: set[str]) -> bool:
+        usual = before.get(host)
+        for node in sorted(fits[host], key=lambda node: node != usual):
+            if node not in tried:
+                tried.add(node)
+                if node not in host_of or place(host_of[node], tried):
+                    host_of[node] = host
+                    return True
+        return False
+
+    for host in sorted(fits, key=lambda host: before.get(host) not in fits[host]):
+        place(host, set())
+    return {host: node for node, host in host_of.items()}

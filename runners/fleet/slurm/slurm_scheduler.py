@@ -20,10 +20,10 @@ from benchbrief.runners.fleet.scheduler import (
     PlannedJob,
     SchedulerRefused,
 )
-from benchbrief.runners.fleet.slurm import slurm_nodes, slurm_survey
-from benchbrief.runners.fleet.slurm.slurm_commands import asked as answer
+from benchbrief.runners.fleet.slurm import slurm_commands, slurm_survey
+from benchbrief.runners.fleet.slurm.slurm_commands import ask as answer
 from benchbrief.runners.fleet.slurm.slurm_request import request_of
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.commands import read_script, with_values
 
 _SCRIPT = read_script(__file__, "lane_job.sh")
 _FORMAT = "%i|%T|%k|%B|%r"
@@ -78,7 +78,7 @@ class SlurmScheduler:
         return number
 
     def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
-        return slurm_nodes.given(asked, before, named)
+        return slurm_commands.given(asked, before, named)
 
     def jobs(self, name: str) -> list[Job]:
         said = answer("squeue", "--noheader", "--all", "--states=all", f"--name={name}", f"--format={_FORMAT}")

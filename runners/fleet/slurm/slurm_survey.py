@@ -10,7 +10,7 @@ from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.runners.fleet.scheduler import LaneNeeds, NodePool, PlannedJob, SchedulerRefused
-from benchbrief.runners.fleet.slurm.slurm_commands import asked
+from benchbrief.runners.fleet.slurm.slurm_commands import ask
 from benchbrief.runners.fleet.slurm.slurm_request import Request, request_of, seconds_of
 
 LEAD_S = 120
@@ -188,12 +188,12 @@ def _names(request: Request, partitions: Mapping[str, _Partition]) -> list[str]:
 
 def _partitions() -> dict[str, _Partition]:
     nodes: dict[str, list[_Node]] = {}
-    for line in asked("sinfo", "--noheader", "--all", "--Node", "--format=%R|%N|%T|%f").splitlines():
+    for line in ask("sinfo", "--noheader", "--all", "--Node", "--format=%R|%N|%T|%f").splitlines():
         partition, name, state, features = (*line.strip().split("|", 3), "", "", "")[:4]
         known = frozenset() if features in ("", "(null)") else frozenset(features.split(","))
         nodes.setdefault(partition, []).append(_Node(name, state.upper(), known))
     found = {}
-    for line in asked("sinfo", "--noheader", "--all", "--summarize", "--format=%P|%a|%L|%l").splitlines():
+    for line in ask("sinfo", "--noheader", "--all", "--summarize", "--format=%P|%a|%L|%l").splitlines():
         partition, state, default, most = (*line.strip().split("|", 3), "", "", "")[:4]
         name = partition.removesuffix("*")
         limits = (seconds_of(default), seconds_of(most))

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 
 from benchbrief.model.plan import Probe
-from benchbrief.runners.jobs.commands import quote
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.commands import quote, read_script, with_values
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.meters.meter_base import CountingMeter
 from benchbrief.runners.meters.meter_points import Point, Reader

@@ -13,13 +13,14 @@ from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
 from benchbrief.runners.sampling import (
     FileReads,
     Reading,
     is_count,
     parse_readings,
     parse_recent,
+    pressure,
+    pressure_rule,
     reading_job,
     steps_in_window,
 )

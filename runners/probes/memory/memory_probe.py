@@ -14,12 +14,13 @@ from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
 from benchbrief.runners.sampling import (
     FileReads,
     Reading,
     Step,
     parse_readings,
+    pressure,
+    pressure_rule,
     reading_job,
     readings_in_window,
     steps_in_window,

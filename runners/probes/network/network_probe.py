@@ -12,7 +12,7 @@ from typing import ClassVar
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.sampling import FileReads, Reading, is_count, parse_readings, reading_job, steps_in_window
 from benchbrief.runners.seams import Node

@@ -20,8 +20,14 @@ from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.meters.meter_base import CountingMeter, PowerMeter, RecordedMeter, SampledMeter
-from benchbrief.runners.meters.meter_complaints import below_zero_words, describe_failure
+from benchbrief.runners.meters.meter_base import (
+    CountingMeter,
+    PowerMeter,
+    RecordedMeter,
+    SampledMeter,
+    below_zero_words,
+    describe_failure,
+)
 from benchbrief.runners.meters.meter_points import points_of
 from benchbrief.runners.plugins import meter_kind
 from benchbrief.runners.sampling import Reading, parse_readings, parse_recent, read_last_words, readings_in_window

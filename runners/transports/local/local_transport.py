@@ -22,8 +22,7 @@ from benchbrief.runners.jobs.commands import mask_command, script
 from benchbrief.runners.jobs.script_host import Entry, entry
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.journal.secret_masking import Masking, Secret
-from benchbrief.runners.transports.bounded_output import LimitedText
-from benchbrief.runners.transports.transport_base import JobTransport
+from benchbrief.runners.transports.transport_base import JobTransport, LimitedText
 
 _PIECE = 1 << 20
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)

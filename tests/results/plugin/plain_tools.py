@@ -7,8 +7,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.model.plan import Probe
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.seams import Node, Requirement
 

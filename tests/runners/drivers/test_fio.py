@@ -12,10 +12,10 @@ import pytest
 
 from benchbrief.model.histogram import percentile
 from benchbrief.model.plan import Database, Workload
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.drivers.fio.fio import Fio
 from benchbrief.runners.drivers.fio.fio_output import NotFio, read_bins, read_output
 from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from tests.support.cells import ORIGIN, context, recorded
 
 OUTPUTS = Path(__file__).parent / "outputs" / "fio"

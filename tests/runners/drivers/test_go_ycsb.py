@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from tests.support.cells import attached, context, recorded, ycsb

@@ -24,13 +24,13 @@ from benchbrief.runners.drivers.output_invariants import (
     check_threads,
     parse_printed,
 )
-from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_log_invariants, ycsb_output
+from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_output
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = Path(__file__).parent / "outputs"
 TABLES: dict[str, Sequence[Invariant[Any]]] = {
     "YCSB": ycsb_invariants.TABLE,
-    "logs": ycsb_log_invariants.TABLE,
+    "logs": ycsb_invariants.LOG_TABLE,
     "go-ycsb": go_ycsb_invariants.TABLE,
     "db_bench": db_bench_invariants.TABLE,
     "fio": fio_invariants.TABLE,
@@ -52,8 +52,8 @@ def test_runs_of_ycsb_hold_to_all_of_them(path: Path) -> None:
         return
     assert ycsb_invariants.find_problems(text) == []
     if logs := ycsb_output.read_hdr_logs(path.parent):
-        assert ycsb_log_invariants.find_log_problems(logs, text) == []
-        assert ycsb_log_invariants.find_log_problems(logs) == []
+        assert ycsb_invariants.find_log_problems(logs, text) == []
+        assert ycsb_invariants.find_log_problems(logs) == []
 
 
 @pytest.mark.parametrize("path", sorted((OUTPUTS / "go_ycsb").glob("*/stdout")), ids=lambda path: path.parent.name)

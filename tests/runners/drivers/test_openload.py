@@ -15,13 +15,12 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
 from benchbrief.model.plan import Event, Origin
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.drivers.openload import openload_invariants
-from benchbrief.runners.drivers.openload.openload_log import LOG
 from benchbrief.runners.drivers.openload.openload_measurement import asked_of, measurement_of
-from benchbrief.runners.drivers.openload.openload_record import read_run
+from benchbrief.runners.drivers.openload.openload_record import LOG, read_run
 from benchbrief.runners.drivers.openload.spec import SPEC
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from tests.runners.drivers.openload_runs import (
     DRIVER,
     OUTPUTS,

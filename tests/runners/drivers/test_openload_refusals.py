@@ -13,10 +13,10 @@ import pytest
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Arrivals, Promise, PromiseLimit
 from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.openload import openload_invariants
 from benchbrief.runners.drivers.openload.openload_record import read_run
 from benchbrief.runners.errors import BadOutput, GeneratorLate
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 from tests.runners.drivers.openload_runs import (

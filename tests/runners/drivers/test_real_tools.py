@@ -15,10 +15,10 @@ import pytest
 
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Arrivals, Database, Workload
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import BadOutput, LoadShort, ServerFailed
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.plugins import driver

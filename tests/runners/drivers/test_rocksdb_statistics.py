@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
 from benchbrief.runners.drivers.db_bench.db_bench_output import Slice, make_samples, read_slices
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
 from tests.support import cells
 from tests.support.bench import fresh_bench

@@ -12,12 +12,12 @@ import pytest
 
 from benchbrief.model.histogram import merge, percentile
 from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import best_line, read_output_lines
-from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
+from benchbrief.runners.drivers.ycsb import ycsb_invariants
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import measurement_of_logs, read_logged_operations, transactions
-from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, Text, operation_of, read_hdr_logs, read_text
+from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, YcsbText, operation_of, read_hdr_logs, read_text
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
 from tests.runners.drivers.ycsb_runs import DATABASE, DRIVER, OUTPUTS, copied, offered, output, rmw, settings, whole_run
 from tests.support.cells import context, recorded, ycsb
@@ -315,20 +315,20 @@ def test_a_log_may_end_before_another_by_what_slow_operations_allow_but_not_by_a
     begun = 1.8e9
     read = [0.5] * 20 + ([last] if last else [])
     logs = {"READ": _from(begun, read, 14, 0.004), "INSERT": _from(begun, [0.5] * 21, 1, insert_s)}
-    found = [each for each in ycsb_log_invariants.find_log_problems(logs) if "before that of INSERT" in each]
+    found = [each for each in ycsb_invariants.find_log_problems(logs) if "before that of INSERT" in each]
     assert bool(found) == cut, found
 
 
 @pytest.fixture
 def _logs_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs that are made up need no rows that YCSB printed of them."""
-    monkeypatch.setattr(ycsb_log_invariants, "find_log_problems", lambda *_: ())
+    monkeypatch.setattr(ycsb_invariants, "find_log_problems", lambda *_: ())
 
 
 def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
     """What is measured of a run with so many operations in each second, by the name of the log."""
     seconds = max(map(len, logs.values()))
-    found = Text({"RunTime(ms)": 1000.0 * seconds}, {}, (), {}, ())
+    found = YcsbText({"RunTime(ms)": 1000.0 * seconds}, {}, (), {}, ())
     named = {name.replace("_FAILED", "-FAILED"): slices(*counts) for name, counts in logs.items()}
     return measurement_of_logs(cell, output("read-modify-write"), found, named)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_masking import Secret

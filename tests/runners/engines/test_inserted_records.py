@@ -11,10 +11,9 @@ from benchbrief.model.plan import Cell, Database
 from benchbrief.model.run_messages import say
 from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
-from benchbrief.runners.engines.mongodb import undo
+from benchbrief.runners.engines.mongodb import mongo_data
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
-from benchbrief.runners.engines.mongodb.mongo_data import Data
-from benchbrief.runners.engines.mongodb.undo import Routes
+from benchbrief.runners.engines.mongodb.mongo_data import Data, Routes
 from benchbrief.runners.errors import BadOutput, Interrupted, ServerFailed
 from tests.support import cells
 from tests.support.mongo_peer import scripted_mongod
@@ -58,10 +57,10 @@ class StopsAfter:
 def test_what_was_inserted_is_deleted_in_batches_and_counted(connection: Connection) -> None:
     data, cell = inserted(connection)
     assert cell.dataset
-    assert not undo.can_delete(data, cell), "the cell that inserts has not ended"
+    assert not mongo_data.can_delete(data, cell), "the cell that inserts has not ended"
     data.finish(cell.dataset, "inserts")
-    assert undo.can_delete(data, cell)
-    done, text = undo.delete(data, cell, here(data), threading.Event())
+    assert mongo_data.can_delete(data, cell)
+    done, text = mongo_data.delete(data, cell, here(data), threading.Event())
     assert done
     assert "2,500 records, was deleted by key" in text
     assert data.count(cell.dataset) == RECORDS
@@ -73,9 +72,9 @@ def test_an_undo_that_was_cut_short_leaves_data_that_are_loaded_again(connection
     assert cell.dataset
     data.finish(cell.dataset, "inserts")
     with pytest.raises(Interrupted):
-        undo.delete(data, cell, here(data), StopsAfter(1))
+        mongo_data.delete(data, cell, here(data), StopsAfter(1))
     assert RECORDS < data.count(cell.dataset) < RECORDS + INSERTED
-    assert not undo.can_delete(data, cell)
+    assert not mongo_data.can_delete(data, cell)
     assert not data.usable(cell.dataset, ("nothing", "updates"))
 
 
@@ -84,7 +83,7 @@ def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: C
     assert cell.dataset
     data.finish(cell.dataset, "inserts")
     data.delete([Ycsb().key(3)])
-    done, text = undo.delete(data, cell, here(data), threading.Event())
+    done, text = mongo_data.delete(data, cell, here(data), threading.Event())
     assert not done
     assert "99 records, and 100 were loaded" in text
     assert not data.usable(cell.dataset, ("nothing", "updates"))
@@ -98,7 +97,7 @@ def test_a_load_s_record_that_is_deleted_while_a_cell_inserts_is_noticed_at_its_
         data.finish(cell.dataset, "inserts")
     assert f"ycsb.usertable has {RECORDS - 1} records and was loaded with {RECORDS}" in str(failed.value)
     assert "let nothing else write to the database" in failed.value.hint
-    assert not undo.can_delete(data, cell), "what the data set holds is unknown"
+    assert not mongo_data.can_delete(data, cell), "what the data set holds is unknown"
 
 
 def test_an_election_before_the_deletes_is_reported_and_leaves_data_that_are_loaded_again(
@@ -115,12 +114,12 @@ def test_an_election_before_the_deletes_is_reported_and_leaves_data_that_are_loa
         try:
             route = Routes((Data(old, "ycsb"),), say.sent_by_hosts(hosts="load-1"))
             with pytest.raises(ServerFailed, match="no longer takes writes, as another primary was elected") as failed:
-                undo.delete(data, cell, route, threading.Event())
+                mongo_data.delete(data, cell, route, threading.Event())
         finally:
             old.close()
     assert "election" in failed.value.hint
     assert data.count(cell.dataset) == RECORDS + INSERTED
-    assert not undo.can_delete(data, cell), "what the data set holds is unknown"
+    assert not mongo_data.can_delete(data, cell), "what the data set holds is unknown"
     assert not data.usable(cell.dataset, ("nothing", "updates", "inserts"))
 
 
@@ -131,7 +130,7 @@ def test_keys_in_another_order_or_padded_are_known_by_those_of_the_load(
     data, cell = inserted(connection, ordered=ordered, padding=padding)
     assert cell.dataset
     data.finish(cell.dataset, "inserts")
-    assert undo.delete(data, cell, here(data), threading.Event())[0]
+    assert mongo_data.delete(data, cell, here(data), threading.Event())[0]
     assert data.count(cell.dataset) == RECORDS
 
 
@@ -140,7 +139,7 @@ def test_keys_that_are_no_tool_s_are_not_deleted_but_reported(connection: Connec
     assert cell.dataset
     data.finish(cell.dataset, "inserts")
     data.delete([Ycsb().key(0)])
-    done, text = undo.delete(data, cell, here(data), threading.Event())
+    done, text = mongo_data.delete(data, cell, here(data), threading.Event())
     assert not done
     assert "ycsb.usertable are not named as ycsb names them by any insertorder and zeropadding" in text
     assert data.count(cell.dataset) == RECORDS - 1 + INSERTED

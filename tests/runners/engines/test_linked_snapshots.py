@@ -15,10 +15,10 @@ import pytest
 
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Dataset
-from benchbrief.runners.engines.rocksdb import snapshot_ways
+from benchbrief.runners.driver_contexts import CellContext
+from benchbrief.runners.engines.rocksdb import rocksdb
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.support import cells
 from tests.support.tools import system_tool
@@ -147,7 +147,7 @@ def killed_at(program: str, script: str, path: Path, tmp_path: Path) -> None:
 )
 def test_a_snapshot_that_was_killed_while_it_was_made_is_none(tmp_path: Path, program: str) -> None:
     engine, context = loaded(tmp_path / "db")
-    killed_at(program, snapshot_ways.TAKE, tmp_path / "db", tmp_path)
+    killed_at(program, rocksdb.TAKE, tmp_path / "db", tmp_path)
     assert not engine.holds(context.cell)
 
 
@@ -159,7 +159,7 @@ def test_a_restore_that_was_killed_is_made_again_from_the_same_snapshot(tmp_path
     before = hashes(tmp_path / "db")
     engine.begin(context.cell)
     overwritten(tmp_path / "db")
-    killed_at(program, snapshot_ways.RESTORE, tmp_path / "db", tmp_path)
+    killed_at(program, rocksdb.RESTORE, tmp_path / "db", tmp_path)
     assert engine.holds(context.cell)
     engine.restore(context.cell)
     assert hashes(tmp_path / "db") == before

@@ -20,11 +20,11 @@ import pymongo
 import pytest
 
 from benchbrief.model.plan import Auth, Database, Host, Reference, ServerStart, Tls
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.engines.mongodb.mongo_cluster import find_lagging
 from benchbrief.runners.engines.mongodb.mongo_layout import layout, warn_of_unguarded
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed, ToolMissing
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import Secret

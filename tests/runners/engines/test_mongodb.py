@@ -22,15 +22,14 @@ from cryptography.x509.oid import NameOID
 
 from benchbrief.model.events import EngineFacts
 from benchbrief.model.plan import Database, Hook, Reference
-from benchbrief.runners.checks.host_checks import check_hosts
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.host_checks import check_hosts
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.measurement_versions import Recorded
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.reuse.carried_results import Carried
-from benchbrief.runners.reuse.recheck_hosts import recheck
+from benchbrief.runners.reuse import Carried, recheck
 from benchbrief.runners.seams import Size
 from tests.support import cells
 from tests.support.mongo_peer import HELLO, scripted_mongod

@@ -11,9 +11,9 @@ import pytest
 
 from benchbrief.model.engine_spec import Reset
 from benchbrief.model.plan import Database
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.engines.raw_storage.raw_storage import RawStorage
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.runners.drivers.test_fio import fio_workload
 from tests.support import cells

@@ -11,9 +11,9 @@ import pytest
 
 from benchbrief.model.engine_spec import Reset
 from benchbrief.model.plan import Database, Hook
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed, TeardownFailed
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.support import cells
 from tests.support.tools import system_tool

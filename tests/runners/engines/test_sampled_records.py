@@ -10,7 +10,7 @@ from pymongo.errors import OperationFailure
 from benchbrief.model.plan import Cell, Dataset
 from benchbrief.model.tool_spec import Change
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
-from benchbrief.runners.engines.mongodb import undo
+from benchbrief.runners.engines.mongodb import mongo_data
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_data import SAMPLED, Data, Sample
 from benchbrief.runners.errors import BadOutput
@@ -108,10 +108,10 @@ def test_other_values_after_inserts_are_loaded_again_instead_of_an_undo(
     data.begin(dataset, "inserts")
     connection.collection("ycsb", "usertable").insert_one({"_id": Ycsb().key(RECORDS)})
     data.finish(dataset, "inserts")
-    assert undo.can_delete(data, cell)
+    assert mongo_data.can_delete(data, cell)
     written(connection)
     assert "have other values" in data.foreign_changes(dataset)
-    assert not undo.can_delete(data, cell)
+    assert not mongo_data.can_delete(data, cell)
 
 
 def test_what_commands_brought_back_is_compared_with_itself(

@@ -10,8 +10,8 @@ import pytest
 
 from benchbrief.runners.execution.attempt import Attempt
 from benchbrief.runners.jobs.tasks import Command, Job
-from benchbrief.runners.journal.journal_writer import Journal
-from benchbrief.runners.world_choice import RealWorld
+from benchbrief.runners.journal.journal_file import Journal
+from benchbrief.runners.world.world_choice import RealWorld
 from tests.support.plans import compile_spec
 
 JOB = Job("measure", Command(("true",)), timeout_s=1.0)

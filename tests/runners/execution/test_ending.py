@@ -14,8 +14,7 @@ from benchbrief.model import events as j
 from benchbrief.runners.errors import HostBusy
 from benchbrief.runners.execution import held_hosts
 from benchbrief.runners.execution.executor import execute
-from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import JOURNAL, Journal, read_journal
 from benchbrief.runners.journal.run_folder import create_run
 from tests.support.plans import compile_spec
 

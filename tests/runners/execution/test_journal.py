@@ -16,6 +16,7 @@ from benchbrief.model.events import CellStarted, ReportMade, RunEnded, RunStarte
 from benchbrief.runners.errors import DiskFull, FolderMoved, RunnerError
 from benchbrief.runners.journal.journal_file import (
     JOURNAL,
+    Journal,
     each_record,
     first_start,
     has_grown,
@@ -27,7 +28,6 @@ from benchbrief.runners.journal.journal_file import (
     sum_at,
     whole_bytes,
 )
-from benchbrief.runners.journal.journal_writer import Journal
 from tests.support.waiting import until
 
 

@@ -13,7 +13,7 @@ from benchbrief.runners.execution import lost_hosts
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import create_run
-from benchbrief.runners.simulated.simulated_hosts import SimulatedHosts, SimulatedTransport
+from benchbrief.runners.world.simulated_hosts import SimulatedHosts, SimulatedTransport
 from tests.support.plans import compile_spec
 
 SPEC = """

@@ -13,7 +13,7 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Cell
 from benchbrief.model.run_record import Left
 from benchbrief.runners.errors import Interrupted
-from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
+from benchbrief.runners.scheduling.parallel_lanes import MeasuringTurns
 from tests.support.plans import compile_spec
 from tests.support.waiting import until
 

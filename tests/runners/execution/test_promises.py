@@ -16,8 +16,7 @@ from benchbrief.model.rate_search import SearchAnswer, Vote
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.runs.reusable_results import find_reusable
-from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of
-from benchbrief.runners.scheduling.promise_values import served_of, values_of
+from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of, served_of, values_of
 from tests.results.making import RunMaker, measurement
 from tests.support.plans import compile_text
 

@@ -13,7 +13,7 @@ from scipy import stats
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.run_record import RunRecord
-from benchbrief.runners.measurement.confidence_interval import half_width
+from benchbrief.runners.scheduling.confidence_interval import half_width
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
 from tests.support.plans import compile_spec

@@ -15,9 +15,9 @@ from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.attempt import Attempt
 from benchbrief.runners.execution.cell_probes import server_status
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal
 from benchbrief.runners.seams import Engine
-from benchbrief.runners.world_choice import RealWorld
+from benchbrief.runners.world.world_choice import RealWorld
 from tests.support import cells
 from tests.support.waiting import until
 

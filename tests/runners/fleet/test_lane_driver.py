@@ -26,13 +26,13 @@ from benchbrief.runners.fleet.scheduler import (
     PlannedJob,
     SchedulerRefused,
 )
-from benchbrief.runners.fleet.slurm.slurm_commands import asked
+from benchbrief.runners.fleet.slurm.slurm_commands import ask
 from benchbrief.runners.fleet.slurm.slurm_request import request_of
 from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, name_of_jobs
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.journal.journal_file import read_run
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.runners.stopping.stop_jobs import stop_any_run
+from benchbrief.runners.stop_run import stop_any_run
 from tests.support.bench import Bench, fresh_bench
 from tests.support.waiting import until
 
@@ -183,7 +183,7 @@ def test_an_option_that_hides_a_job_or_its_output_is_refused(option: str, named:
 def test_a_users_usual_options_reach_slurm_only_where_they_hide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SBATCH_ACCOUNT", "SBATCH_CLUSTERS", "SBATCH_ERROR", "SLURM_CLUSTERS", "SQUEUE_PARTITION"):
         monkeypatch.setenv(name, "x")
-    names = {line.partition("=")[0] for line in asked("env").splitlines()}
+    names = {line.partition("=")[0] for line in ask("env").splitlines()}
     assert {name for name in names if name.startswith(("SBATCH_", "SLURM_CLUSTERS", "SQUEUE_"))} == {
         "SBATCH_ACCOUNT",
         "SLURM_CLUSTERS",

@@ -18,8 +18,7 @@ import pytest
 
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet import merge_lanes
-from benchbrief.runners.journal.journal_file import take_lock
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal, take_lock
 from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import PROGRAM, Bench, fresh_bench, records_of
 from tests.support.made_once import made_once

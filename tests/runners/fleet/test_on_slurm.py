@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.fleet.scheduler import SchedulerSilent
-from benchbrief.runners.fleet.slurm.slurm_commands import asked
+from benchbrief.runners.fleet.slurm.slurm_commands import ask
 from tests.support.bench import Bench
 from tests.support.slurm import Slurm
 from tests.support.slurm_runs import CELLS, SAME, SPEC, ended_cells, rows, said, spec, submitted
@@ -188,7 +188,7 @@ def test_a_slurmctld_that_dies_while_it_is_asked_does_not_answer_and_refuses_not
         (tmp_path / "slurm.conf").write_text(re.sub(r"(?m)^SlurmctldPort=.*$", f"SlurmctldPort={port}", conf))
         monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
         with pytest.raises(SchedulerSilent, match=r"`squeue` says: .*(Connection reset by peer|Zero Bytes)"):
-            asked("squeue", "--noheader")
+            ask("squeue", "--noheader")
 
 
 @pytest.mark.parametrize("what", ["Connection reset by peer", "Broken pipe", "Unable to contact slurm controller"])
@@ -197,4 +197,4 @@ def test_what_slurm_says_without_an_answer_is_no_refusal(what: str, tmp_path: Pa
     program.write_text(f"#!/bin/sh\necho 'slurm_load_jobs error: {what}' >&2\nexit 1\n")
     program.chmod(0o755)
     with pytest.raises(SchedulerSilent, match=what):
-        asked(str(program))
+        ask(str(program))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support import bmc, cells
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Bucket, Histogram
-from benchbrief.runners.simulated.load_model import PER_DECADE, Latencies, edge
+from benchbrief.runners.world.load_model import PER_DECADE, Latencies, edge
 
 WIDTH = 10 ** (1 / PER_DECADE)
 TIMES = st.floats(10e-6, 0.1)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbrief.model.plan import Fact, Quantity
-from benchbrief.runners.simulated.load_model import DEMANDS, Demand, Machine, Network, mix
+from benchbrief.runners.world.load_model import DEMANDS, Demand, Machine, Network, mix
 from tests.support.cells import box
 
 MACHINES = st.builds(

@@ -25,8 +25,8 @@ from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.execution.run_state import Outcome
 from benchbrief.runners.journal.journal_file import JOURNAL, read_run
 from benchbrief.runners.journal.run_folder import SIMULATION, create_run
-from benchbrief.runners.simulated.load_model import Machine
-from benchbrief.runners.simulated.simulated_hosts import Sampler, make_samples, measures_of
+from benchbrief.runners.world.load_model import Machine
+from benchbrief.runners.world.simulated_hosts import Sampler, make_samples, measures_of
 from tests.support.plans import compile_spec
 
 SPEC = """

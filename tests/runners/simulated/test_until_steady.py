@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchbrief.model.steadiness import judge_batches
-from benchbrief.runners.simulated.load_model import Load, Machine, Task
+from benchbrief.runners.world.load_model import Load, Machine, Task
 
 TASK = Task(
     step="measure",

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model.plan import Host
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.sshd import Sshd, sshd
 from tests.support.tools import system_tool
 

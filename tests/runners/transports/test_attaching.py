@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import HostError
+from benchbrief.runners.hosts.host_connections import RealTransport, open_transport
 from benchbrief.runners.hosts.orphans import find_strays, list_leftovers
 from benchbrief.runners.jobs.tasks import Command, File, Job
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 from tests.support.waiting import until
 
 MINE = RunName("mine", run="the run")

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.sshd import Sshd
 
 

@@ -14,12 +14,12 @@ import pytest
 
 from benchbrief.model.plan import Host
 from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.jobs import detached_jobs
 from benchbrief.runners.jobs.detached_jobs import job_span
 from benchbrief.runners.jobs.tasks import Command, Completed, File, Job, JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import RunningJob, Transport
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 
@@ -389,7 +389,7 @@ def on_small_disk(
 ) -> Iterator[Transport]:
     """A transport whose host keeps its jobs on the small disk."""
     from benchbrief.model.plan import Host
-    from benchbrief.runners.transports.transport_factory import open_transport
+    from benchbrief.runners.hosts.host_connections import open_transport
     from tests.support.sshd import sshd
 
     if request.param == "local":

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.hosts.orphans import list_leftovers
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import RunningJob, Transport
 from benchbrief.runners.transports.transport_base import JobTransport
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.waiting import until
 
 

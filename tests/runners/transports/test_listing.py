@@ -9,8 +9,8 @@ import pytest
 
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.script_host import Entry, JobHost
-from benchbrief.runners.transports.remote_listing import BadListing, are_gone, read_listing
 from benchbrief.runners.transports.ssh.ssh_transport import SshTransport
+from benchbrief.runners.transports.transport_base import BadListing, are_gone, read_listing
 from tests.support.sshd import sshd
 from tests.support.tools import system_tool
 

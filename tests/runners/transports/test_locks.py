@@ -17,17 +17,16 @@ import pytest
 
 from benchbrief.runners.errors import HostBusy, HostError, HostFull
 from benchbrief.runners.execution.held_hosts import claim_all
-from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.hosts.host_connections import CONTROLLER, RealTransport, open_transport
 from benchbrief.runners.hosts.orphans import end_strays, find_strays, list_leftovers
 from benchbrief.runners.jobs import host_claims, job_scripts
+from benchbrief.runners.jobs.commands import with_values
 from benchbrief.runners.jobs.detached_jobs import send_heartbeat
 from benchbrief.runners.jobs.job_scripts import CLAIM
-from benchbrief.runners.jobs.shell_scripts import with_values
 from benchbrief.runners.jobs.tasks import Command, Completed, Job
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal
 from benchbrief.runners.journal.run_identity import RunName, this_machine
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 from tests.support.plans import compile_spec
 from tests.support.sshd import Sshd
 from tests.support.waiting import until

@@ -12,10 +12,10 @@ import pytest
 
 from benchbrief.model.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.waiting import until
 
 NASTY = ["", "two words", "a'b\"c", "$(touch hacked)", "`id`", "; exit 9", "line\nline", "\\", "*", "-n", "é ✓", "~"]

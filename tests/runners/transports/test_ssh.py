@@ -14,9 +14,9 @@ import pytest
 
 from benchbrief.model.plan import Host
 from benchbrief.runners.errors import HostError
+from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.sshd import Sshd, sshd, system_user
 
 HELLO = Command(("echo", "hello"))

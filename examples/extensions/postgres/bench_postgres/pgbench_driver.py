@@ -23,6 +23,7 @@ from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
 from benchbrief.model.message import Message, figure
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -33,8 +34,7 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Interim, Requirement

@@ -20,12 +20,12 @@ from bench_postgres.written_tables import written_tables
 from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Cell, Database, Dataset, Hardware, Plan, Workload
 from benchbrief.model.run_messages import say
+from benchbrief.runners.driver_contexts import Endpoint
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.data_directories import warn_of_aged
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed
-from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping

@@ -27,8 +27,8 @@ from benchbrief.results.imports.imported_files import (
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.db_bench.spec import SPEC
 from benchbrief.runners.drivers.db_bench import db_bench_invariants, db_bench_output
+from benchbrief.runners.drivers.db_bench.db_bench_invariants import warn_of_few_found
 from benchbrief.runners.drivers.db_bench.db_bench_output import say
-from benchbrief.runners.drivers.db_bench.found_keys import warn_of_few_found
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 
 _WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"

@@ -20,7 +20,7 @@ from benchbrief.results.imports.imported_files import HDR, BadLine, OutputProble
 from benchbrief.results.imports.importer_seams import OutputImporter
 from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.drivers.ycsb import ycsb_log_invariants, ycsb_output
+from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, transactions
 from benchbrief.runners.drivers.ycsb.ycsb_output import OPERATIONS, Slice, line_of_log, log_start, operation_of
 from benchbrief.runners.errors import BadOutput
@@ -99,7 +99,7 @@ def read_logs(
     return found, read_from
 
 
-def require_fitting(files: Mapping[str, str], problems: Sequence[ycsb_log_invariants.LogProblem]) -> None:
+def require_fitting(files: Mapping[str, str], problems: Sequence[ycsb_invariants.LogProblem]) -> None:
     """Compare the logs with each other. `files` are by YCSB's names of their rows. Raises OutputProblem, at the log
     of the first problem."""
     if problems:
@@ -113,7 +113,7 @@ def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
     whole = [piece for pieces in logs.values() for piece in pieces]
     if not whole:
         raise OutputProblem(min(files), None, "no interval of an operation in it")
-    require_fitting(read_from, ycsb_log_invariants.find_log_problems(logs))
+    require_fitting(read_from, ycsb_invariants.find_log_problems(logs))
     operations = tuple(read_logged_operations(logs, None, float("-inf"), float("inf")))
     start, end = min(piece.start for piece in whole), max(piece.end for piece in whole)
     count, errors = transactions(operations), sum(operation.errors for operation in operations)

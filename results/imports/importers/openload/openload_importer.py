@@ -23,9 +23,16 @@ from benchbrief.results.imports.imported_files import (
 )
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.runners.drivers.openload import openload_invariants
-from benchbrief.runners.drivers.openload.openload_log import LOG, OPERATIONS, BadLog, read_log
 from benchbrief.runners.drivers.openload.openload_measurement import Asked, measurement_of
-from benchbrief.runners.drivers.openload.openload_record import NotRecord, Run, read_run_file
+from benchbrief.runners.drivers.openload.openload_record import (
+    LOG,
+    OPERATIONS,
+    BadLog,
+    NotRecord,
+    Run,
+    read_log,
+    read_run_file,
+)
 from benchbrief.runners.drivers.openload.openload_refusals import found_by
 from benchbrief.runners.drivers.output_invariants import parse_printed
 

@@ -27,7 +27,7 @@ from benchbrief.results.imports.importer_seams import disclosed
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import has_interval, of_command_line
 from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_invariants import parse_printed
-from benchbrief.runners.drivers.ycsb.ycsb_output import Text, operation_of, read_text
+from benchbrief.runners.drivers.ycsb.ycsb_output import YcsbText, operation_of, read_text
 from benchbrief.runners.text_encoding import text_encoding
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _rows(groups: list[tuple[Any, ...]]) -> dict[str, _OfRow]:
     return rows
 
 
-def _refuse_cut(among: Sequence[str], text: Text) -> None:
+def _refuse_cut(among: Sequence[str], text: YcsbText) -> None:
     """Raises BadLine for latencies on standard output without YCSB's own count of them, which comes after them all."""
     announced = any(line.startswith(_ANNOUNCED) for line in among)
     counted = any("Total Operations" in cells for cells in text.cells.values())
@@ -171,7 +171,7 @@ def _refuse_cut(among: Sequence[str], text: Text) -> None:
         raise BadLine(None, problem, "give the whole output of a run that ended")
 
 
-def _refuse_other_counts(rows: Mapping[str, _OfRow], text: Text) -> None:
+def _refuse_other_counts(rows: Mapping[str, _OfRow], text: YcsbText) -> None:
     """Raises BadLine when YCSB's own count of operations differs from the lines.
 
     It prints `[READ], Total Operations, 500`, and `Average`, `Min` and `Max`, after the latencies or elsewhere.

@@ -43,12 +43,12 @@ from benchbrief.results.imports.importers.ycsb.spec import SPEC as IMPORTER
 from benchbrief.results.imports.importers.ycsb.ycsb_command_line import command_line, has_interval, of_command_line
 from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_log_invariants, ycsb_output
+from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.spec import SPEC
-from benchbrief.runners.drivers.ycsb.ycsb_log_invariants import check_against_row
+from benchbrief.runners.drivers.ycsb.ycsb_invariants import check_against_row
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, read_row_operations, transactions
-from benchbrief.runners.drivers.ycsb.ycsb_messages import say as say_ycsb
-from benchbrief.runners.drivers.ycsb.ycsb_output import Row, Text, operation_of
+from benchbrief.runners.drivers.ycsb.ycsb_output import Row, YcsbText, operation_of
+from benchbrief.runners.drivers.ycsb.ycsb_output import say as say_ycsb
 
 _LINE = re.compile(IMPORTER.line)
 _INTERVAL = "measurement.interval"
@@ -82,7 +82,7 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
     rows = read_row_operations(found)
     kept, files = read_logs(logs, 1e-6)
     if kept:
-        require_fitting(files, ycsb_log_invariants.find_log_problems(kept, found))
+        require_fitting(files, ycsb_invariants.find_log_problems(kept, found))
         logged = read_logged_operations(kept, None, float("-inf"), float("inf"))
         operations: tuple[Operation, ...] = tuple(_with_failures_inside(each, found) for each in logged)
         start = min(pieces[0].start for pieces in kept.values() if pieces)
@@ -108,7 +108,7 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
     )
 
 
-def _with_failures_inside(logged: Operation, found: ycsb_output.Text) -> Operation:
+def _with_failures_inside(logged: Operation, found: ycsb_output.YcsbText) -> Operation:
     """Return an operation of a log with the counts of its row, where the log has failures among its latencies."""
     rows = (row for row in found.rows.values() if ycsb_output.operation_of(row.name) == (logged.operation, False))
     mixed = next((row for row in rows if row.failed_inside), None)
@@ -117,7 +117,7 @@ def _with_failures_inside(logged: Operation, found: ycsb_output.Text) -> Operati
     return replace(logged, count=mixed.ok or 0, errors=mixed.failed_inside)
 
 
-def _percentiles_from(rows: Iterable[Operation], found: ycsb_output.Text, *, logged: bool) -> str:
+def _percentiles_from(rows: Iterable[Operation], found: ycsb_output.YcsbText, *, logged: bool) -> str:
     by_ms = any(row.by_ms for row in found.rows.values())
     if logged:
         return say.percentiles_merged()
@@ -127,7 +127,7 @@ def _percentiles_from(rows: Iterable[Operation], found: ycsb_output.Text, *, log
     return say_ycsb.percentiles_printed_ms() if by_ms else say_ycsb.percentiles_printed()
 
 
-def _only_intended(name: str, text: Sequence[str], found: ycsb_output.Text) -> bool:
+def _only_intended(name: str, text: Sequence[str], found: ycsb_output.YcsbText) -> bool:
     """Return whether rows with plain names are intended latencies, as with `measurement.interval=intended`.
 
     Raises OutputProblem when the command line contradicts the rows.
@@ -142,12 +142,12 @@ def _only_intended(name: str, text: Sequence[str], found: ycsb_output.Text) -> b
     return said.value == "intended"
 
 
-def read_rows(name: str, path: Path) -> ycsb_output.Text:
+def read_rows(name: str, path: Path) -> ycsb_output.YcsbText:
     """Return what YCSB printed of each operation. Raises OutputProblem."""
     return _rows(name, path)[1]
 
 
-def _rows(name: str, path: Path) -> tuple[list[str], ycsb_output.Text]:
+def _rows(name: str, path: Path) -> tuple[list[str], ycsb_output.YcsbText]:
     text, whole = _row_lines(name, path)
     found = _proven(name, text, whole=whole)
     said = of_command_line(text).get("threadcount")
@@ -170,7 +170,7 @@ def _row_lines(name: str, path: Path) -> tuple[list[str], bool]:
     return rows, True
 
 
-def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.Text:
+def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.YcsbText:
     """Return all rows. Raises OutputProblem for an output that is cut, mixed, or not YCSB's."""
     overall = [number for number, line in enumerate(text, start=1) if _OVERALL.match(line)]
     if not any(_LINE.match(line) for line in text):
@@ -203,7 +203,7 @@ def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.Text:
     return found
 
 
-def _without(lacking: Sequence[str], found: ycsb_output.Text) -> str:
+def _without(lacking: Sequence[str], found: ycsb_output.YcsbText) -> str:
     """Say why the run's time or rate is unknown: the row is missing, or it has no number."""
     overall = found.cells.get("OVERALL", {})
     there = next((key for key in lacking if key in overall), None)
@@ -282,7 +282,7 @@ def _logs_of(output: Path, given: Collection[Path], logged: dict[Path, Histogram
     return OwnLogs({}, _remark(output, text, against, own))
 
 
-def _remark(output: Path, text: Text, against: Mapping[str, str], own: Sequence[str]) -> str:
+def _remark(output: Path, text: YcsbText, against: Mapping[str, str], own: Sequence[str]) -> str:
     if own:
         why = f"several sets of histogram logs beside it fit ({', '.join(f'{before}*{HDR}' for before in own)})"
     elif against:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput, Sample
 from benchbrief.model.plan import StepKind
+from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import bad_output, require_exit, require_few_errors, timeout_s
-from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
 from benchbrief.runners.seams import Requirement
 

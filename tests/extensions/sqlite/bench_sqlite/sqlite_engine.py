@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from benchbrief.model.plan import Cell, Database, Hardware, Plan
+from benchbrief.runners.driver_contexts import Endpoint
 from benchbrief.runners.errors import LoadShort, ServerFailed
-from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.seams import GoesOn, Hosts, Stopping
 

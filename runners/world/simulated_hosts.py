@@ -28,8 +28,8 @@ from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.fetch_outputs import cannot_write
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobOutput
 from benchbrief.runners.seams import JobState, RunningJob, Transport
-from benchbrief.runners.session.session import Session
-from benchbrief.runners.simulated.load_model import PAGE_BYTES, REPORTED, TASK, Busy, Load, Machine, Task, chance
+from benchbrief.runners.session import Session
+from benchbrief.runners.world.load_model import PAGE_BYTES, REPORTED, TASK, Busy, Load, Machine, Task, chance
 
 _MOST = 60
 """The most samples of a job: a long job is sampled less often than asked."""
@@ -300,7 +300,7 @@ class SimulatedMachine:
 
 
 class SimulatedHosts:
-    """The simulated hosts of a plan. Safe to use from several threads. See `runners/world_choice.py`."""
+    """The simulated hosts of a plan. Safe to use from several threads. See `runners/world/world_choice.py`."""
 
     def __init__(self, plan: Plan) -> None:
         self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}

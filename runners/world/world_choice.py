@@ -13,22 +13,21 @@ from benchbrief.model import events as j
 from benchbrief.model.events import Simulated
 from benchbrief.model.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import plugins
-from benchbrief.runners.checks import unsupported
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.hosts.background_load import other_load
-from benchbrief.runners.hosts.facts import host_facts
+from benchbrief.runners.hosts import host_facts, tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading, read_clock
 from benchbrief.runners.hosts.host_connections import HostPool, is_on_controller
+from benchbrief.runners.hosts.quiet_host import other_load
 from benchbrief.runners.journal.run_folder import simulation_of
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.measurement.server_counters import CounterReadings, Counters
 from benchbrief.runners.scheduling.knee_search import Flag
 from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
-from benchbrief.runners.session.session import Session
-from benchbrief.runners.simulated.simulated_world import SimulatedWorld
+from benchbrief.runners.session import Session
 from benchbrief.runners.transports.transport_base import JobTransport
-from benchbrief.runners.world_seams import Meter, OpenHosts, Readings, World
+from benchbrief.runners.world import unsupported
+from benchbrief.runners.world.server_counters import CounterReadings, Counters
+from benchbrief.runners.world.simulated_world import SimulatedWorld
+from benchbrief.runners.world.world_seams import Meter, OpenHosts, Readings, World
 
 _SLICE_S = 0.5
 """How often, in seconds, a pause checks whether the run must end."""

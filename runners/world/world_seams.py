@@ -1,8 +1,7 @@
 """What a run reaches: its hosts, what is found and runs on them, and their time.
 
 The executor uses a world for all of this, so that a plan runs in the same way against real hosts
-(`runners/world_choice.py`) and against simulated ones (`runners/simulated/simulated_world.py`).
-"""
+(`runners/world/world_choice.py`) and against simulated ones (`runners/world/simulated_world.py`)."""
 
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.measurement.server_counters import Counters
 from benchbrief.runners.scheduling.knee_search import Flag
 from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
+from benchbrief.runners.world.server_counters import Counters
 
 Meter = tuple[str, str]
 """A host's meter: the key of its hardware, and the host's id."""
@@ -33,7 +32,7 @@ class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
 
 
 class Readings(AbstractContextManager["Readings"], Protocol):
-    """A server's counters, read beside a measurement: see `runners/measurement/server_counters.py`."""
+    """A server's counters, read beside a measurement: see `runners/world/server_counters.py`."""
 
     before: Counters
     after: Counters

@@ -1,4 +1,4 @@
-"""The simulated world, which replaces the real one: see `runners/world_choice.py`."""
+"""The simulated world, which replaces the real one: see `runners/world/world_choice.py`."""
 
 from __future__ import annotations
 
@@ -32,16 +32,15 @@ from benchbrief.model.message import figure, said_from_data
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Hardware, Plan, Probe, UntilSteady, Workload
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import before_first, judge_batches, steadiness
+from benchbrief.runners.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.drivers.output_evidence import require_few_errors, timeout_s
 from benchbrief.runners.errors import BadOutput, LoadShort, RunnerError
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.measurement.server_counters import Counters
-from benchbrief.runners.measurement.steady_verdicts import steady_end, warnings_of
 from benchbrief.runners.scheduling.knee_search import Flag
+from benchbrief.runners.scheduling.measuring_ends import steady_end, warnings_of
 from benchbrief.runners.seams import (
     Driver,
     Engine,
@@ -54,7 +53,7 @@ from benchbrief.runners.seams import (
     Stopping,
     Transport,
 )
-from benchbrief.runners.simulated.load_model import (
+from benchbrief.runners.world.load_model import (
     EDGES,
     REPORTED,
     TASK,
@@ -65,7 +64,8 @@ from benchbrief.runners.simulated.load_model import (
     ReportedSteady,
     Task,
 )
-from benchbrief.runners.simulated.simulated_hosts import (
+from benchbrief.runners.world.server_counters import Counters
+from benchbrief.runners.world.simulated_hosts import (
     LOAD,
     SAMPLE,
     SAMPLER,
@@ -76,7 +76,7 @@ from benchbrief.runners.simulated.simulated_hosts import (
     choose_failing,
     reading_of,
 )
-from benchbrief.runners.world_seams import Meter, OpenHosts, Readings
+from benchbrief.runners.world.world_seams import Meter, OpenHosts, Readings
 
 _READINGS = 20
 _SPACE_LOADED, _SPACE_WRITTEN = 1.05, 1.2

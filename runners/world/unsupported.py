@@ -16,13 +16,12 @@ from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.plan import Cell, Database, Plan
 from benchbrief.runners.errors import HostError, NoTool, RunnerError, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.hosts.fan_out import look_at_each
-from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.hosts.host_connections import CONTROLLER, look_at_each
 from benchbrief.runners.journal.secret_references import refuse_unset
 from benchbrief.runners.plugins import find_stand_in, spec_of
 from benchbrief.runners.probes.power.power_probe import try_meter
 from benchbrief.runners.seams import ChecksPlace, Hosts, Node, Transport
-from benchbrief.runners.world_seams import Meter, World
+from benchbrief.runners.world.world_seams import Meter, World
 
 _OPTION_FILE = re.compile(r"[?&](?:tlsCAFile|tlsCertificateKeyFile|tlsCRLFile)=([^&]*)", re.IGNORECASE)
 _AT_ONCE = 16

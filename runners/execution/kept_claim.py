@@ -15,7 +15,7 @@ from benchbrief.runners.journal.journal_file import wait_for_lock
 from benchbrief.runners.journal.run_folder import simulation_of
 from benchbrief.runners.journal.run_identity import IDENTITY, run_name
 from benchbrief.runners.seams import Hosts
-from benchbrief.runners.world_seams import World
+from benchbrief.runners.world.world_seams import World
 
 
 class KeptClaim:

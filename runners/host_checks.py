@@ -10,32 +10,53 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol, runtime_checkable
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TRANSPORT_SPECS
 from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.extension_spec import Boundary
-from benchbrief.model.plan import Cell, Database, DatabaseKey, Plan
-from benchbrief.runners.checks.unsupported import try_meters
-from benchbrief.runners.drivers.tool_trials import trials_of
+from benchbrief.model.plan import Cell, Database, DatabaseKey, Plan, Workload
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.hosts.background_load import other_load
-from benchbrief.runners.hosts.facts.host_facts import size_text
-from benchbrief.runners.hosts.fan_out import look_at_each
-from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
+from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller, look_at_each
+from benchbrief.runners.hosts.host_facts import size_text
 from benchbrief.runners.hosts.orphans import hosts_of_plan, list_leftovers, strays_among
+from benchbrief.runners.hosts.quiet_host import other_load
 from benchbrief.runners.jobs.claim_holders import describe_holder, format_since, host_busy_error
-from benchbrief.runners.jobs.commands import shell_line
+from benchbrief.runners.jobs.commands import read_script, shell_line, with_values
 from benchbrief.runners.jobs.host_claims import find_defects
-from benchbrief.runners.jobs.shell_scripts import read_script, with_values
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_references import find_unset
 from benchbrief.runners.plugins import driver, engine_class, find_stand_in, spec_of
-from benchbrief.runners.seams import ChecksPlace, Driver, Engine, Hosts, KnowsRoom, Room, Transport
+from benchbrief.runners.seams import ChecksPlace, Driver, Engine, Hosts, KnowsRoom, Requirement, Room, Transport
 from benchbrief.runners.transports.shipped_programs import shipped
+from benchbrief.runners.world.unsupported import try_meters
 
-_FREE = with_values(read_script(__file__, "scripts/free_space.sh"), marker=data_directories.MARKER)
+
+@runtime_checkable
+class TriesOut(Protocol):
+    """A driver that can try out on a host what a cell asks of it."""
+
+    def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
+        """Return what to try with the tool at `path`. A trial leaves nothing behind, and changes no data."""
+        ...
+
+
+def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path: str) -> Iterator[Requirement]:
+    """Yield, each once, what the cells of a host ask of a tool that was found at `path`."""
+    tool = driver(name)
+    if not isinstance(tool, TriesOut):
+        return
+    cells = (cell for cell in plan.cells if host_id in cell.load_hosts)
+    asked = dict.fromkeys(
+        (cell.workload, cell.database) for cell in cells if (cell.tool.driver, cell.tool.path) == (name, configured)
+    )
+    wanted = (tool.trials(path, plan.workloads[workload], plan.databases[key]) for workload, key in asked)
+    yield from {trial.check.words: trial for trials in wanted for trial in trials}.values()
+
+
+_FREE = with_values(read_script(__file__, "hosts/scripts/free_space.sh"), marker=data_directories.MARKER)
 _KERNEL, _EMPTY = "kernel", "empty"
 """What the script says of a place in /proc or /sys, and of a directory of ours without a data set: a run that found no
 room for its load left it."""

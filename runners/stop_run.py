@@ -1,4 +1,7 @@
-"""Ending a run from outside: its controller is asked to stop, or its hosts are cleaned up when it has none."""
+"""Ending a run from outside.
+
+Its controller is asked to stop, or its hosts are cleaned up when it has none. Where its lanes are jobs of a scheduler,
+these are cancelled first."""
 
 from __future__ import annotations
 
@@ -18,20 +21,21 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Host, Plan
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.errors import HostBusy, RunnerError
-from benchbrief.runners.hosts.fan_out import fan_out
-from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.fleet.lane_results import folders_in
+from benchbrief.runners.fleet.scheduler import scheduler_named
+from benchbrief.runners.fleet.submitted_run import is_driven, name_of_jobs, submitted_run
+from benchbrief.runners.hosts.host_connections import CONTROLLER, fan_out
 from benchbrief.runners.hosts.orphans import Listed, list_leftovers
 from benchbrief.runners.jobs.claim_holders import describe_holder
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.journal.journal_file import read_run
-from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.journal_file import Journal, is_being_written, read_run
 from benchbrief.runners.journal.run_folder import load_plan
-from benchbrief.runners.journal.run_identity import copied_from, has_identity, run_name
+from benchbrief.runners.journal.run_identity import copied_from, has_identity, original_of, run_name
 from benchbrief.runners.seams import Hosts, Transport
-from benchbrief.runners.session.session import driver_of, find_driving_processes, is_driven_here, is_this_machine
+from benchbrief.runners.session import driver_of, find_driving_processes, is_driven_here, is_this_machine
 from benchbrief.runners.transports.transport_base import JobTransport
-from benchbrief.runners.world_choice import world_of
+from benchbrief.runners.world.world_choice import world_of
 
 QUIET_S = 150
 """In seconds. A live controller sends each host more heartbeats than this, even when one of its hosts is lost."""
@@ -217,3 +221,55 @@ def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool
     with suppress(OSError, ValueError):
         return folder.resolve() == run_dir.resolve() or not folder.is_dir()  # otherwise this run was copied from it
     return False
+
+
+_LOOK_AT_JOBS_EVERY_S = 0.5
+
+
+def stop_any_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
+    """End a run of one controller, or of a scheduler's jobs. Raises RunnerError."""
+    return stop_run(run_dir, say) if submitted_run(run_dir) is None else _stop_jobs(run_dir, say)
+
+
+def _stop_jobs(run_dir: Path, say: Callable[[str], None]) -> Stopped:
+    if original := original_of(run_dir):
+        return Stopped("ended", copied_from=original)
+    submitted = submitted_run(run_dir)
+    scheduler, name = scheduler_named(submitted.scheduler if submitted else ""), name_of_jobs(run_dir)
+    live = [job for job in scheduler.jobs(name) if job.is_live]
+    if live:
+        scheduler.cancel(name)
+        say(f"cancelled {len(live)} jobs: {', '.join(job.id for job in live)}")
+    began = said = time.monotonic()
+    while (left := [job for job in scheduler.jobs(name) if job.is_live]) or is_driven(run_dir):
+        time.sleep(_LOOK_AT_JOBS_EVERY_S)
+        if time.monotonic() - said > _SAY_EVERY_S:
+            said = time.monotonic()
+            what = ", ".join(f"job {job.id} ({job.described})" for job in left) or "its controller"
+            say(f"waiting for {what} since {said - began:.0f} s")
+        if left:  # a controller may have submitted one meanwhile
+            scheduler.cancel(name)
+    return _together([_clean(folder, say) for folder in folders_in(run_dir)], was_live=bool(live))
+
+
+def _clean(folder: Path, say: Callable[[str], None]) -> Stopped:
+    """End what a lane has left. Its process may outlive its job for a moment."""
+    began = time.monotonic()
+    while is_being_written(folder):
+        time.sleep(_LOOK_AT_JOBS_EVERY_S)
+        if time.monotonic() - began > _SAY_EVERY_S * 6:
+            raise RunnerError(
+                f"{folder} is still being written, though its job has ended",
+                "a process of it goes on, on a node that its scheduler has lost; stop it there",
+            )
+    return stop_run(folder, say)
+
+
+def _together(lanes: list[Stopped], *, was_live: bool) -> Stopped:
+    found: list[Found] = []
+    unclean: dict[str, Exception] = {}
+    for each in lanes:
+        found += each.found
+        unclean |= each.unclean
+    cleaned = any(each.how == "cleaned" for each in lanes)
+    return Stopped("cleaned" if cleaned else "stopped" if was_live else "ended", found, unclean)

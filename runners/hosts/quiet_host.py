@@ -1,0 +1,62 @@
+"""What disturbs a measurement on its host: other load, and what a load left in the page cache."""
+
+from __future__ import annotations
+
+import re
+
+from benchbrief.model.message import figure
+from benchbrief.model.plan import Database
+from benchbrief.model.run_messages import say
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.jobs.commands import printable, read_script, shell_line, with_values
+from benchbrief.runners.jobs.connection_retry import run_persistently
+from benchbrief.runners.jobs.long_commands import run_to_end
+from benchbrief.runners.jobs.tasks import Command, Job
+from benchbrief.runners.seams import Stopping, Transport
+
+LOOK_S = 0.2
+"""Processes are watched for this long, in seconds, when more than the watching one is runnable."""
+MUCH = 0.5
+"""In cores. Other load that takes less is ignored."""
+
+_BUSY_SCRIPT = read_script(__file__, "scripts/background_load.sh")
+
+
+def other_load(transport: Transport, apart: int | None = None, ours: str = "") -> str:
+    """Return which process takes most, and how much, or "" when the host is idle enough. Raises HostError.
+
+    Leaves out the process `apart` (on the controller, its own) and the jobs of the owner `ours`, such as a server
+    that the run keeps up.
+    """
+    script = with_values(_BUSY_SCRIPT, apart=str(apart or ""), ours=ours, watch_s=f"{LOOK_S:g}")
+    said = run_persistently(transport, Command(("sh",)), stdin=script).stdout
+    match = re.fullmatch(r"(\d{1,6}) (\S{1,64}) (\d{1,9}) (\d{1,4}(?:\.\d{1,6})?) (\d{1,10}) (.{0,64})\n", said)
+    if match is None:
+        return ""
+    ticks, user, used, seconds, pid, name = match.groups()
+    cores = int(used) / int(ticks) / max(float(seconds), LOOK_S)
+    if cores < MUCH:
+        return ""
+    return say.process_takes(process=printable(name), pid=pid, user=user, amount=figure(cores, ".1f"))
+
+
+_TIMEOUT_S = 600.0
+"""In seconds. Dirty pages are written first, and a large memory holds many."""
+
+_DROP = read_script(__file__, "drop_caches.sh")
+
+
+def drop_page_cache(transport: Transport, database: Database, stopping: Stopping) -> None:
+    """Write dirty pages, then drop the page cache, dentries and inodes.
+
+    Raises RunnerError when the host denies it, and Interrupted when the run must stop.
+    """
+    ran = run_to_end(transport, Job("drop_caches", shell_line(_DROP), timeout_s=_TIMEOUT_S), stopping)
+    if ran.exit_code != 0:
+        ended = f"ended with code {ran.exit_code}" if ran.exit_code is not None else "did not end"
+        said = (ran.said or f"it {ended}").splitlines()[-1]
+        raise RunnerError(
+            say.cache_kept(host=transport.host.id, said=said[:200]),
+            "log in as root, allow `sudo -n sh` there, or take `drop_caches` away from database "
+            f"{database.name} ({database.origin})",
+        )

@@ -1,1 +1,0 @@
-"""What a measurement is: histograms, steadiness, counters and intervals."""

@@ -1,1 +1,0 @@
-"""Reusing results of earlier runs."""

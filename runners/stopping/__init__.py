@@ -1,1 +1,0 @@
-"""Ending runs, and what they have left on hosts."""
