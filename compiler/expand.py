@@ -457,7 +457,7 @@ class _Block:
 
 
 def _load_s(load: ReadWorkload, database: Database, hosts: int, tool: ToolSpec) -> float:
-    """Estimate the seconds of a load by a tool from so many hosts; with 0, that of the usual number of threads. A
+    """Estimate the seconds of a load by a tool from a number of hosts; with 0 threads, by its usual number. A
     measured load has the threads of its cell, and not those of the workload."""
     threads, settings = load.family.load_threads, load.workload.properties
     if threads and (load.of or not hosts):

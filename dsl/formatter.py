@@ -250,9 +250,9 @@ _R = TypeVar("_R", "LaidRow", "_Text")
 class LaidRow:
     """An item of a file or a block, or a comment on a line of its own (`kind` is "").
 
-    `cells` are its parts when it can stand on one line, "" for one that it lacks; `broken` gives its text over more
-    lines, with its first part padded to so many columns. `beside` is the comment behind it; `blank` says whether a
-    blank line comes before.
+    `cells` are its parts when it fits on one line, "" for one that it lacks; `broken` gives its text over more lines,
+    with its first part padded to a number of columns. `beside` is the comment behind it; `blank` says whether a blank
+    line comes before.
     """
 
     kind: str
@@ -357,7 +357,7 @@ def format_source(source: Source) -> str:
 
 
 def is_done(item: Item) -> bool:
-    """Return whether this is what an event does: a call that stands for itself, without `=`."""
+    """Return whether this is the action of an event: a call on its own, without `=`."""
     return isinstance(item, ast.Attribute) and item.values[0].span.start == item.key.span.start
 
 
@@ -437,7 +437,7 @@ class _Formatter:
     # One item.
 
     def block(self, item: Item, i: int, j: int, indent: int) -> str:
-        """A block over several lines."""
+        """Lay out a block over several lines."""
         opener = self.opener[j - 1]
         head = render((self.run(i, opener), self.between(opener, " "), "{"), indent)
         inside = opener + 1
@@ -448,7 +448,7 @@ class _Formatter:
         return "\n".join((head, *self.body(items, inside, j - 1, indent + INDENT), " " * indent + "}"))
 
     def item(self, item: Item, i: int, j: int, columns: int) -> Doc:
-        """An attribute, or a declaration that has no body; an attribute's key is padded to so many columns."""
+        """Lay out an attribute, with its key padded to a number of columns, or a declaration without a body."""
         value = self.value(item, i, j)
         head: Doc = self.run(i, value)
         if isinstance(item, ast.Attribute) and not is_done(item):
@@ -534,16 +534,16 @@ class _Formatter:
                 yield k
 
     def series(self, i: int, j: int) -> Doc:
-        """Values with commas between them: the first stands behind the `=`, the others further in if the line ends."""
+        """Lay out values with commas between them: the first behind the `=`, the others indented if the line ends."""
         (first, *others), _ = self.listed(i, j, "", movable=True)
         if len(others) == 1:
             return (first, Nest(LaidGroup(others[0])))  # `), higher is better` stands behind what is broken
         return LaidGroup((first, Nest(tuple(others))))
 
     def listed(self, i: int, j: int, last: Doc, *, movable: bool) -> tuple[list[Doc], bool]:
-        """What commas separate, with the places where a line may end, and whether it ends in a comment.
+        """Return the values between commas with the places where a line may end, and whether it ends in a comment.
 
-        `last` is the comma behind the last. A comma goes before a comment that stands before it where it is `movable`:
+        `last` is the comma behind the last value. A comma moves in front of a comment before it where it is `movable`:
         not where `when` may follow, as `, when` is one word.
         """
         found: list[Doc] = []
@@ -570,7 +570,7 @@ class _Formatter:
         return found, ends
 
     def beside(self, k: int) -> Doc:
-        """What comes before a comment."""
+        """Return the space before a comment."""
         return HARD if self.tokens[k].fresh or self.tokens[k - 1].is_comment else "  "
 
     def regions(self, i: int, j: int) -> list[tuple[int, int]]:
@@ -623,7 +623,8 @@ class _Formatter:
         return tuple(found)
 
     def token(self, k: int) -> Doc:
-        """A token; a text of several lines is indented as what is around it, with its quotes on lines of their own."""
+        """Lay out a token. A text of several lines is indented like what is around it, with its quotes on lines
+        of their own."""
         token = self.tokens[k]
         lines = text_lines(token.text) if token.kind is Kind.STRING and token.start not in self.roles.rigid else None
         if lines is None:
@@ -639,7 +640,7 @@ class _Formatter:
         return token.text
 
     def bracket(self, k: int) -> Doc:
-        """What is in round or square brackets: a list, arguments, or an expression."""
+        """Lay out what is in round or square brackets: a list, arguments, or an expression."""
         i, j = k + 1, self.partner[k]
         opener, closer = self.tokens[k].text, self.tokens[j].text
         if i == j:
@@ -658,7 +659,7 @@ class _Formatter:
         return LaidGroup((opener, Nest((begin, *inner)), HARD if ends else SOFT, closer))
 
     def function(self, k: int) -> int:
-        """The place of what stands before a bracket, which may be the name of a function."""
+        """Return the place of what precedes a bracket, which may be the name of a function."""
         k -= 1
         while self.tokens[k].is_comment:
             k -= 1

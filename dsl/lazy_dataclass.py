@@ -22,7 +22,7 @@ else:
 
 
 class _Unbuilt:
-    """Stands for the `__init__` and the fields of a class until one of them is asked for."""
+    """Takes the place of the `__init__` and the fields of a class until one of them is used."""
 
     def __init__(self, cls: type, options: dict[str, Any]) -> None:
         self._cls, self._options = cls, options

@@ -47,7 +47,7 @@ def load_of(  # the numbers of one measurement
 ) -> OfferedLoad:
     """Return the load of a measured cell with a target.
 
-    Random arrivals are seldom as many as their rate says, so what was `done`, failed operations too, is held against
+    Random arrivals seldom match their rate exactly. So what was `done`, failed operations included, is compared with
     what the schedule had `due` in these seconds, where the load generator tells it.
     """
     if due and seconds and done is not None:

@@ -61,13 +61,13 @@ class Looks:
         return (1 - LEVEL) * (_TOGETHER if dependent else 1.0)
 
     def until(self, repeats: int) -> list[tuple[int, float]]:
-        """Return the looks that so many repeats allow: the repeats of each, and its share of the chance to be wrong."""
+        """Return the looks within this many repeats: the repeats of each, and its share of the chance to be wrong."""
         if self.last is None:
             return [(repeats, 1.0)] if repeats >= self.first else []
         return [(n, self.share(n)) for n in range(self.first, min(repeats, self.last) + 1)]
 
     def share(self, repeats: int) -> float:
-        """Return the share of the look after so many repeats."""
+        """Return the share of the look after this many repeats."""
         between = self.count - 2
         if self.count == 1:
             return 1.0
@@ -118,8 +118,8 @@ def budgeted_cells(plan: Plan, query: Query) -> Iterator[Cell]:
 
 
 def looks_at(plan: Plan, expect: Expect) -> Looks:
-    """Return the looks at an expectation: as many as a budget takes at the intervals of its points, or one. A side has
-    a value for each repeat, so there are as many differences as the side with fewer repeats has."""
+    """Return the looks at an expectation: as many as a budget takes at the intervals of its points, else one. A side
+    has one value per repeat, so the side with fewer repeats limits the number of differences."""
     read = {cell.experiment for cell in budgeted_cells(plan, expect.query)}
     sides = [{cell.experiment for cell in cells_read(plan, side)} for side in expect.repeats]
     most = [max(plan.experiments[name].repeats for name in names) for names in sides if names]

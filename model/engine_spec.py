@@ -29,7 +29,7 @@ next cell would notice; with what cells inserted deleted; copied or linked back 
 put back by the file system; left as it is; or reset by the database's own commands."""
 
 BY_FILE_SYSTEM: Mapping[Reset, str] = {"btrfs": "btrfs", "zfs": "ZFS", "lvm_thin": "LVM"}
-"""The resets by a snapshot of what keeps the files, with its name."""
+"""The resets by a snapshot of the file system or volume, each with its name."""
 
 RESTORED: tuple[Reset, ...] = ("snapshot", "links", *BY_FILE_SYSTEM, "command")
 """The resets that bring the data back, whatever the cells before did."""

@@ -34,7 +34,7 @@ class Frozen(BaseModel):
 
 
 class JournalPlace(NamedTuple):
-    """Where a journal has a record: a line of so many bytes, with its end."""
+    """Where a journal has a record: the offset and the length of a line in bytes, with its end."""
 
     path: Path
     at: int
@@ -82,7 +82,7 @@ class CellResumed(Record):
 
 
 class CellReused(Record):
-    """The following records of `attempt` come from another run, whose result stands for this cell.
+    """The following records of `attempt` come from another run, whose result is used for this cell.
 
     `reused_from` is the run that measured it, as `as_cell`; `measured_at` is when that attempt began.
     """

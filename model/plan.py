@@ -231,7 +231,7 @@ class UntilSteady(Node):
 
 
 class Adaptive(Node):
-    """A ramp of which so many of the experiment's points are measured. The run chooses them, the ends first."""
+    """A ramp with this many measured points of the experiment's. The run chooses them, the ends first."""
 
     points: int
 
@@ -290,7 +290,7 @@ class Promise(Node):
 
 
 class Asked(Node):
-    """What a scheduler is asked for in place of a named host: `slurm("nvme", 4, partition: "fast")`."""
+    """A request to a scheduler in place of a named host: `slurm("nvme", 4, partition: "fast")`."""
 
     scheduler: str
     what: str = ""
@@ -318,7 +318,7 @@ class Host(Node):
 
     @property
     def is_open(self) -> bool:
-        """Return whether it stands for a node that no scheduler has given yet."""
+        """Return whether it is waiting for a node from a scheduler."""
         return self.asked is not None and self.name == self.id
 
 
@@ -920,7 +920,7 @@ class Cell(Node):
 
 
 def share_of(total: int, part: int, parts: int) -> int:
-    """Return the share of one of so many hosts. The first ones have one more where it does not divide."""
+    """Return the share of one host. The first hosts have one more where the total does not divide."""
     return total // parts + (1 if part < total % parts else 0)
 
 

@@ -34,14 +34,14 @@ def printing() -> Printing:
 
 
 def to_decimals(value: float, decimals: int) -> float:
-    """Round to so many digits after the point; negative for tens, hundreds and so on."""
+    """Round to a number of digits after the point; negative for tens, hundreds and so on."""
     if printing() == 1:
         return round(value, decimals)
     return _at(_written(value), -decimals)
 
 
 def to_digits(value: float, digits: int) -> float:
-    """Round to so many significant digits."""
+    """Round to a number of significant digits."""
     if printing() == 1:
         return float(f"{value:.{digits}g}")
     written = _written(value)

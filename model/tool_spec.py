@@ -299,8 +299,8 @@ class ToolSpec(ExtensionSpec):
         return tuple(name for name in self.shares if name in done)
 
     def operation_shares(self, settings: Settings) -> dict[str, float]:
-        """Return the share of each operation of a workload with these settings, those that it counts in others too;
-        {} where that is not known."""
+        """Return the share of each operation of a workload with these settings, operations counted in others
+        included; {} where unknown."""
         found = {name: float(settings.get(name) or 0.0) for name in self.shares}
         twice = [(part, found[name]) for name in found for part in self.counted_twice.get(name, ())]
         for part, share in twice:
@@ -328,8 +328,8 @@ class ToolSpec(ExtensionSpec):
     def load_seconds(
         self, settings: Settings, size_bytes: float | None = None, hosts: int = 1, by: ToolSpec | None = None
     ) -> float:
-        """Estimate the seconds to load the data set from so many hosts: its `records`, or else a database of that size.
-        `by` is another tool that loads the data of this one's workloads."""
+        """Estimate the seconds to load the data set from a number of hosts: its `records`, or else a database of
+        that size. `by` is another tool that loads the data of this one's workloads."""
         if "records" not in settings:
             return self.load_start_s + (size_bytes or 0.0) / self.load_bytes_per_s
         records, times = float(settings["records"]), self._load_speed_up(settings, hosts)

@@ -414,7 +414,8 @@ _WORDS = ("standalone", "sharded", "replica_set")
 
 @dataclass(frozen=True)
 class Topology:
-    """`text` as the spec has it, None when it has none; `members` and `shards` as far as the spec gives them."""
+    """A topology: `text` as the spec has it, None when it has none; `members` and `shards` as far as the
+    spec gives them."""
 
     text: str | None = None
     members: int | None = None
@@ -509,7 +510,7 @@ def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader
 
 
 def _config(values: Values, program: ServerProgram, reader: Reader) -> tuple[str, str]:
-    """Return the name and the text of the configuration file; of one that can't be used, which is reported, nothing."""
+    """Return the name and the text of the configuration file; two empty texts after a reported mistake."""
     name = values.text("config")
     if name is None:
         return "", ""

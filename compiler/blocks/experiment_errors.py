@@ -621,7 +621,7 @@ class NoSearch(CompileProblem):
 
 
 class ManyKnees(CompileProblem):
-    """Several knees for several hardware groups or workloads, of which none belongs to the cell."""
+    """Several knees, for several hardware groups or workloads, none of which belongs to the cell."""
 
     code = "E0533"
     says = "experiment `{experiment}` finds a knee for each {kind}, and none for `{wanted}`"

@@ -95,7 +95,7 @@ _FILES = ("file", "read", "open", "include", "inventory", "load")
 
 
 def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
-    """Return what a scheduler is asked for, and for how many hosts of it. Reports a mistake, and returns None."""
+    """Return the request to a scheduler, and for how many of its hosts. Reports a mistake, and returns None."""
     name = call.function.text
     spec = SCHEDULER_SPECS.find(name)
     if isinstance(spec, RefusedExtension):
@@ -242,7 +242,7 @@ class HostTable:
             raise HostPatternError(problem, 0, len(pattern), "leave out hosts, or split the spec")
 
     def _refuse(self, item: ast.String, error: HostPatternError, before: int = 0) -> None:
-        """Report an error of what follows the first `before` characters of a text."""
+        """Report an error in the text behind its first `before` characters."""
         start = item.span.start + 1 + before
         span = Span(item.span.source, start + error.start, min(start + error.end, item.span.end))
         self.reader.report(value_errors.BadHosts(span, str(error), error.hint))

@@ -10,7 +10,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 MAX_HOSTS = 1000
 """The most hosts of one group. A longer range is a typing mistake."""
 MAX_NAMED = 20_000
-"""The most hosts of all groups together: so many can be read within the time of a check."""
+"""The most hosts of all groups together: the number that can be read within the time of a check."""
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")

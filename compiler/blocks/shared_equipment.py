@@ -109,7 +109,7 @@ class _Group:
 
 
 def warn_of_overlap(matrices: Sequence[Matrix], hosts: Mapping[str, Host], findings: Findings) -> None:
-    """Report each `overlap` that is asked for between groups which share something."""
+    """Report each requested `overlap` between groups that share something."""
     asked = {m.experiment.name: m for m in matrices if "overlap" in m.places and m.experiment.overlap != "none"}
     if not asked:
         return

@@ -90,7 +90,7 @@ def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Written
 
 
 def _written(hole: Span, unit: str) -> Span:
-    """Return where the unit stands behind the hole."""
+    """Return the place of the unit behind the hole."""
     start = hole.source.text.find(unit, hole.end, hole.end + len(unit) + _NEAR)
     return hole if start < 0 else Span(hole.source, start, start + len(unit))
 
@@ -137,7 +137,7 @@ def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Writte
 
 
 def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) -> UnitBehind | None:
-    """Return whether `times` stands behind a percentage, or percentage points behind another number."""
+    """Return whether `times` follows a percentage, or percentage points follow another number."""
     in_per_cent = typed.unit.text == "%" or format_.endswith("%")
     if in_per_cent and (times := _TIMES.match(follows)):
         instead = "write `%` after it; for `times`, divide the two in a metric that has no `in %` and no `- 1`"

@@ -163,8 +163,8 @@ def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
 
 
 def most_s(plan: Plan, experiment: str | None = None) -> float:
-    """Estimate the wall time in seconds of all cells, or of an experiment's, as far as the budgets let them begin. A
-    budget is what each group of hosts may spend, so cells behind it count as far as they fit."""
+    """Estimate the wall time in seconds of all cells, or of an experiment's, as far as the budgets let them begin.
+    Each group of hosts may spend a budget, so the cells behind it count as far as they fit."""
     left: dict[tuple[str, str], float] = {}
     """The seconds that each experiment may still spend on each group of hosts."""
     lane_of = lanes(plan.cells)

@@ -159,7 +159,7 @@ def _counted(points: Mapping[float | None, bool], experiment: Experiment) -> set
 
 
 def of_which(plan: Plan) -> str:
-    """Return how many of a plan's cells an estimate counts, as the end of it; "" where that is all of them."""
+    """Return how many of a plan's cells an estimate counts, as the end of a sentence; "" for all of them."""
     count = len(counted_cells(plan.cells, plan.experiments))
     return f" for the {count:,} that a search usually measures" if count < planned_cells(plan) else ""
 
@@ -429,7 +429,7 @@ def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
 
 
 def rendering_text(rendering_s: float, wall_s: float) -> str:
-    """Return how much of an estimate is for the brief, as the end of a sentence; "" where that is next to nothing."""
+    """Return how much of an estimate is for the brief, as the end of a sentence; "" for next to nothing."""
     return (
         f", {duration(round(rendering_s))} of it for the brief"
         if rendering_s >= max(1.0, _SHOWN_SHARE * wall_s)

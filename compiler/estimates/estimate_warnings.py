@@ -210,7 +210,7 @@ A snapshot by the file system is none: `links` restores the same files in less t
 on any file system. It needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those,
 which no plan knows."""
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
-"""Ways of which only the user knows what they restore. No other way replaces them."""
+"""Ways whose effect only the user knows. No other way replaces them."""
 ALIKE = 0.05
 """Of two ways, the one that restores more is better unless the other saves more than this share of the
 saving on top."""

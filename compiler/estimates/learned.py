@@ -211,7 +211,7 @@ def with_history(plan: Plan, history: History) -> Estimated:
 
 
 def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float | None:
-    """Return the seconds for an amount, of which `fixed_s` are the same for any; None where too little was seen."""
+    """Return the seconds for an amount, with `fixed_s` seconds for any amount; None where too little was seen."""
     if amount == seen.amount:
         return seen.seconds
     if not seen.amount or amount > MOST_TIMES * seen.amount:
@@ -221,7 +221,7 @@ def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float 
 
 
 def _load_text(cell: Cell, amount: float, seconds: float, *, is_seen: bool) -> str:
-    """Return the time of a load, its fixed part, and the rate over the rest, where that is not a matter of rounding."""
+    """Return the time of a load, its fixed part, and the rate over the rest, unless that is a matter of rounding."""
     spec = TOOL_SPECS.usable(cell.tool.driver)
     fixed_s = min(spec.load_start_s, seconds) if spec else 0.0
     loading_s = seconds - fixed_s

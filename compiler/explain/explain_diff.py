@@ -129,8 +129,8 @@ def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
 
 
 def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, dim: str = "") -> str:
-    """Return a line such as `8 of 32 cells new (threads 8, 16)`. `dim` distinguishes the cells, if known. Of what a
-    search or an adaptive ramp may choose, it counts as many as it measures at most, as all totals do."""
+    """Return a line such as `8 of 32 cells new (threads 8, 16)`. `dim` distinguishes the cells, if known. Like all
+    totals, it counts the most cells that a search or an adaptive ramp measures."""
     count, up_to = most_of(plan, cells), "up to " if most_of(plan, whole) < len(whole) else ""
     if len(cells) == len(whole):
         every = ("all of " if up_to else "all ") if count > 1 else ""

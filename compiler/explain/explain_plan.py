@@ -94,7 +94,7 @@ _NAMED = 4
 
 
 def side_by_side(plan: Plan, e: Experiment) -> str:
-    """Return which hardware is worked on at the same time; "" where it is all on the same hosts, as variants are."""
+    """Return which hardware is worked on at the same time; "" where all of it is on the same hosts, as variants are."""
     if len(e.hardware) < 2:
         return ""
     if e.overlap == "none":
@@ -143,7 +143,7 @@ _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
 """From how many seconds in all a unit is used, the unit's seconds, and its name."""
 _BAR = 24
-"""The columns of a bar that stands for all of the time."""
+"""The columns of the bar for all of the time."""
 
 
 def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence[BudgetFit], page: Page) -> None:

@@ -46,7 +46,7 @@ def describe_adaptive(plan: Plan, e: Experiment, rule: Adaptive) -> str:
 
 
 def describe_knee(search: KneeSearch, points: int) -> str:
-    """Return how a knee is searched for among so many points."""
+    """Return how a knee is searched for among a number of points."""
     rise, gain = (f"{100 * share:g} %" for share in (search.rise, search.gain))
     return (
         f"up to {points} points, stops at the knee: {search.latency} +{rise} or more while throughput gains < {gain} "

@@ -44,10 +44,10 @@ _WRITTEN_OTHERWISE = {
     ("figure", "kind"): "the attribute itself is the kind: `line`, `bars` or `curve`",
     ("figure", "type"): "the attribute itself is the kind: `line`, `bars` or `curve`",
 }
-"""What stands for attributes that other languages have, by the kind of the block."""
+"""How to write attributes that other languages have, by the kind of the block."""
 _BLOCKS = frozenset((*DECLARATIONS, *INNER_BLOCKS, "at"))
 _OPTIONS = ("color", "colour", "style", "band", "dashed", "label", "format")
-"""What stands behind the values of a figure."""
+"""Options that follow the values of a figure."""
 
 
 class UnknownAttribute(Misspelt):

@@ -212,8 +212,7 @@ def _where(measure: Measure, runs: Runs) -> list[str]:
 
 
 def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...]]:
-    """Return the experiments and workloads that remain for a probe, an operation or an axis, where these are not
-    all."""
+    """Return the experiments and workloads that remain for a probe, an operation or an axis, if these are not all."""
     fixed = dict(measure.fixed)
     found: dict[Dimension, tuple[DimKey, ...]] = {}
     named: list[Dimension] = [dim for dim in NAMED if dim in fixed and dim != "operation"]

@@ -81,7 +81,7 @@ class DataStates:
         self._held.pop(place, None)
 
     def reset(self, place: str, dataset: str, reset: Reset, engine: str, *, bytes_: float, load_s: float) -> ResetStep:
-        """Return what the next cell there does to get its data set, of which `dataset` is the hash."""
+        """Return how the next cell there gets its data set. `dataset` is the hash of that."""
         found = self._held.get(place)
         there = found if found and found.dataset == dataset and reset != "drop_and_load" else None
         fit = there and there.changes in tolerated(reset, engine)

@@ -39,7 +39,7 @@ def enough_time(seconds: float) -> str:
 
 
 def enough_time_in_words(seconds: float) -> str:
-    """Return `enough_time`, and beside it in two units where that is easier to read: `183 min (3 h 3 min)`."""
+    """Return `enough_time`, followed by two units where they are easier to read: `183 min (3 h 3 min)`."""
     least, size = enough_time(seconds), _enough(seconds)[0]
     worded = duration(math.ceil(seconds / size) * size)
     return least if worded == least else f"{least} ({worded})"

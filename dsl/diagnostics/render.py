@@ -66,7 +66,7 @@ def _last_line(span: Span) -> int:
 
 
 def _on_one_line(above: Span, span: Span) -> bool:
-    """Whether both are on one line, of which the same part is shown around each."""
+    """Whether both are on one line, with the same part of it shown around each."""
     lines = {above.line, _last_line(above), span.line, _last_line(span)}
     if above.source is not span.source or len(lines) > 1:
         return False

@@ -154,7 +154,7 @@ class LogicSign(Problem):
 
 _MOST_NAMED = 3
 SERIES_OPTIONS = {"log": "log y", "color": "color hardware", "axis": "axis right", "dashed": "dashed", "band": "band"}
-"""Options that stand behind a series of a figure, each with a sample."""
+"""Options that follow a series of a figure, each with a sample."""
 _CONTROLS = {
     "\x08": "backspace",
     "\x0b": "vertical tab",

@@ -48,9 +48,9 @@ class UnreadParts:
     parts: list[tuple[int, int]] = field(default_factory=list)
     """Declarations that lack an attribute that could not be read."""
     words: set[str] = field(default_factory=set)
-    """Among them are the names of what could not be read."""
+    """Words of the unread parts, with the names that they may declare."""
     whole: bool = True
-    """Every declaration could be read, though not each of its values."""
+    """Whether every declaration could be read, if not each of its values."""
 
     def concerns(self, diagnostic: Diagnostic) -> bool:
         """Whether a diagnostic may only follow from what was lost."""
@@ -67,7 +67,7 @@ class UnreadParts:
 
 
 class PartlyRead(SpecError):
-    """The syntax errors of a text, with the tree of what could be read nonetheless."""
+    """The syntax errors of a text, with the tree of what could still be read."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...], tree: ast.File, lost: tuple[UnreadParts, ...]) -> None:
         super().__init__(diagnostics)
