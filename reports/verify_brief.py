@@ -657,8 +657,8 @@ class Verification:
     raw_files: int
     foreign: tuple[str, ...] = ()
     whole: bool | None = None
-    """Whether the document is, to the byte, one that the run's journal knows. Without such a record, as in
-    `FinishedBrief`."""
+    """Whether the document is, to the byte, one that the run's journal knows. Without such a record, as
+    in `FinishedBrief`."""
     by_journal: bool = False
     """Whether the journal has a record of it, so that `whole` comes from it."""
     beside: tuple[str, ...] = ()

@@ -198,8 +198,8 @@ def use_colour(stream: IO[str]) -> bool:
 
 
 def silence_what_is_closed() -> None:
-    """Redirect standard output and error to nowhere when their reader, such as a terminal, has gone: that is no
-    error."""
+    """Redirect standard output and error to nowhere when their reader, such as a terminal, has gone: that is
+    no error."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             descriptor = stream.fileno()

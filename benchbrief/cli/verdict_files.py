@@ -86,8 +86,8 @@ def verdict_options(function: F) -> F:
 
 
 def require_writable(*files: Path | None) -> None:
-    """Raises Stop with a message when one of the files can't be written: that is better known before hours of
-    measuring.
+    """Raises Stop with a message when one of the files can't be written: that is better known before hours
+    of measuring.
 
     An existing file keeps its content, and no new one is left.
     """

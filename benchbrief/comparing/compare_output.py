@@ -309,8 +309,8 @@ def _finite(interval: tuple[float, float] | None) -> tuple[float | None, float |
 
 
 def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = False) -> Iterator[Case]:
-    """Yield the cases of a JUnit file: worse is a failure; what can't be judged is skipped, or a failure with
-    `strict`.
+    """Yield the cases of a JUnit file: worse is a failure; what can't be judged is skipped, or a failure
+    with `strict`.
 
     The first case of a point has the measured seconds of B there. All others have none, as a build server adds
     them up.

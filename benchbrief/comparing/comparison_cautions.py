@@ -347,8 +347,8 @@ def warn_of_loads(outcome: PairOutcome, loads: Loads, *, judged: bool) -> Iterat
 
 
 def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Return the rows that show their change twice: between A and B, and between the repeats, which the test
-    compares."""
+    """Return the rows that show their change twice: between A and B, and between the repeats, which the
+    test compares."""
     if apart := [_place_of(row) for row in rows if row.is_apart]:
         yield say.apart(said=some_of(apart, _NAMED))
 

@@ -50,8 +50,8 @@ class GitFiles:
         return place is not None and _git(self.root, "cat-file", "-t", place).stdout.strip() == b"blob"
 
     def earlier_name(self, path: Path) -> Path | None:
-        """Return the name of a file of the work tree in the revision, by git's detection of renames; None if
-        unknown."""
+        """Return the name of a file of the work tree in the revision, by git's detection of renames; None
+        if unknown."""
         if self.is_file(path):
             return path
         place = self._place(path)

@@ -141,8 +141,8 @@ def ranking_cases(judged: JudgedContenders, *, strict: bool) -> Iterator[Case]:
 
 
 def ranking_rows(judged: JudgedContenders) -> list[tuple[str, ...]]:
-    """Return a row for each point: metric, which is named once, point, each contender with its letters, and the
-    best."""
+    """Return a row for each point: metric, which is named once, point, each contender with its letters, and
+    the best."""
     before, rows = "", []
     for point, each in zip(_points(judged.rankings), judged.rankings, strict=True):
         name = _heads(each) if each.quantity != before else ""

@@ -1,8 +1,8 @@
 """A run's state as OpenMetrics text, for a Prometheus server or node_exporter's textfile collector.
 
 See https://github.com/prometheus/OpenMetrics (text format 1.0). All families are gauges and counters, which the older
-Prometheus text format, the one of the textfile collector, has too; and no sample has a timestamp, which that collector
-refuses."""
+Prometheus text format, the one of the textfile collector, has too; and no sample has a timestamp, which that
+collector refuses."""
 
 from __future__ import annotations
 

@@ -75,8 +75,8 @@ def run_and_report(
 ) -> None:
     """Run a run's plan, report how it ended, also in files for a build server, and stop with its exit code.
 
-    `warned` holds the warnings given before the run began. The end of the run repeats them. `retake` is as for
-    `run_plan`.
+    `warned` holds the warnings given before the run began. The end of the run repeats them. `retake` is as
+    for `run_plan`.
     """
     from benchbrief.pipeline import run_plan
 

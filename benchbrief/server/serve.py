@@ -378,8 +378,8 @@ _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages b
 
 
 class _Bounded(io.BufferedReader):
-    """Standard input that refuses messages longer than any spec: room for a whole message is made before it has
-    come."""
+    """Standard input that refuses messages longer than any spec: room for a whole message is made before it
+    has come."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(size) if size is not None and size <= _LONGEST else b"{}"  # no message: the client is told

@@ -105,8 +105,8 @@ def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
 
 
 def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
-    """Return the highest of the series of one quantity on one axis; with the quantity's name where there are
-    several."""
+    """Return the highest of the series of one quantity on one axis; with the quantity's name where there
+    are several."""
     lines = [d for d in drawn if d.trace.mark != "rule"]
     groups: dict[tuple[bool, str], list[DrawnSeries]] = {}
     for d in lines:
@@ -219,8 +219,8 @@ def label_with_unit(label: str, unit: str) -> str:
 
 
 def without_shared_end(label: str, other: str) -> str:
-    """Turn `Throughput, Sessions` beside `p99 read latency, Sessions` into `Throughput`: the other axis has the
-    rest."""
+    """Turn `Throughput, Sessions` beside `p99 read latency, Sessions` into `Throughput`: the other axis has
+    the rest."""
     comma = locale().listed(("", ""))
     places = (found.start() for found in re.finditer(re.escape(comma), label))
     return next((label[:at] for at in places if other.endswith(label[at:])), label)
@@ -515,8 +515,8 @@ def _interval(
 ) -> tuple[float, float] | tuple[None, None]:
     """Return Student's interval around the drawn value, at the brief's level, as wide as the repeats' own values say.
 
-    The value is of all repeats (a ratio of means, a percentile of merged histograms), and may differ from their
-    mean.
+    The value is of all repeats (a ratio of means, a percentile of merged histograms), and may differ from
+    their mean.
     """
     low, high = t_interval(len(values), drawn, statistics.stdev(values), strictest_level(results.plan))
     if low is None or high is None or series.query.signed:

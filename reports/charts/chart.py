@@ -175,8 +175,8 @@ def matching_ticks(values: Iterable[float], intervals: int) -> Ticks:
 
 
 def log_ticks(values: Iterable[float], base: int) -> Ticks:
-    """Return powers of `base` from at or below the smallest value to at or above the largest. All values are
-    positive."""
+    """Return powers of `base` from at or below the smallest value to at or above the largest. All values
+    are positive."""
     found = list(values)
     end = math.floor(math.log(sys.float_info.max, base)) - 1  # there and below, powers neither overflow nor become 0
     first = min(max(math.floor(math.log(min(found), base) + 1e-9), -end), end - 1)

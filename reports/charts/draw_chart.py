@@ -122,8 +122,8 @@ def _is_number(text: str) -> bool:
 
 
 def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> DrawnFigure:
-    """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and one
-    legend.
+    """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and
+    one legend.
 
     At least one point has a value. `data-series` on a group names its trace in the chart. Raises NotDrawn.
     """

@@ -143,8 +143,8 @@ def _readable(label: str, words: Words) -> str:
 
 
 def _reduced(label: str) -> re.Match[str] | None:
-    """Return the reduction at the start of a label, up to its closing parenthesis; None where more than fixed keys
-    follow."""
+    """Return the reduction at the start of a label, up to its closing parenthesis; None where more than fixed
+    keys follow."""
     depth = 0
     for at, char in enumerate(label):
         depth += {"(": 1, ")": -1}.get(char, 0)

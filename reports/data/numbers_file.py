@@ -67,8 +67,8 @@ class RawFile:
 
 @dataclass(frozen=True)
 class ProvenanceView:
-    """The origin of the numbers. `files` are all raw outputs, for the HTML. Without an appendix, everything is
-    empty."""
+    """The origin of the numbers. `files` are all raw outputs, for the HTML. Without an appendix, everything
+    is empty."""
 
     origin: tuple[tuple[str, str], ...]
     sources: tuple[SourceLine, ...]
@@ -82,7 +82,6 @@ class ProvenanceView:
 
 
 FORMAT = "benchbrief-numbers"
-FILE_VERSION = 1
 ATTACHMENT = "numbers.json"
 """The file's name in a PDF."""
 
@@ -123,8 +122,8 @@ class PrintedBy(_Part):
 
 
 class QueryEntry(_Part):
-    """An expression with its SQL (see `plan.py`), and its cells; `source` is its row in the brief, "" without an
-    appendix."""
+    """An expression with its SQL (see `plan.py`), and its cells; `source` is its row in the brief, "" without
+    an appendix."""
 
     id: str
     expression: str

@@ -273,8 +273,8 @@ class Results:
         return self._doubts[query.sql]
 
     def known_from_both_sides(self, query: Query) -> dict[tuple[DimKey, ...], float | None]:
-        """Return the rows of a condition: None where it would be another one beyond a rate that a search knows from one
-        side."""
+        """Return the rows of a condition: None where it would be another one beyond a rate that a search knows from
+        one side."""
         known = self._doubts_of(query)
         return {keys: None if known.get(keys, KNOWN).bound else value for keys, value in self.rows(query).items()}
 
@@ -321,8 +321,8 @@ class Results:
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
     def not_due(self, query: Query, **where: DimKey) -> bool:
-        """Return whether no value is due at these keys, of which one is a load: none of its cells was needed, or an
-        adaptive ramp that the value takes a point of has not chosen this one."""
+        """Return whether no value is due at these keys, which include a load: none of its cells was needed, or an
+        adaptive ramp behind the value has not chosen this load."""
         if self._not_chosen(query, where):
             return self.at(query, **where) is None
         return self.not_needed(query, **where)

@@ -1,5 +1,5 @@
-"""The view model: everything that a template may lay out, computed and escaped. Templates have no logic of their
-own.
+"""The view model: everything that a template may lay out, computed and escaped. Templates have no logic of
+their own.
 
 Text fields of type `str` are plain, and the template escapes them; `Markup` is safe HTML.
 """
@@ -99,7 +99,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class HeadCell:
-    """A cell of a table's head, over so many columns and rows."""
+    """A cell of a table's head that spans columns and rows."""
 
     head: TableHead
     columns: int

@@ -63,7 +63,7 @@ def cpu_packages_only(results: Results) -> Iterator[str]:
 
 
 def data_set_text(family: str, records: str, results: Results) -> str:
-    """Return the origin of a data set of so many records; in general terms where its tool is not installed."""
+    """Return the origin of a data set with this many records; in general terms if its tool is not installed."""
     return (_text(family, "data", results) or results.words["d_data_loaded"]).format(records=records)
 
 
@@ -266,8 +266,8 @@ def disclose_systems(results: Results) -> Iterable[Item]:
 
 
 def served_by(name: str, results: Results) -> dict[str, list[str]]:
-    """Return for each sentence on a stand-in, or on a server of another product, the labels of the databases that it
-    served."""
+    """Return for each sentence on a stand-in, or on a server of another product, the labels of the databases that
+    it served."""
     found: dict[str, list[str]] = {}
     for fact in results.observed:
         if fact.kind == "database" and fact.name == name and fact.value:

@@ -296,8 +296,8 @@ class Cautions:
                 yield self._results.words["c_without_background"].format(workload=label)
 
     def _lengths(self, cells: list[ReportedCell]) -> Iterator[str]:
-        """Return that measurements of one number differ in their warm-up or measured time, which may explain the
-        number."""
+        """Return that measurements of one number differ in their warm-up or measured time, which may explain
+        the number."""
         words, experiments = self._results.words, self._results.plan.experiments
         if is_imported(self._results):  # it was not measured as the spec's experiments say
             lasted = sorted(self._lasted[cell.cell_id] for cell in cells if cell.cell_id in self._lasted)

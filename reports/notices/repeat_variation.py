@@ -113,8 +113,8 @@ def _percentiles(results: Results) -> Iterable[Item]:
 
 
 def _differences(results: Results) -> list[_Differences]:
-    """Return the differences between each two hardware, where any can be tested: together they are one set of
-    comparisons.
+    """Return the differences between each two hardware, where any can be tested: together they are one set
+    of comparisons.
 
     None for too many hardware.
     """

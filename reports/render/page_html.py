@@ -47,8 +47,8 @@ def to_html(
     query: Answer | None = None,
     figures: str = "",
 ) -> str:
-    """Return the page in a template. Raises ReportError for a mistake in a user's parts or another package's
-    template.
+    """Return the page in a template. Raises ReportError for a mistake in a user's parts or another
+    package's template.
 
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown,
     they are images in the folder `figures`.
@@ -111,8 +111,8 @@ def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:
 
 
 def content_policy(script: str) -> str:
-    """Return the page's Content-Security-Policy: this one script, the page's own styles and pictures, and no
-    request."""
+    """Return the page's Content-Security-Policy: this one script, the page's own styles and pictures, and
+    no request."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; font-src data:; "

@@ -25,8 +25,8 @@ T = TypeVar("T")
 def writable(value: T) -> T:
     """Replace each character that XML does not allow by U+FFFD, in a text or all texts of lists and mappings.
 
-    `bench check` refuses such a character in a spec; other texts come from imports, hosts and earlier versions'
-    runs.
+    `bench check` refuses such a character in a spec; other texts come from imports, hosts and earlier
+    versions' runs.
     """
     found: object = value
     if isinstance(value, str):

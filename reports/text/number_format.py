@@ -270,8 +270,8 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def quantity(value: float, unit: str, *, significant: int = 0) -> str:
-    """Write one number by itself, scaled, with its unit: 0.00081 s becomes 810 µs; with so many significant digits
-    at least."""
+    """Write one number by itself, scaled, with its unit: 0.00081 s becomes 810 µs; with at least this many
+    significant digits."""
     scale = scale_for([value], unit)
     shown = scale(value)
     decimals = decimals_for([shown])
@@ -348,7 +348,7 @@ def bytes_text(count: float, *, exact: bool = True) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write 900 as 15 min; in whole hours, minutes or seconds, whichever is exact."""
+    """Write 900 as 15 min: in whole hours, minutes or seconds."""
     for size, unit in ((3600.0, "h"), (60.0, "min")):
         if seconds >= size and seconds % size == 0:
             return f"{int(seconds / size)}{NBSP}{unit}"

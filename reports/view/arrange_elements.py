@@ -201,8 +201,8 @@ def _is_claim(text: TextView) -> bool:
 
 
 def _lines_of(facts: FactsView) -> float:
-    """Return the lines of a table of facts on a slide: its head, its groups with the space above them, and long
-    values."""
+    """Return the lines of a table of facts on a slide: its head, its groups with the space above them, and
+    long values."""
     most = 1000.0 / (2 if facts.observed else 1)  # pixels of a column
     lines = [line for group in facts.groups for line in group.lines]
     long = (math.ceil(max(text_width(text, 16.0) for text in (line.declared, line.observed)) / most) for line in lines)

@@ -108,8 +108,8 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
-    """Return the failed expectations, and separately those that lack a value, and those that hold by their value
-    alone."""
+    """Return the failed expectations, and separately those that lack a value, and those that hold by their
+    value alone."""
     if run_row(results)["simulated"]:  # its numbers decide nothing
         return
     words, found = results.words, judge_expectations(results)

@@ -118,8 +118,8 @@ class _Table:
         return least, wanted
 
     def _sizes(self, piece: Sequence[int]) -> tuple[float, tuple[float, ...]]:
-        """Return the points of type, and the percentage of the width of each column; 0 and none where everything
-        fits."""
+        """Return the points of type, and the percentage of the width of each column; 0 and none where
+        everything fits."""
         room, first = self._room, self._first
         size = room.points * 4 / 3
         least, wanted = self._widths(piece)

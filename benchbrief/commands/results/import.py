@@ -249,8 +249,8 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
 
 
 def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
-    """Name the cells in which more operations failed than their experiment accepts: `bench run` would call them
-    failed."""
+    """Name the cells in which more operations failed than their experiment accepts: `bench run` would call
+    them failed."""
     from benchbrief.compiler.registry import accepted_errors
 
     def accepted(cell: Cell) -> float:

@@ -160,8 +160,8 @@ def command(
     allowed: Path | None,
     as_json: bool,
 ) -> None:
-    """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether it
-    holds.
+    """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether
+    it holds.
 
     A RUN (its name, the start of it, or its folder; the last one by default) stands for its briefs. Then all files of
     its reports are compared with the journal, and its raw outputs are looked for. For a run without a brief, each raw

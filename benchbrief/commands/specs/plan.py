@@ -151,8 +151,8 @@ def command(
 
 
 def _show_plan(plan: Plan, more: dict[str, object]) -> None:
-    """Print a plan as plan.json has it, and more after it. It uses that file's writer, since cells come by the
-    thousand."""
+    """Print a plan as plan.json has it, and more after it. It uses that file's writer, since cells come by
+    the thousand."""
     from benchbrief.compiler.planning.plan_file import written_plan
 
     whole = b"".join(written_plan(plan)).decode().removesuffix("\n}")
