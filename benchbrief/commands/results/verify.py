@@ -1,4 +1,4 @@
-"""What `bench verify` shows of a run that has no brief: its raw outputs, its tables, and its signature."""
+"""`bench verify`: the numbers of briefs, and the files and the signature of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchbrief.results.runs.kept_files import KeptFiles
 
 _MOST = 20
-"""More lines than these are counted only."""
+"""More lines than this are only counted."""
 
 
 def verify_outputs(

@@ -307,7 +307,7 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
     return Older(checked.plan, f"{revision} ({', '.join(said)})" if said else revision, document)
 
 
-class MeasuredAnew(NamedTuple):
+class StillMeasured(NamedTuple):
     """Cells that have not changed and are still measured, and why. Of searches and adaptive ramps, those that they
     may still ask for."""
 
@@ -336,7 +336,7 @@ class NextRun:
     seconds: float
     usual: str
     sources: tuple[tuple[str, str, int], ...]
-    again: tuple[MeasuredAnew, ...] = ()
+    again: tuple[StillMeasured, ...] = ()
 
     @classmethod
     def of(cls, found: PlanDiff, out: Path) -> NextRun:
@@ -386,7 +386,7 @@ _TOGETHER = {
 }
 
 
-def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[MeasuredAnew]:
+def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[StillMeasured]:
     """Yield the unchanged cells that are still measured, by reason."""
     from benchbrief.model.planned_cells import most_of
     from benchbrief.results.runs.reusable_results import blocks
@@ -410,7 +410,7 @@ def _why_again(found: PlanDiff, reuse: Reuse) -> Iterator[MeasuredAnew]:
     taken = [each.cell for each in reuse.carried]
     for (why, chosen), cells in reasons.items():
         if count := most_of(found.after, [*taken, *cells]) - most_of(found.after, taken):
-            yield MeasuredAnew(why, count, chosen)
+            yield StillMeasured(why, count, chosen)
 
 
 # --- the jobs of a plan, and what its scheduler has ---
