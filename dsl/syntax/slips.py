@@ -134,11 +134,16 @@ def what_to_write(stop: ParserStop, piece: Piece) -> str:
     return _QUOTE_WORDS
 
 
+def _beside(stop: ParserStop, word: Piece) -> Piece | None:
+    """Return the piece before a word, if it is on its line."""
+    before = next((piece for piece in reversed(stop.before) if piece.span.end <= word.span.start), None)
+    return before if before and before.span.line == word.span.line else None
+
+
 def goes_on(stop: ParserStop) -> bool:
     """Whether what is read as the head of a block is the rest of the value before it: `a = fast disk`."""
     word = stop.head[0]
-    earlier = [piece for piece in stop.before if piece.span.end <= word.span.start]
-    if not earlier or earlier[-1].span.line != word.span.line:
+    if _beside(stop, word) is None:
         return False
     # `cpu = AMD EPYC 7763` and `threads = 8 to 64`
     named = (word.text[0].isupper() or word.text in _SPANNING) and stop.sign not in ("=", "{")
@@ -148,11 +153,11 @@ def goes_on(stop: ParserStop) -> bool:
 def condition(stop: ParserStop) -> str:
     """The advice for a condition or a metric that goes on with a word: `latency.p99[read] < 5 ms for threads = 16`."""
     word = stop.head[0]
-    earlier = [piece for piece in stop.before if piece.span.end <= word.span.start]
-    if not earlier or earlier[-1].span.line != word.span.line:
+    before = _beside(stop, word)
+    if before is None:
         return ""
-    if _PERCENTILE.fullmatch(earlier[-1].text):
-        return f"an operation is written in square brackets, as in `latency.{earlier[-1].text}[{word.text}]`"
+    if _PERCENTILE.fullmatch(before.text):
+        return f"an operation is written in square brackets, as in `latency.{before.text}[{word.text}]`"
     return "a point is fixed in square brackets, as in `throughput[threads: 16]`" if word.text in _POINTS else ""
 
 
@@ -201,6 +206,7 @@ def _whole_value(stop: ParserStop, piece: Piece) -> str:
 
 
 _DECLARED = re.compile(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
+_THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![\w,])")
 _COLONS = re.compile(r"([0-9]{1,15}):([0-9]{1,15})(?::([0-9]{1,15}))?(?![\w.:])")
 _FAMILIES = ("ycsb", "db_bench")
 _ALONG = ("by", "along", "across", "per")
@@ -219,12 +225,17 @@ _EXAMPLES = {
 }
 
 
+def _from_number(stop: ParserStop, sign: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """Return what a pattern matches from the number that the found sign follows at once."""
+    last = stop.last
+    if stop.sign != sign or last is None or last.kind != "number" or last.span.end != stop.at:
+        return None
+    return pattern.match(stop.source.text, last.span.start, stop.end)
+
+
 def colons(stop: ParserStop) -> Problem | None:
     """`16:256:16` for a ramp."""
-    last = stop.last
-    if stop.sign != ":" or last is None or last.kind != "number" or last.span.end != stop.at:
-        return None
-    ramp = _COLONS.match(stop.source.text, last.span.start, stop.end)
+    ramp = _from_number(stop, ":", _COLONS)
     if ramp is None:
         return None
     first, last_or_step, third = ramp.groups()
@@ -331,10 +342,7 @@ def used_file(stop: ParserStop) -> Problem | None:
 
 def thousands(stop: ParserStop) -> Problem | None:
     """`10,000,000`."""
-    last = stop.last
-    if stop.sign != "," or last is None or last.kind != "number" or last.span.end != stop.at:
-        return None
-    whole = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![\w,])").match(stop.source.text, last.span.start, stop.end)
+    whole = _from_number(stop, ",", _THOUSANDS)
     if whole is None:
         return None
     return syntax_errors.DigitsWithCommas(stop.span(*whole.span()), whole[0].replace(",", "_"))
@@ -410,12 +418,9 @@ def call_of_a_block(stop: ParserStop) -> Problem | None:
 
 def clock(stop: ParserStop) -> Problem | None:
     """`00:10:00` for ten minutes; `16:256:16` is a ramp."""
-    last = stop.last
-    if stop.sign != ":" or last is None or last.kind != "number" or last.span.end != stop.at:
-        return None
-    time = _CLOCK.match(stop.source.text, last.span.start, stop.end)
+    time = _from_number(stop, ":", _CLOCK)
     key = stop.before[-3].text if len(stop.before) > 2 and stop.before[-2].text == "=" else ""
-    if time is None or not (key in _TIMES or last.text.startswith("0")):
+    if time is None or not (key in _TIMES or time[0].startswith("0")):
         return None
     first, second, third = time.groups()
     seconds = int(first) * 3600 + int(second) * 60 + int(third) if third else int(first) * 60 + int(second)
@@ -426,10 +431,7 @@ def clock(stop: ParserStop) -> Problem | None:
 
 def address(stop: ParserStop) -> Problem | None:
     """`10.0.0.1`, without quotes."""
-    last = stop.last
-    if stop.sign != "." or last is None or last.kind != "number":
-        return None
-    whole = _ADDRESS.match(stop.source.text, last.span.start, stop.end)
+    whole = _from_number(stop, ".", _ADDRESS)
     return syntax_errors.Unquoted(stop.span(*whole.span()), whole[0]) if whole else None
 
 
@@ -696,11 +698,8 @@ def _multiplier(stop: ParserStop) -> Problem | None:
 def _thousands(stop: ParserStop) -> Problem | None:
     """`100K records`, which ends as the number 100 with the unit K."""
     word = stop.head[0] if stop.head else stop.found
-    before = [piece for piece in stop.before if word and piece.span.end <= word.span.start]
-    if not word or word.kind != "word" or not before or before[-1].span.line != word.span.line:
-        return None
-    number = before[-1]
-    if number.kind != "number" or not re.fullmatch(r"[0-9_.]+K", number.text):
+    number = _beside(stop, word) if word and word.kind == "word" else None
+    if number is None or number.kind != "number" or not re.fullmatch(r"[0-9_.]+K", number.text):
         return None
     return syntax_errors.WrongSign(number.span, number.text, f"{number.text[:-1]}k", "thousands are a small `k`")
 
