@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -77,6 +77,17 @@ def reachable(start: str, taken: dict[str, set[str]]) -> set[str]:
     return seen
 
 
+def print_shared_names(real: Iterable[Module]) -> None:
+    places = defaultdict(list)
+    for module in real:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef) and node.name[0] != "_":
+                places[node.name].append(module.path.as_posix())
+    for name, found in sorted(places.items()):
+        if len(found) > 1:
+            print(name, *found)
+
+
 def main() -> None:
     house = {module.name: module for module in modules()}
     real = {name: module for name, module in house.items() if module.path.name != "__init__.py"}
@@ -86,14 +97,7 @@ def main() -> None:
         for other in taken[name]:
             importers[other].add(name)
     if "--names" in sys.argv:
-        places = defaultdict(list)
-        for module in real.values():
-            for node in ast.walk(module.tree):
-                if isinstance(node, ast.ClassDef) and node.name[0] != "_":
-                    places[node.name].append(module.path.as_posix())
-        for name, found in sorted(places.items()):
-            if len(found) > 1:
-                print(name, *found)
+        print_shared_names(real.values())
         return
     if "--joins" in sys.argv:
         for name, module in real.items():
