@@ -6,6 +6,7 @@ With `--write`, what they measure goes to `figures.json` and `README.md`.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 from benchmarks.figures import write_recorded
@@ -41,6 +42,7 @@ def main() -> int:
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; there are: {', '.join(NAMES)}", file=sys.stderr)
         return 2
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have byte-code, which is not made anew at each start
     held = True
     for name in names:
         print(f"\n== {name}")

@@ -17,7 +17,7 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.tool_spec import Setting, Texts, in_language
-from benchbrief.model.value_shapes import Text
+from benchbrief.model.value_shapes import BlockSchema, Text
 
 
 def usual_tool(engine: EngineSpec) -> plan.Tool:
@@ -102,12 +102,16 @@ class ReadWorkload:
 
 def read_workloads(entries: Mapping[str, Entry], reader: Reader, language: str) -> dict[str, ReadWorkload | None]:
     """Return the workloads by name. The value is None for one with a mistake."""
-    return {entry.name: _read(entry, reader, language) for entry in entries.values()}
+    schemas: dict[str, BlockSchema] = {}
+    return {entry.name: _read(entry, reader, language, schemas) for entry in entries.values()}
 
 
-def _read(entry: Entry, reader: Reader, language: str) -> ReadWorkload | None:
+def _read(entry: Entry, reader: Reader, language: str, schemas: dict[str, BlockSchema]) -> ReadWorkload | None:
+    """Read a workload. `schemas` are those of the families that came before."""
     base = _base(entry, reader)
-    values = reader.block(entry, workload_schema(base[0]) if base else WORKLOAD)
+    if base and base[0].name not in schemas:
+        schemas[base[0].name] = workload_schema(base[0])
+    values = reader.block(entry, schemas[base[0].name] if base else WORKLOAD)
     if base is None:
         return None
     family, name = base

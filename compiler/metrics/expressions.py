@@ -91,8 +91,10 @@ def disjoint_parts(term: Term) -> Apart | None:
 
 def _may_be_apart(term: Term) -> bool:
     """Return whether some leaves of a term share no key. Most terms need no further check."""
+    if len(found_leaves := leaves(term)) < 2:
+        return False
     found: dict[Dimension, set[DimKey]] = {}
-    for leaf in leaves(term):
+    for leaf in found_leaves:
         for dim in leaf.dims:
             keys = set(planned_keys(leaf, dim) or ())
             if keys:
@@ -115,8 +117,10 @@ def _apart(term: Term) -> Iterator[Apart]:
 def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[ExperimentKey, ...]:
     """Return the experiments of an operation in the term whose lengths differ; () without any. A length is the warm-up
     and the measured time."""
-    by_name = {each.key: each for each in experiments}
-    used = {run.experiment for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs}
+    used = {name for leaf in leaves(term) if isinstance(leaf, Measure) for name in leaf.runs.keys("experiment")}
+    if len(used) < 2:
+        return ()
+    by_name: dict[DimKey, ExperimentKey] = {each.key: each for each in experiments}
     if len({by_name[name].length for name in used}) < 2:
         return ()
     for operation in _operations(term):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias, cast
@@ -43,6 +43,10 @@ class _Whole:
     @cached_property
     def depth(self) -> int:
         return 1 + max(part.depth for part in parts(cast("Term", self)))
+
+    @cached_property
+    def leaves(self) -> tuple[Measure | FactTerm | AxisValue, ...]:
+        return tuple(leaf for part in parts(cast("Term", self)) for leaf in leaves(part))
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class Measure(_Leaf):
             # A point that this profile does not measure is a point with a missing value.
             runs = self.runs.along((dim,))
         fixed = tuple(sorted((*self.fixed, (dim, key)), key=lambda pair: DIMENSIONS.index(pair[0])))
-        return replace(self, runs=runs, fixed=fixed)
+        return Measure(self.kind, runs, self.experiment_visible, self.demanded, fixed, self.counted)
 
 
 @dataclass(frozen=True)
@@ -319,12 +323,11 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
             return ()
 
 
-def leaves(term: Term) -> Iterator[Measure | FactTerm | AxisValue]:
+def leaves(term: Term) -> tuple[Measure | FactTerm | AxisValue, ...]:
     """Return the measures, facts and axes of a term, in the order of the text."""
-    if isinstance(term, Measure | FactTerm | AxisValue):
-        yield term
-    for part in parts(term):
-        yield from leaves(part)
+    if isinstance(term, _Whole):
+        return term.leaves
+    return () if isinstance(term, NumberTerm) else (term,)
 
 
 def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:

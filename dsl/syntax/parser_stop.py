@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Problem
@@ -18,17 +18,20 @@ MAX_LEVELS = 100  # of an expression, brackets and operators taken together
 MAX_WORDS = 100_000  # and signs: some 25,000 lines, checked in less than two seconds
 
 _HOLE = 10  # as many words as reading a hole takes the time of
+_TEXTS = r'"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?:""")?|"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"?'
 _WORD = re.compile(
     r"\#[^\r\n]*"
-    r'|(?P<string>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?:""")?|"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"?)'
+    rf"|(?P<string>{_TEXTS})"
     r"|\w+|\S"
 )
+_BRACKET = re.compile(rf"\#[^\r\n]*|{_TEXTS}|([()\[\]{{}}])")
+_SIGNS = re.compile(rf"(?:(?:-|\bnot\b)(?>(?:\s+|\#[^\r\n]*)*)){{{MAX_LEVELS}}}")
 _PIECE = re.compile(
     r"(?P<comment>\#[^\r\n]*)"
     r'|(?P<text>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?P<text_end>""")?)'
     r'|(?P<string>"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)(?P<string_end>")?)'
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])"
-    rf"|(?P<signs>(?:(?:-|\bnot\b)(?>(?:\s+|\#[^\r\n]*)*)){{{MAX_LEVELS}}})"
+    rf"|(?P<signs>{_SIGNS.pattern})"
 )
 _KEYWORDS = "metric|param|expect|use|hardware|client|database|workload|probe|experiment|profile|report|scheduler"
 _VALUE = r'\s*+(?:"[^"\r\n]*"\s*+)?=(?!=)'
@@ -59,21 +62,18 @@ def check_size(source: Source) -> None:
         raise syntax_errors.TooLarge(None, source.name, MAX_WORDS, words=True).error()
 
 
+@lru_cache(maxsize=1)
 def words(text: str) -> int:
-    """Yield the words and signs of a text, up to the most that a spec may have."""
-    count = 0
-    for piece in _WORD.finditer(text):
-        count += 1
-        if piece.lastgroup == "string":
-            string = piece.group()
-            count += string.count("{") * _HOLE + string.count("\n") + string.count("\\")
-        if count > MAX_WORDS:
-            break
-    return count
+    """The words and signs of a text."""
+    strings = _WORD.findall(text)
+    inside = "".join(strings)
+    return len(strings) + inside.count("{") * _HOLE + inside.count("\n") + inside.count("\\")
 
 
 def check_depth(source: Source, start: int, end: int) -> None:
     """Raise SpecError when brackets, `-` or `not` are nested too deeply to be meant."""
+    if _is_shallow(source.text[start:end]):
+        return
     depth = 0
     for piece in _pieces(source, start, end):
         if piece.lastgroup == "open":
@@ -85,6 +85,16 @@ def check_depth(source: Source, start: int, end: int) -> None:
         elif piece.lastgroup == "signs":
             # The parser would first read all of them: they apply from the last to the first.
             raise syntax_errors.TooDeep(_span(source, piece), "an expression is", MAX_LEVELS).error()
+
+
+def _is_shallow(text: str) -> bool:
+    """Return whether all brackets of a text are in pairs, few of them within each other, and signs do not pile up."""
+    if _SIGNS.search(text):
+        return False
+    brackets = "".join(_BRACKET.findall(text))
+    for _ in range(MAX_DEPTH // 4):
+        brackets = brackets.replace("()", "").replace("[]", "").replace("{}", "")
+    return not brackets
 
 
 def open_bracket(source: Source, start: int, offset: int) -> Span | None:

@@ -35,6 +35,8 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
     after the first share.
     """
     text = source.text
+    if (simple := text[start + 1 : end - 1]).isprintable() and not _SPECIAL.search(simple) and simple[:1] != '"':
+        return String(Span(source, start, end), (simple,))
     newline: re.Pattern[str] | None = None
     if text.startswith('"""', start) and end - start >= 6:
         at, stop, margin = _trim(text, start + 3, end - 3)
