@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,16 @@ experiment e {
   probes = [cpu every 1 s, disk every 1 s]
 }
 experiment f { hardware = b  workloads = rr  threads = [1, 2]  measure = 1 min  probes = [cpu every 2 s] }
+"""
+
+
+LOADED = """\
+hardware a { hosts = "a" }
+client c { hosts = "c"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload w from ycsb.a { records = 1k }
+experiment loading { hardware = a  workloads = load(w)  threads = 1  measure = 1 min }
+experiment e { hardware = a  workloads = w  threads = 1  measure = 1 min }
 """
 
 
@@ -55,6 +66,18 @@ def test_a_plan_that_is_written_in_parts_is_the_plan(plan: Plan, at_once: int, m
 def test_a_plan_without_cells_is_read(plan: Plan) -> None:
     empty = plan.model_copy(update={"cells": ()})
     assert read_plan(empty.model_dump_json(indent=1).encode()) == empty
+
+
+def test_a_plan_of_before_gets_the_operations_of_its_workloads(tmp_path: Path) -> None:
+    """By the specs of their tools; a measured load inserts."""
+    plan = compile_text(LOADED, tmp_path)
+    stored = json.loads(plan.model_dump_json())
+    assert {tuple(each.pop("operations")) for each in stored["workloads"].values()} == {
+        ("read", "update"),
+        ("insert",),
+    }
+    assert read_plan(json.dumps(stored).encode()) == plan
+    assert read_plan(json.dumps(stored, indent=1).encode()) == plan
 
 
 def test_equal_parts_of_cells_are_one_object_and_others_are_not(plan: Plan) -> None:
