@@ -141,6 +141,19 @@ class JobCollected(Record):
     """Cores of the host that were busy with other work, on average over the job; None when unknown."""
 
 
+MEASURE = "measure"
+PROBE = "probe:"
+SAMPLES = "samples"
+"""The file of an imported log of samples."""
+SOURCE = "source"
+"""The job that stands for a file with the numbers of many cells."""
+
+
+def probes_of(job: JobCollected) -> tuple[str, ...]:
+    """Return the probes of a job: `probe:cpu,disk:db-1` has two; a job of another kind has none."""
+    return tuple(job.job.split(":")[1].split(",")) if job.job.startswith(PROBE) else ()
+
+
 class CounterReading(Record):
     """A reading of server counters at the time `at`, kept for a controller that resumes the attempt.
 

@@ -17,11 +17,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from benchbrief.compiler.planning.plan_file import plan_sha256
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model import events as j
+from benchbrief.model.events import MEASURE, SOURCE
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.value_shapes import LINE, PARAGRAPH
 from benchbrief.model.version import benchbrief_version
 from benchbrief.results.imports.imported_files import ImportProblem, ImportRefused
-from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.result_messages import say
 from benchbrief.results.runs.find_runs import imported_from, list_runs
 from benchbrief.results.store_errors import ResultsError

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchbrief.compiler.registry import IMPORTER_SPECS
+from benchbrief.model.events import MEASURE, PROBE, SAMPLES
 from benchbrief.model.measurement import Measurement, Together
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Cell, Plan, Workload
@@ -42,7 +43,6 @@ from benchbrief.results.imports.keep_import import (
     describe_file,
     require,
 )
-from benchbrief.results.kept_jobs import MEASURE, PROBE, SAMPLES
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import transactions
 from benchbrief.runners.journal.atomic_files import sha256_of

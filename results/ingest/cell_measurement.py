@@ -7,6 +7,7 @@ from functools import cache
 
 from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model import events as j
+from benchbrief.model.events import MEASURE, SAMPLES
 from benchbrief.model.measurement import Measurement, Sample, Together
 from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Probe
@@ -14,7 +15,6 @@ from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importer_seams import BadLog, read_output, read_samples
 from benchbrief.results.imports.keep_import import read_manifest
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, first_problem
-from benchbrief.results.kept_jobs import MEASURE, SAMPLES
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import ThroughputRow
 from benchbrief.results.store_errors import ResultsError

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchbrief.model import events as j
+from benchbrief.model.events import MEASURE
 from benchbrief.model.measurement import Histogram
 from benchbrief.model.message import Message, PrintedNumber, figure, share_figure
 from benchbrief.model.plan import Event
@@ -15,7 +16,6 @@ from benchbrief.model.steadiness import before_first, find_transient
 from benchbrief.results.ingest.cell_measurement import CellMeasurement, parse_cell, throughput_rows
 from benchbrief.results.ingest.probe_samples import ProbeRows, SampleGap, read_samples
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, check_files
-from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.recovery import RateSample, Recovery, add_sources, recovery
 from benchbrief.results.store.store_schema import (

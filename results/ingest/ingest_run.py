@@ -13,6 +13,7 @@ from itertools import product
 from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model import events as j
+from benchbrief.model.events import MEASURE, SOURCE
 from benchbrief.model.measurement import Operation
 from benchbrief.model.message import joined
 from benchbrief.model.plan import Cell, Experiment, Fact, Knee, Plan, Promise, Quantity
@@ -26,7 +27,6 @@ from benchbrief.results.ingest.cell_measurement import CellMeasurement
 from benchbrief.results.ingest.cell_rows import cell_row, cell_rows, file_rows
 from benchbrief.results.ingest.latency_rows import Statistic, statistics
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, check_files, first_problem
-from benchbrief.results.kept_jobs import MEASURE, SOURCE
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import (
     FactRow,

@@ -16,13 +16,13 @@ from typing import Literal, NamedTuple
 
 from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS
 from benchbrief.model import events as j
+from benchbrief.model.events import MEASURE, PROBE, probes_of
 from benchbrief.model.measurement import Sample
 from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Probe
 from benchbrief.results.analysis.cautions import COMPLETE
 from benchbrief.results.ingest.cell_measurement import CellMeasurement, parse_probe, probe_gaps
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, first_problem
-from benchbrief.results.kept_jobs import MEASURE, PROBE, probes_of
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import CoverageRow, SampleBlock, SampleRow
 from benchbrief.runners.errors import BadOutput, RunnerError

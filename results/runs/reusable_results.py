@@ -33,12 +33,12 @@ from pathlib import Path
 
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.events import MEASURE
 from benchbrief.model.plan import Cell, DatabaseKey, Experiment, Plan, Reference
 from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import Vote
 from benchbrief.model.run_record import Kept, RunRecord
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, check_files, first_problem, read_evidence
-from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.runs.find_runs import RUN_NAME, list_real_runs, list_runs, run_state
 from benchbrief.results.runs.interim_results import AskedSamples
 from benchbrief.runners.errors import Damaged, RunnerError

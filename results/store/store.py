@@ -53,6 +53,32 @@ class Confidence:
     high: float | None
 
 
+_OF_CELL = "experiment, hardware, workload, threads, target, repeat"
+_RECORDS = {
+    "good_cells": "SELECT $cell FROM cells WHERE status = 'ok'",
+    # Skipped cells explain least.
+    "bad_cells": "SELECT cell_id, status, reason, $cell FROM cells WHERE status <> 'ok' ORDER BY status = 'skipped'",
+    "searches": "SELECT experiment, hardware, workload, reason FROM promises WHERE sustained IS NULL",
+    "latencies": "SELECT statistic, reason, $cell, phase, operation FROM latency "
+    "WHERE value_s IS NULL AND source IS NULL",
+    "sizes": "SELECT measure, sizes.reason, $cell FROM sizes JOIN cells USING (run_id, cell_id) WHERE value IS NULL",
+    "events": "SELECT measure, why AS reason, $cell FROM ("
+    " SELECT run_id, cell_id, unnest(["
+    "  {'measure': 'recovery', 'value': recovery_s, 'why': events.reason},"
+    "  {'measure': 'recovery.outage', 'value': outage_s, 'why': events.reason},"
+    "  {'measure': 'recovery.dip', 'value': dip, 'why': events.reason},"
+    "  {'measure': 'recovery.lowest', 'value': lowest, 'why': events.reason},"
+    "  {'measure': 'recovery.before', 'value': before, 'why': events.reason},"
+    "  {'measure': 'recovery.latency', 'value': latency_s, 'why': latency_reason}"
+    " ], recursive := true) FROM events"
+    ") JOIN cells USING (run_id, cell_id) WHERE value IS NULL AND why IS NOT NULL",
+    # By the probe, or by what is computed of it: `energy`.
+    "samples": "SELECT split_part(notes.origin, ':', 2) AS probe, text AS reason, $cell "
+    "FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'",
+}
+"""The cells of a run, and which numbers are missing in them. `$cell` stands for `_OF_CELL`."""
+
+
 class MissingValues:
     """The reasons for missing values of one store. `sql` queries it; `imported`: its numbers were
     measured elsewhere."""
@@ -60,18 +86,19 @@ class MissingValues:
     def __init__(self, sql: Callable[[str], QueryAnswer], imported: bool) -> None:
         self._sql = sql
         self._imported = imported
+        self._known: dict[str, list[dict[str, Any]]] = {}
 
     def reason(self, query: Query, keys: Sequence[_PointKey]) -> str:
         """Return why there is no value for these keys: a cell behind them is not ok, or lacks such a number."""
         known: dict[str, _PointKey] = dict(zip(query.dims, keys, strict=True))
         reads = query.reads or ()
-        for search in self._searches if any(read.view == "sustained" for read in reads) else ():
+        for search in self._records("searches") if any(read.view == "sustained" for read in reads) else ():
             if _concerns(search, known, [read for read in reads if read.view == "sustained"]):
                 return self._said(search["reason"])
         by_reads = query.reads is not None  # by keys alone, as an older plan has no `reads`
-        bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads if by_reads else None)]
+        bad = [cell for cell in self._records("bad_cells") if _concerns(cell, known, reads if by_reads else None)]
         needed = [cell for cell in bad if cell["status"] != "skipped" or self._is_unpublished(cell)]
-        if needed or any(_concerns(cell, known, reads if by_reads else None) for cell in self._good_cells):
+        if needed or any(_concerns(cell, known, reads if by_reads else None) for cell in self._records("good_cells")):
             bad = needed  # what was not needed explains nothing where other cells were
         if bad:
             first = bad[0]
@@ -88,7 +115,7 @@ class MissingValues:
             return query.absent if isinstance(query.absent, str) else joined(map(word, query.absent), say.both)
         if self._imported:
             return say.not_imported()
-        if reads and not any(_concerns(cell, known, reads) for cell in self._good_cells):
+        if reads and not any(_concerns(cell, known, reads) for cell in self._records("good_cells")):
             return say.not_measured()
         if query.divides is not False:  # True, or not known of an earlier version's plan
             return say.divided()
@@ -100,76 +127,21 @@ class MissingValues:
 
     def _gaps_of(self, reads: Sequence[Read]) -> Iterator[tuple[Mapping[str, Any], list[Read]]]:
         """Yield each missing number, with those of the reads that would have it."""
-        for gap in self._gaps:
+        for gap in self._records("latencies"):
             yield gap, [read for read in reads if read.statistic == gap["statistic"]]
-        for gap in (*self._unsized, *self._unrecovered):
+        for gap in (*self._records("sizes"), *self._records("events")):
             yield gap, [read for read in reads if read.measure == gap["measure"]]
         # Why energy is not known says more than what its probe lacks.
         measures = {read.measure for read in reads}
-        for gap in sorted(self._unsampled, key=lambda gap: gap["probe"] not in measures):
+        for gap in sorted(self._records("samples"), key=lambda gap: gap["probe"] not in measures):
             yield gap, [read for read in reads if gap["probe"] in (read.measure, read.probe)]
 
-    @cached_property
-    def _good_cells(self) -> list[dict[str, Any]]:
-        return self._records(
-            "SELECT experiment, hardware, workload, threads, target, repeat FROM cells WHERE status = 'ok'"
-        )
-
-    @cached_property
-    def _bad_cells(self) -> list[dict[str, Any]]:
-        return self._records(
-            "SELECT cell_id, status, reason, experiment, hardware, workload, threads, target, repeat "
-            "FROM cells WHERE status <> 'ok' ORDER BY status = 'skipped'"  # skipped cells explain least
-        )
-
-    @cached_property
-    def _searches(self) -> list[dict[str, Any]]:
-        """Return the searches for a promise that found no rate."""
-        return self._records("SELECT experiment, hardware, workload, reason FROM promises WHERE sustained IS NULL")
-
-    @cached_property
-    def _gaps(self) -> list[dict[str, Any]]:
-        """Return the missing latencies."""
-        return self._records(
-            "SELECT statistic, reason, experiment, hardware, workload, threads, target, phase, repeat, operation "
-            "FROM latency WHERE value_s IS NULL AND source IS NULL"
-        )
-
-    @cached_property
-    def _unsized(self) -> list[dict[str, Any]]:
-        """Return the missing sizes of databases."""
-        return self._records(
-            "SELECT measure, sizes.reason, experiment, hardware, workload, threads, target, repeat "
-            "FROM sizes JOIN cells USING (run_id, cell_id) WHERE value IS NULL"
-        )
-
-    @cached_property
-    def _unrecovered(self) -> list[dict[str, Any]]:
-        """Return the missing measures of events."""
-        return self._records(
-            "SELECT measure, why AS reason, experiment, hardware, workload, threads, target, repeat FROM ("
-            " SELECT run_id, cell_id, unnest(["
-            "  {'measure': 'recovery', 'value': recovery_s, 'why': events.reason},"
-            "  {'measure': 'recovery.outage', 'value': outage_s, 'why': events.reason},"
-            "  {'measure': 'recovery.dip', 'value': dip, 'why': events.reason},"
-            "  {'measure': 'recovery.lowest', 'value': lowest, 'why': events.reason},"
-            "  {'measure': 'recovery.before', 'value': before, 'why': events.reason},"
-            "  {'measure': 'recovery.latency', 'value': latency_s, 'why': latency_reason}"
-            " ], recursive := true) FROM events"
-            ") JOIN cells USING (run_id, cell_id) WHERE value IS NULL AND why IS NOT NULL"
-        )
-
-    @cached_property
-    def _unsampled(self) -> list[dict[str, Any]]:
-        """Return what the probes did not give in a cell, by the probe or by what is computed of it: `energy`."""
-        return self._records(
-            "SELECT split_part(notes.origin, ':', 2) AS probe, text AS reason, experiment, hardware, workload, "
-            "threads, target, repeat FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'"
-        )
-
-    def _records(self, sql: str) -> list[dict[str, Any]]:
-        table = self._sql(sql)
-        return [dict(zip(table.columns, row, strict=True)) for row in table]
+    def _records(self, of: str) -> list[dict[str, Any]]:
+        """Return the rows of one of `_RECORDS`, asked for once."""
+        if of not in self._known:
+            table = self._sql(_RECORDS[of].replace("$cell", _OF_CELL))
+            self._known[of] = [dict(zip(table.columns, row, strict=True)) for row in table]
+        return self._known[of]
 
     def _said(self, text: object) -> str:
         """Return a text of the store as its sentence; unchanged, when it has no code."""

@@ -20,6 +20,7 @@ from typing import Literal, Protocol
 from benchbrief.compiler.measure_catalogue import KINDS, MeasureKind
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model import events as j
+from benchbrief.model.events import MEASURE
 from benchbrief.model.plan import Cell, Metric, Plan
 from benchbrief.model.units import (
     DIMENSIONLESS,
@@ -47,7 +48,6 @@ from benchbrief.results.imports.keep_import import (
     read_source,
     require,
 )
-from benchbrief.results.kept_jobs import MEASURE
 from benchbrief.results.store_errors import ResultsError
 
 Coordinate = Literal["experiment", "hardware", "workload", "threads", "target", "phase", "repeat", "operation", "node"]
