@@ -20,7 +20,7 @@ from benchbrief.dsl.bench_error import BenchError
 from benchbrief.history.series_cache import MOST_OF_A_SERIES, SeriesTable, series_in
 from benchbrief.history.series_rows import SERIES, SeriesRow, canonical, labels_in, labels_of, rows_in, schema
 from benchbrief.model.planned_cells import planned_cells
-from benchbrief.model.points import DimKey, Point, PointKeys
+from benchbrief.model.points import POINT, DimKey, PointKeys
 from benchbrief.results.compare.comparison import Better, PointValues
 from benchbrief.results.open_store import unchanged_store
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
@@ -79,7 +79,7 @@ class RunValue(_Part):
 
 
 def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
-    return tuple((dim, point[dim]) for dim in Point._fields if dim in point)
+    return tuple((dim, point[dim]) for dim in POINT if dim in point)
 
 
 class BriefFile(_Part):

@@ -14,6 +14,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.history.series_cache import SeriesTable
 from benchbrief.history.series_rows import Facts, changed_facts, without_facts
+from benchbrief.model.points import POINT
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.results.store_errors import ResultsError
@@ -81,7 +82,7 @@ class HistorySeries:
     @property
     def at(self) -> str:
         """Return `experiment/hardware/workload/threads=4`, as in a cell's id."""
-        order = ("experiment", "hardware", "workload", "threads", "target")
+        order: tuple[str, ...] = POINT
         dims = sorted(self.point, key=lambda dim: (order.index(dim) if dim in order else len(order), dim))
         return "/".join(key if isinstance(key := self.point[dim], str) else f"{dim}={key:g}" for dim in dims)
 

@@ -6,6 +6,12 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from benchbrief.model.plan import Dimension
 
+CURVE: tuple[Dimension, ...] = ("experiment", "hardware", "workload")
+"""The dimensions of a `Curve`, in order."""
+
+POINT: tuple[Dimension, ...] = (*CURVE, "threads", "target")
+"""The dimensions of a `Point`, in order."""
+
 DimKey: TypeAlias = str | float
 """A value of a dimension: `eco` of the hardware, 64 threads."""
 
@@ -59,13 +65,7 @@ class Point(NamedTuple):
 
     @property
     def keys(self) -> dict[Dimension, DimKey | None]:
-        return {
-            "experiment": self.experiment,
-            "hardware": self.hardware,
-            "workload": self.workload,
-            "threads": self.threads,
-            "target": self.target,
-        }
+        return dict(zip(POINT, self, strict=True))
 
     @property
     def known_keys(self) -> dict[Dimension, DimKey]:

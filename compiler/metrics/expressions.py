@@ -76,7 +76,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Dimension
-from benchbrief.model.points import DimKey
+from benchbrief.model.points import POINT, DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.model.units import Dimension as UnitDimension
 
@@ -127,7 +127,7 @@ def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[
         sides = [[(leaf, leaf.runs) for leaf in leaves(o) if isinstance(leaf, Measure)] for o in operation.operands]
         if len(sides) < 2 or not all(sides):
             continue
-        dims = [dim for dim in _OF_RUNS if dim in operation.dims]
+        dims = [dim for dim in POINT if dim in operation.dims]
         for at_point in _at_each_point(sides, dims):
             named = [{run.experiment for _, runs in side for run in runs} for side in at_point]
             if len({frozenset(by_name[name].length for name in names) for names in named}) > 1:
@@ -136,7 +136,6 @@ def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[
 
 
 _Side: TypeAlias = list[tuple[Measure, Runs]]
-_OF_RUNS: tuple[Dimension, ...] = ("experiment", "hardware", "workload", "threads", "target")
 
 
 def _operations(term: Term) -> Iterator[OperationTerm]:

@@ -26,7 +26,7 @@ from benchbrief.compiler.metrics.terms import (
 )
 from benchbrief.compiler.metrics.thin_evidence import value_range
 from benchbrief.model.plan import Dimension, Query, Read
-from benchbrief.model.points import DimKey
+from benchbrief.model.points import POINT, DimKey
 from benchbrief.model.steadiness import FEWEST_PHASES, MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.model.units import Unit
 
@@ -58,7 +58,7 @@ def indent(text: str) -> str:
 Table = tuple[str, str]
 """A name and the SELECT behind it."""
 
-_CELL: Dims = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+_CELL: Dims = (*POINT, "repeat")
 
 
 def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:

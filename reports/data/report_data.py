@@ -15,7 +15,7 @@ from benchbrief.model.achieved_load import OfferedLoad, load_of
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Cell, Plan, Query, Quote, Read
-from benchbrief.model.points import Curve, DimKey
+from benchbrief.model.points import CURVE, POINT, Curve, DimKey
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
@@ -24,7 +24,7 @@ from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.store.searched_doubts import KNOWN, RANGE, Doubt, doubts
 from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
-DIMENSIONS = ("experiment", "hardware", "workload", "threads", "target", "phase")
+DIMENSIONS: tuple[str, ...] = (*POINT, "phase")
 """The possible dimensions of a published value, columns of the store's table `published`."""
 Keys = Mapping[str, str | float]
 
@@ -157,8 +157,7 @@ class _Remembering:
         return self._store.each(text)
 
 
-_PLACE = ("experiment", "hardware", "workload")
-_POINT = (*_PLACE, "threads", "target", "repeat")
+_POINT = (*POINT, "repeat")
 
 
 class ReportedCell(NamedTuple):
@@ -373,13 +372,13 @@ class Results:
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
 
     def _places_at(self, where: Mapping[str, DimKey]) -> list[dict[str, DimKey]]:
-        return [place for place in self._places if all(place[d] == where[d] for d in _PLACE if d in where)]
+        return [place for place in self._places if all(place[d] == where[d] for d in CURVE if d in where)]
 
     @cached_property
     def _places(self) -> list[dict[str, DimKey]]:
         """Each place that the plan has cells at, once."""
-        found = dict.fromkeys(tuple(at[dim] for dim in _PLACE) for _, at in self._points)
-        return [dict(zip(_PLACE, keys, strict=True)) for keys in found]
+        found = dict.fromkeys(tuple(at[dim] for dim in CURVE) for _, at in self._points)
+        return [dict(zip(CURVE, keys, strict=True)) for keys in found]
 
     @cached_property
     def plan_sha256(self) -> str:

@@ -353,5 +353,5 @@ class Cautions:
 
 
 def _place(cell: ReportedCell) -> dict[str, object]:
-    place = {dim: getattr(cell, dim) for dim in ("experiment", "hardware", "workload", "threads", "target")}
+    place = Point.of(cell).keys
     return {dim: key for dim, key in place.items() if key is not None}

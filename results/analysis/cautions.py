@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from benchbrief.model.plan import Read
-from benchbrief.model.points import Point
+from benchbrief.model.points import POINT
 from benchbrief.model.precision import are_few, share_beyond
 from benchbrief.results.compare.comparison import Comparison
 from benchbrief.results.compare.contender import Contender
@@ -133,7 +133,7 @@ def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparis
         return []
     beyond = Beyond(side.store)
     cells = side.store.sql("SELECT cell_id, experiment, hardware, workload, threads, target FROM main.cells").rows
-    known = [(str(id_), dict(zip(Point._fields, keys, strict=True))) for id_, *keys in cells]
+    known = [(str(id_), dict(zip(POINT, keys, strict=True))) for id_, *keys in cells]
 
     def behind(row: Comparison, read: Read) -> list[str]:
         at = {**dict(row.point), **({"hardware": side.hardware} if side.hardware else {})}

@@ -16,7 +16,7 @@ from typing import TypeVar
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Metric, Plan, Query
-from benchbrief.model.points import Curve, DimKey, Point, PointKeys
+from benchbrief.model.points import POINT, Curve, DimKey, PointKeys
 from benchbrief.results.compare.comparison import Better, ComparedQuantity, PointValues
 from benchbrief.results.compare.contender import Contender, defined_otherwise
 from benchbrief.results.result_messages import say
@@ -136,17 +136,17 @@ class Measurements:
         self._found: dict[tuple[str, ...], dict[PointKeys, dict[str, float]]] = {}
         rows = side.store.sql(f"{_MEASUREMENTS} AND {side.condition}").rows
         for *keys, measurement, seconds in rows:
-            self._cells.append((dict(zip(Point._fields, keys, strict=True)), measurement, seconds))
+            self._cells.append((dict(zip(POINT, keys, strict=True)), measurement, seconds))
 
     def at(self, point: PointKeys) -> tuple[frozenset[str], float]:
         """Return the measurements at a point, which may have fewer dimensions than a cell, and the sum of
         their seconds."""
-        dims = tuple(dim for dim, _ in point if dim in Point._fields)
+        dims = tuple(dim for dim, _ in point if dim in POINT)
         if dims not in self._found:
             found = self._found[dims] = {}
             for keys, measurement, seconds in self._cells:
                 found.setdefault(tuple((dim, keys[dim]) for dim in dims), {})[measurement] = seconds
-        there = self._found[dims].get(tuple((dim, key) for dim, key in point if dim in Point._fields), {})
+        there = self._found[dims].get(tuple((dim, key) for dim, key in point if dim in POINT), {})
         return frozenset(there), sum(there.values())
 
 
@@ -183,7 +183,7 @@ def planned_repeats(side: Contender) -> Mapping[PointKeys, int]:
     rows = side.store.sql(
         f"SELECT {_CELLS}, count(*) FROM measure.cells AS c WHERE {side.condition} GROUP BY ALL"  # noqa: S608  # ours
     ).rows
-    return {_point(side, dict(zip(Point._fields, keys, strict=True))): count for *keys, count in rows}
+    return {_point(side, dict(zip(POINT, keys, strict=True))): count for *keys, count in rows}
 
 
 def _counted(side: Contender, view: str, condition: str) -> Gathered:
@@ -194,7 +194,7 @@ def _counted(side: Contender, view: str, condition: str) -> Gathered:
         f"ON {_MATCH} AND m.repeat = c.repeat AND m.phase IS NULL AND {condition} WHERE {side.condition} ORDER BY ALL"
     ).rows
     for *keys, value in rows:
-        found.repeats.setdefault(_point(side, dict(zip(Point._fields, keys, strict=True))), []).append(value)
+        found.repeats.setdefault(_point(side, dict(zip(POINT, keys, strict=True))), []).append(value)
     for point, values in found.repeats.items():
         known = [value for value in values if value is not None]
         found.values[point] = (statistics.fmean(known) if known else None, "")
@@ -221,7 +221,7 @@ def latencies(side: Contender) -> dict[str, Gathered]:
     found: dict[str, Gathered] = {}
     for *keys, operation, statistic, repeat, value, reason in rows:
         name = f"latency.{statistic.replace('.', '')}[{operation}]"
-        point = _point(side, dict(zip(Point._fields, keys, strict=True)))
+        point = _point(side, dict(zip(POINT, keys, strict=True)))
         gathered = found.setdefault(name, Gathered())
         if repeat is None:
             gathered.values[point] = (value, sentences.get(reason, reason))
@@ -239,7 +239,7 @@ def sustained(side: Contender) -> Gathered:
     ).rows
     found = Gathered()
     for *keys, value, reason, kept_to, broken_from, kind, by_generator, sure in rows:
-        point = _point(side, dict(zip(Point._fields, keys, strict=False)))
+        point = _point(side, dict(zip(POINT, keys, strict=False)))
         found.values[point] = (value, reason)
         if any(each is not None for each in (value, kept_to, broken_from)):
             found.bounds[point] = (kept_to or 0.0, math.inf if broken_from is None else broken_from)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.points import POINT
 from benchbrief.results.imports.imported_files import ImportProblem, Wrong
 from benchbrief.results.store_errors import ResultsError
 
@@ -27,8 +28,7 @@ class Coordinates:
     repeat: int | None = None
 
     def __str__(self) -> str:
-        named = ("experiment", "hardware", "workload", "threads", "target", "repeat")
-        pairs = ((name, getattr(self, name)) for name in named)
+        pairs = ((name, getattr(self, name)) for name in CELL)
         return ", ".join(f"{name} = {value}" for name, value in pairs if value not in (None, ""))
 
 
@@ -174,7 +174,7 @@ def _some(values: Iterable[object]) -> str:
     return ", ".join(texts[:12]) + (", ..." if len(texts) > 12 else "")
 
 
-CELL = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+CELL = (*POINT, "repeat")
 NAMES = (*CELL, "host", "operation", "node", "probe")
 _PART = re.compile(r"\{([^{}]*)\}|\*")
 

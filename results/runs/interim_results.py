@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
 from benchbrief.model.budgets import budgeted_cells, cells_read, looks_at, strictest_level
 from benchbrief.model.plan import Cell, Dimension, Expect, Plan, Query
-from benchbrief.model.points import DimKey, Point
+from benchbrief.model.points import POINT, DimKey, Point
 from benchbrief.model.run_record import RunRecord
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 from benchbrief.model.version import benchbrief_version
@@ -221,7 +221,7 @@ _MEANS = """
 SELECT experiment, hardware, workload, threads, target, repeat, avg(value) FROM measure.mean
 WHERE measure = '{measure}' AND value IS NOT NULL GROUP BY ALL ORDER BY repeat
 """
-_DIMS: tuple[Dimension, ...] = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+_DIMS: tuple[Dimension, ...] = (*POINT, "repeat")
 
 
 class AskedSamples:
