@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from benchbrief.cli.terminal import fail, warn
+from benchbrief.dsl.diagnostics.plain_amounts import first_of
 
 if TYPE_CHECKING:
     from benchbrief.model.events import Failing, Simulated
@@ -233,6 +234,5 @@ def refuse_unknown_hosts(simulated: Simulated | None, plan: Plan) -> None:
     known = sorted({host for group, load in sides for host in (*plan.hardware[group].hosts, *load)})
     for each in simulated.failing:
         if not any(fnmatchcase(host, each.pattern) for host in known):
-            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-            there = f"there are {', '.join(known[:_SHOWN])}{more}"
+            there = f"there are {first_of(known, _SHOWN)}"
             raise fail(f"--failing {each.pattern}: no host of the spec is like it", there)

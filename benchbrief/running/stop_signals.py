@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from benchbrief.cli.run_options import run_name
 from benchbrief.cli.terminal import end_request, last_words, one_line, silence_what_is_closed
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import first_of
 from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:
@@ -97,8 +98,7 @@ def ended_by_sigterm() -> Iterator[None]:
 
 def _left_behind(run_dir: Path, jobs: list[str]) -> str:
     """Name the jobs that run on without us, and say how to end them."""
-    named = ", ".join(jobs[:_NAMED]) + (f" and {len(jobs) - _NAMED} more" if len(jobs) > _NAMED else "")
-    what = f"left running: {named}; " if jobs else ""
+    what = f"left running: {first_of(jobs, _NAMED)}; " if jobs else ""
     run = run_name(run_dir)
     text = f"{what}what was measured is kept; go on with: bench resume {run}, or clear its hosts with: bench stop {run}"
     return f"{one_line(text)}\n"

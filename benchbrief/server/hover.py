@@ -24,7 +24,7 @@ from benchbrief.compiler.registry import (
 )
 from benchbrief.compiler.resolve import Model
 from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, OPTIONS
-from benchbrief.dsl.diagnostics.plain_amounts import duration
+from benchbrief.dsl.diagnostics.plain_amounts import duration, first_of
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan, units
 from benchbrief.model.planned_cells import most_cells
@@ -44,7 +44,6 @@ from benchbrief.server.cursor_context import (
 )
 from benchbrief.server.spec_view import View
 
-_MOST_HOSTS = 8
 _DOCS = {
     **word_meanings.ENGINES,
     **word_meanings.TOOLS,
@@ -314,8 +313,7 @@ def _fact(value: plan.Fact) -> str:
 
 
 def _hosts(hosts: tuple[str, ...]) -> str:
-    shown = ", ".join(hosts[:_MOST_HOSTS])
-    return shown if len(hosts) <= _MOST_HOSTS else f"{shown} and {len(hosts) - _MOST_HOSTS} more"
+    return first_of(hosts, 8)
 
 
 def _promise(experiment: plan.Experiment, rule: plan.Promise) -> str:

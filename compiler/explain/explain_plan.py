@@ -39,7 +39,7 @@ from benchbrief.compiler.explain.explain_rules import (
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.planning.plan_lanes import lanes_of
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS, tool_word
-from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural, quantity_of_bytes
+from benchbrief.dsl.diagnostics.plain_amounts import about, duration, first_of, plural, quantity_of_bytes
 from benchbrief.model.plan import (
     Cell,
     Confident,
@@ -135,8 +135,7 @@ def explain_overlap(plan: Plan, page: Page) -> None:
 
 def some(names: Sequence[str]) -> str:
     """Return the first names, and the number of the others."""
-    shown = ", ".join(names[:_NAMED])
-    return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"
+    return first_of(names, _NAMED)
 
 
 _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
@@ -235,11 +234,7 @@ def _sources(sources: Iterable[TimesSource], page: Page) -> None:
         found: dict[tuple[str, str], list[str]] = {}
         for each in seen:
             found.setdefault((f"  {ACTIVITY_WORDS[each.activity]:<{_WIDEST}}", each.text), []).append(each.of)
-        page.first_rows((label, f"{text} ({_some(of)})") for (label, text), of in found.items())
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+        page.first_rows((label, f"{text} ({first_of(of, 2)})") for (label, text), of in found.items())
 
 
 def _amount(seconds: float, unit: tuple[float, str]) -> str:

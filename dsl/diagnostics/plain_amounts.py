@@ -54,11 +54,16 @@ def plural(count: int, noun: str, several: str = "") -> str:
     return f"{count:,} {noun if count == 1 else several or noun + 's'}"
 
 
+def first_of(names: Iterable[str], limit: int) -> str:
+    """Return `a, b, c and 12 more`."""
+    every = list(names)
+    shown = ", ".join(every[:limit])
+    return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
+
+
 def ticked(words: Iterable[str], limit: int = 8) -> str:
     """`a`, `b`, `c` and 12 more."""
-    every = list(words)
-    shown = ", ".join(f"`{word}`" for word in every[:limit])
-    return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
+    return first_of((f"`{word}`" for word in words), limit)
 
 
 def quantity_of_bytes(count: float) -> str:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from benchbrief.compiler.planning.plan_file import written_plan
 from benchbrief.compiler.planning.plan_lanes import lane_named, lane_part, lanes_of
 from benchbrief.dsl.bench_error import how_to_mend
+from benchbrief.dsl.diagnostics.plain_amounts import first_of
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import Damaged, DiskFull, RunnerError
@@ -147,7 +148,7 @@ def chosen_lane(run_dir: Path, name: str) -> LaneName:
         return LaneName(number, len(lanes))
     known = [key for hardware in lanes for key in hardware]
     guess = did_you_mean(name, known)
-    some = ", ".join(known[:_NAMED]) + (f" and {len(known) - _NAMED} more" if len(known) > _NAMED else "")
+    some = first_of(known, _NAMED)
     hint = f"did you mean `{guess}`?" if guess else f"name one by its number, from 1 to {len(lanes)}, or its hardware"
     raise NoLane(f"the plan has no lane `{name}`: it has {len(lanes)}, with the hardware {some}", hint)
 
