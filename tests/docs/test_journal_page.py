@@ -68,7 +68,7 @@ def test_what_a_run_and_its_status_print_is_there(tmp_path: Path) -> None:
     of_status = {each.name for each in fields(RunStatus)}
     assert documented(part("RunStatus")) == of_status == set(status) - {"time"}
     assert documented(part("CellStatus")) == set(status["cells"][0])
-    assert documented(part("Choice")) == set(status["choices"][0])
+    assert documented(part("RampChoice")) == set(status["choices"][0])
 
 
 def run(bench: Bench) -> dict[str, Any]:
