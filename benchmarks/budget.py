@@ -31,7 +31,7 @@ from benchbrief.model.points import Point
 from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.analysis.expectation_verdicts import Judgement, judge
 from benchbrief.results.store.store import Key
-from benchbrief.runners.scheduling.budgeted_repeats import Budgets, Readings, spent_s
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets, UndecidedPoints, spent_s
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 CAMPAIGNS = 100
@@ -144,13 +144,13 @@ class Answers:
         found = self.judged(question)
         return found.holds if found.decided else None
 
-    def readings(self, cells: Sequence[Cell]) -> Readings:
+    def readings(self, cells: Sequence[Cell]) -> UndecidedPoints:
         judged = {question: self.judged(question) for question in map(question_of, cells)}
         found = {Point.of(cell): judged[question_of(cell)] for cell in cells}
         still = {point: each.vague[0].distance for point, each in found.items() if each.vague}
         sides = {question: {Point.of(cell) for cell in cells if question_of(cell) == question} for question in judged}
         compared = {Point.of(cell): sides[question_of(cell)] for cell in cells if Point.of(cell) in still}
-        return Readings(still, {point for point, each in found.items() if each.decided}, compared=compared)
+        return UndecidedPoints(still, {point for point, each in found.items() if each.decided}, compared=compared)
 
 
 def _in_order(plan: Plan, questions: Iterable[_Question]) -> list[Expect]:
@@ -199,7 +199,7 @@ def budgeted(plan: Plan, campaign: Campaign, tally: Tally) -> None:
     start = {"run_id": "r", "plan_sha256": "", "benchbrief": "", "spec": "", "profile": None, "controller_pid": 1}
     write(j.RunStarted.model_validate({"at": 0.0, **start}))
 
-    def read(_record: RunRecord) -> Readings:
+    def read(_record: RunRecord) -> UndecidedPoints:
         return answers.readings(points)
 
     budgets = Budgets(plan, record, write, simulated=True, read_tables=read)

@@ -13,7 +13,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.seams import Driver, Engine, HasStandIn, ProbeKind, Transport
 
 if TYPE_CHECKING:
-    from benchbrief.runners.meters.meter_base import PowerMeter
+    from benchbrief.runners.meters.meter_base import AnyMeter
 
 Spec = TypeVar("Spec", bound=ExtensionSpec)
 
@@ -38,11 +38,11 @@ def probe_kind(name: str) -> ProbeKind:
     return cast(ProbeKind, create(PROBE_SPECS, name, ProbeKind))
 
 
-def meter_kind(name: str) -> PowerMeter:
+def meter_kind(name: str) -> AnyMeter:
     """Return the power meter of that name. Raises RunnerError as `driver` does."""
-    from benchbrief.runners.meters.meter_base import PowerMeter  # imports this module
+    from benchbrief.runners.meters.meter_base import AnyMeter  # imports this module
 
-    return cast(PowerMeter, create(METER_SPECS, name, PowerMeter))
+    return cast(AnyMeter, create(METER_SPECS, name, AnyMeter))
 
 
 def create(registry: Registry[ExtensionSpec], name: str, seam: type, *arguments: object) -> object:

@@ -23,7 +23,7 @@ from typing import Literal, Protocol, runtime_checkable
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.commands import quote, read_script, shell_line, with_values
-from benchbrief.runners.jobs.tasks import File, Job, JobOutput, Word
+from benchbrief.runners.jobs.tasks import Job, JobFile, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
 """A loop ends by itself after this long in seconds, or when its directory goes, so that none stays behind."""
@@ -72,7 +72,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Step:
+class SampleStep:
     """Two consecutive readings, with some of their time inside the window.
 
     `time` is the end of that part, in seconds from the start of the window, and `inside` its length.
@@ -93,7 +93,7 @@ def sampling_job(
     read: str,
     header: str = "",
     env: Mapping[str, Word] | None = None,
-    files: tuple[File, ...] = (),
+    files: tuple[JobFile, ...] = (),
     rounds: int | None = None,
     figures: tuple[str, ...] = (),
     counts: bool = False,
@@ -196,7 +196,7 @@ def parse_recent(text: str) -> list[Reading]:
 
 def steps_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
-) -> Iterator[Step]:
+) -> Iterator[SampleStep]:
     """Return the intervals between readings, without gaps, as far as they are inside the window.
 
     An interval across an end of the window has the rate of the whole interval: the counters are interpolated at the
@@ -207,7 +207,7 @@ def steps_in_window(
     for before, after in pairwise(found):
         inside = min(after.time, end) - max(before.time, start)
         if inside > 0 and after.time - before.time <= longest_step(probe.every_s):
-            yield Step(before, after, min(after.time, end) - start, inside)
+            yield SampleStep(before, after, min(after.time, end) - start, inside)
 
 
 def readings_in_window(
@@ -248,7 +248,7 @@ def pressure_rule(resource: Resource) -> dict[str, str]:
     return {f"/proc/pressure/{resource}": f'if (/^some /) print "{resource}-pressure " $NF'}
 
 
-def pressure(resource: Resource, step: Step) -> float | None:
+def pressure(resource: Resource, step: SampleStep) -> float | None:
     """Return the share of the time in which some task waited; None where the kernel does not count it."""
     before, after = _total(resource, step.before), _total(resource, step.after)
     if before is None or after is None or after < before:

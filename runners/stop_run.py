@@ -85,7 +85,7 @@ _LOOK_EVERY_S = 0.1
 _SAY_EVERY_S = 10.0
 
 
-class Found(NamedTuple):
+class FoundLeftover(NamedTuple):
     """What was left on a host."""
 
     host: str
@@ -102,7 +102,7 @@ class Stopped:
     """
 
     how: Literal["stopped", "cleaned", "ended"]
-    found: Sequence[Found] = ()
+    found: Sequence[FoundLeftover] = ()
     unclean: Mapping[str, Exception] = field(default_factory=dict)
     copied_from: str = ""
 
@@ -171,7 +171,9 @@ def _clean_up(run_dir: Path) -> Stopped:
         end = partial(end_all, name.owner, partial(_is_of_earlier_place, run_dir, record))
         with world_of(run_dir, record.starts).hosts(plan, name) as hosts:
             results = fan_out([*plan.hosts, CONTROLLER.id], lambda host_id: end(hosts[host_id]))
-        found = [Found(host_id, each) for host_id, left in results.items() if isinstance(left, list) for each in left]
+        found = [
+            FoundLeftover(host_id, each) for host_id, left in results.items() if isinstance(left, list) for each in left
+        ]
         unclean = {host_id: left for host_id, left in results.items() if isinstance(left, RunnerError)}
         ended = not record.starts or record.end is not None
         if not ended:
@@ -266,7 +268,7 @@ def _clean(folder: Path, say: Callable[[str], None]) -> Stopped:
 
 
 def _together(lanes: list[Stopped], *, was_live: bool) -> Stopped:
-    found: list[Found] = []
+    found: list[FoundLeftover] = []
     unclean: dict[str, Exception] = {}
     for each in lanes:
         found += each.found

@@ -17,7 +17,7 @@ from benchbrief.model.events import RECORD, ReportMade
 from benchbrief.progress.run_view import LiveRun
 from benchbrief.results.runs.run_summary import CellState
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.execution.live_numbers import Live, Reading, load_of, measures_of, read_live
+from benchbrief.runners.execution.live_numbers import JobReading, Live, load_of, measures_of, read_live
 from benchbrief.runners.fleet.lane_results import folders_in
 from benchbrief.runners.fleet.scheduler import scheduler_named
 from benchbrief.runners.fleet.submitted_run import is_driven, name_of_jobs, submitted_run
@@ -81,7 +81,7 @@ class Followed:
     """
 
     records: Sequence[j.AnyRecord]
-    readings: Sequence[Reading] = ()
+    readings: Sequence[JobReading] = ()
     phase: Phase = "running"
     code: ExitCode | None = None
 
@@ -182,7 +182,7 @@ class LaneTails:
                     found[-1].append(record)
         return list(heapq.merge(*found, key=lambda record: record.at))  # each lane in its order, whatever its clocks
 
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[JobReading, ...]:
         found = [read_live(folder) for folder in self._tails if is_being_written(folder)]
         return tuple(reading for live in found if live is not None for reading in live.readings)
 

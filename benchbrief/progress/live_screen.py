@@ -15,7 +15,7 @@ from benchbrief.dsl.source import display_width
 from benchbrief.model.precision import share_text
 from benchbrief.progress.run_view import CellView, LiveRun
 from benchbrief.results.runs.run_summary import CellState
-from benchbrief.runners.execution.live_numbers import Reading, load_of, measures_of
+from benchbrief.runners.execution.live_numbers import JobReading, load_of, measures_of
 
 _BAR = 30
 _MOST_HOSTS = 12
@@ -23,7 +23,7 @@ _MOST_HOSTS = 12
 
 
 def screen(
-    view: LiveRun, readings: Sequence[Reading], now: float, size: tuple[int, int], marks: Marks, phase: str = ""
+    view: LiveRun, readings: Sequence[JobReading], now: float, size: tuple[int, int], marks: Marks, phase: str = ""
 ) -> Any:
     """Return a `rich` text of at most `size` (columns, rows), less one row for the cursor."""
     columns, rows = size
@@ -69,7 +69,7 @@ def _head(view: LiveRun, now: float, columns: int, marks: Marks) -> Any:
     return text.append(after)
 
 
-def _cells(view: LiveRun, readings: Sequence[Reading], now: float, columns: int, marks: Marks) -> list[list[Any]]:
+def _cells(view: LiveRun, readings: Sequence[JobReading], now: float, columns: int, marks: Marks) -> list[list[Any]]:
     """Return the lines of each running cell: one if everything fits beside its name, else two."""
     rows = [(one_line(cell_id), *_doing(view, cell_id, cell, readings, now)) for cell_id, cell in view.running.items()]
     widest = max((display_width(name) for name, *_ in rows), default=0)
@@ -85,7 +85,7 @@ def _cells(view: LiveRun, readings: Sequence[Reading], now: float, columns: int,
     return found
 
 
-def _doing(view: LiveRun, cell_id: str, cell: CellView, readings: Sequence[Reading], now: float) -> tuple[str, str]:
+def _doing(view: LiveRun, cell_id: str, cell: CellView, readings: Sequence[JobReading], now: float) -> tuple[str, str]:
     """Return the step, how far it is, and the numbers of its load generators."""
     step = cell.step or "begins"
     if cell.step:
@@ -123,7 +123,7 @@ class _Hosts:
     summary: str
 
 
-def _hosts(view: LiveRun, readings: Sequence[Reading], columns: int, marks: Marks) -> _Hosts:
+def _hosts(view: LiveRun, readings: Sequence[JobReading], columns: int, marks: Marks) -> _Hosts:
     steps, measures = view.hosts(), measures_of(readings)
     if len(steps) < 2 and not measures:
         return _Hosts((), "")

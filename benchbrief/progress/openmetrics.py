@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchbrief.progress.run_progress import Progress
     from benchbrief.progress.run_view import LiveRun
     from benchbrief.results.runs.run_summary import CellState
-    from benchbrief.runners.execution.live_numbers import Reading
+    from benchbrief.runners.execution.live_numbers import JobReading
 
 _EVERY_S = 5.0
 _FIRST_S = 0.2
@@ -59,13 +59,13 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def text(view: LiveRun, readings: Sequence[Reading], state: str, now: float) -> str:
+def text(view: LiveRun, readings: Sequence[JobReading], state: str, now: float) -> str:
     """Return the whole exposition, with `# EOF`. `state` is the run's: running, done, failed or interrupted."""
     lines = [line for family in families(view, readings, state, now) for line in family.lines()]
     return "".join(f"{line}\n" for line in (*lines, "# EOF"))
 
 
-def families(view: LiveRun, readings: Sequence[Reading], state: str, now: float) -> Iterable[MetricFamily]:
+def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: float) -> Iterable[MetricFamily]:
     from benchbrief.results.runs.find_runs import RUN_STATES
     from benchbrief.runners.execution.live_numbers import load_of, measures_of
 
@@ -116,7 +116,7 @@ class MetricsFile:
     over that one's file. The last contents stay: they tell how the run ended.
     """
 
-    def __init__(self, path: Path | None, progress: Progress, readings: Callable[[], Sequence[Reading]]) -> None:
+    def __init__(self, path: Path | None, progress: Progress, readings: Callable[[], Sequence[JobReading]]) -> None:
         self._path = path
         self._progress = progress
         self._readings = readings

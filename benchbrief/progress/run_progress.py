@@ -36,7 +36,7 @@ from benchbrief.progress.run_view import KnownOfRun, LiveRun
 if TYPE_CHECKING:
     from benchbrief.model import events as j
     from benchbrief.model.plan import Plan
-    from benchbrief.runners.execution.live_numbers import Load, Reading
+    from benchbrief.runners.execution.live_numbers import JobReading, LiveLoad
 
 HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
 """Without a live display, when nothing was shown for so long, a line says what runs; then ever more rarely."""
@@ -64,7 +64,7 @@ class Progress:
         self._lines: list[str] = []
         self._live: Any = None
         self.view: LiveRun | None = None
-        self._readings: Callable[[], Sequence[Reading]] = tuple
+        self._readings: Callable[[], Sequence[JobReading]] = tuple
         self._width = 0
         self._heartbeat_s = heartbeat_s
         self._spoke = time.monotonic()
@@ -73,7 +73,7 @@ class Progress:
 
     @contextmanager
     def of(
-        self, plan: Plan, known: KnownOfRun | None = None, readings: Callable[[], Sequence[Reading]] = tuple
+        self, plan: Plan, known: KnownOfRun | None = None, readings: Callable[[], Sequence[JobReading]] = tuple
     ) -> Iterator[None]:
         """Show the progress of this plan while the block runs. Cells that are `known` to be done count as finished.
 
@@ -154,7 +154,7 @@ class Progress:
             numbers += f", {load.latency_of} {latency(load.latency_s)}"
         return one_line(f"... {cell_id}: {what}{numbers}{end}")
 
-    def _load(self, cell: str) -> Load | None:
+    def _load(self, cell: str) -> LiveLoad | None:
         from benchbrief.runners.execution.live_numbers import load_of
 
         return load_of(cell, self._readings())

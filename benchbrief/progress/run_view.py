@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchbrief.model.rate_search import Vote
     from benchbrief.results.runs.run_summary import CellState
     from benchbrief.results.runs.times_taken import Pace
-    from benchbrief.runners.execution.live_numbers import Load
+    from benchbrief.runners.execution.live_numbers import LiveLoad
 
 _ALIKE_S = 1.0
 """Times that differ by less are one, in seconds."""
@@ -307,7 +307,7 @@ class LiveRun:
         left, spent_s = self.remaining_s(now), self._spent_before_s + self.elapsed_s(now)
         return 1.0 if left is None else spent_s / (spent_s + left) if spent_s else 0.0
 
-    def load_left_s(self, cell_id: str, load: Load | None, now: float) -> float | None:
+    def load_left_s(self, cell_id: str, load: LiveLoad | None, now: float) -> float | None:
         """Estimated seconds until a data set is loaded, at its average rate so far. None when nothing is loaded, or the
         tool does not tell how far it is."""
         cell, records = self.cells[cell_id], self._records.get(cell_id, 0)
@@ -315,7 +315,7 @@ class LiveRun:
             return None
         return max(0.0, now - cell.step_began) * max(0.0, records / load.done - 1)
 
-    def load_rate(self, cell_id: str, load: Load, now: float) -> str:
+    def load_rate(self, cell_id: str, load: LiveLoad, now: float) -> str:
         """Return the rate of a cell's load generators; while its data set is loaded, in records and with the
         time left."""
         from benchbrief.cli.terminal import duration, rate

@@ -44,7 +44,7 @@ from benchbrief.results.store.store_schema import (
     ThroughputRow,
 )
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.scheduling.budgeted_repeats import Readings, Sampled
+from benchbrief.runners.scheduling.budgeted_repeats import RepeatValues, UndecidedPoints
 from benchbrief.runners.scheduling.reported_statistics import asked_queries
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class OpenExpectations:
         reads = (read for expect, _ in self._judged for query in expect.repeats for read in query.reads or ())
         return any(read.view == "sample" for read in reads)
 
-    def read(self, store: Store, record: RunRecord) -> Readings:
+    def read(self, store: Store, record: RunRecord) -> UndecidedPoints:
         """Return the points that undecided expectations read, with how far each is from a decision
         (`ExpectInterval.distance`) and what it is compared with, and the points at which every expectation is decided.
 
@@ -192,7 +192,7 @@ class OpenExpectations:
                     still[point] = min(each.distance, still.get(point, math.inf))
                     compared.setdefault(point, set()).update(together)
             (unknown if judged.decided is None else decided).update(theirs)
-        return Readings(still, decided - unknown - still.keys(), compared=compared)
+        return UndecidedPoints(still, decided - unknown - still.keys(), compared=compared)
 
     def _is_awaited(self, expect: Expect, record: RunRecord) -> bool:
         """Return whether a point that the expectation reads has no measurement yet, and will have one."""
@@ -254,9 +254,9 @@ class AskedSamples:
         found = {of for of, points in self._points_of.items() if Point.of(cell) in points}
         return {self._metrics[of].sql if of in self._metrics else of for of in found}
 
-    def read(self, store: Store) -> dict[Point, list[Sampled]]:
+    def read(self, store: Store) -> dict[Point, list[RepeatValues]]:
         """Return what is known at each point by now. Raises ResultsError."""
-        found: dict[Point, list[Sampled]] = {}
+        found: dict[Point, list[RepeatValues]] = {}
         for name, query in self._metrics.items():
             unit = parse_unit(query.unit)
             whole = 1 / unit.factor if unit.dimension == DIMENSIONLESS else 0.0
@@ -273,7 +273,7 @@ def _add(
     known: Sequence[tuple[_Place, Sequence[float]]],
     whole: float,
     points: Mapping[Point, Mapping[Dimension, DimKey | None]],
-    found: dict[Point, list[Sampled]],
+    found: dict[Point, list[RepeatValues]],
 ) -> None:
     """Add the values at each place to its points. Those of a number without a unit are shares of `whole`."""
     means = [abs(sum(values) / len(values)) for _, values in known]
@@ -281,7 +281,7 @@ def _add(
     for place, values in known:
         for point, keys in points.items():
             if all(keys[dim] == key for dim, key in place.items() if keys.get(dim) is not None):
-                found.setdefault(point, []).append(Sampled(of, values, least))
+                found.setdefault(point, []).append(RepeatValues(of, values, least))
 
 
 def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[DimKey | None]]) -> list[tuple[_Place, list[float]]]:
@@ -313,9 +313,9 @@ class AskedSoFar:
         samples = bool(self._samples) or self._expectations.read_samples
         self._tables = GrowingTables(run_dir, plan, samples=samples)
 
-    def read(self, record: RunRecord) -> Readings:
+    def read(self, record: RunRecord) -> UndecidedPoints:
         """Return what the run's journal and raw outputs say now. Raises RunnerError, OSError."""
         if not self._expectations and not self._samples:
-            return Readings()
+            return UndecidedPoints()
         with self._tables.store(record) as store:
             return replace(self._expectations.read(store, record), sampled=self._samples.read(store))

@@ -20,7 +20,14 @@ from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, read_e
 from benchbrief.results.result_messages import say
 from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.results.runs.times_taken import Pace, pace_of, timed_plan, times_taken
-from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
+from benchbrief.runners.execution.live_numbers import (
+    JobReading,
+    LiveLoad,
+    load_of,
+    measures_of,
+    present_readings,
+    read_live,
+)
 from benchbrief.runners.journal.controller_clock import now_in_run
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
 from benchbrief.runners.scheduling.parallel_lanes import lanes
@@ -55,7 +62,7 @@ class CellStatus:
     origin: str
     reused_from: str | None
     """The earlier run that measured it."""
-    now: Load | None
+    now: LiveLoad | None
     """The current numbers of its load generators, while it is measured."""
     measuring: SteadyEnd | None = None
     """How its measurement ended that was to go on until it is steady."""
@@ -183,7 +190,7 @@ def _interrupted(reason: str | None) -> str | None:
 
 
 def _cell_status(
-    evidence: Evidence, verdict: CellVerdict, run: RunState, now: float, readings: Sequence[Reading]
+    evidence: Evidence, verdict: CellVerdict, run: RunState, now: float, readings: Sequence[JobReading]
 ) -> CellStatus:
     cell, state = verdict.cell, _state(verdict, run, imported=evidence.imported is not None)
     reused = evidence.reused.get(cell.id)

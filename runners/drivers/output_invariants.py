@@ -77,7 +77,7 @@ def format_seconds(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Latencies:
+class PrintedLatencies:
     """The printed latencies of one operation, in seconds.
 
     For tools that print an end of a bucket, the true percentile is at most `below` less and `above` more than the
@@ -95,7 +95,7 @@ class Latencies:
     above: float = 0.0
 
 
-def check_order(of: Latencies) -> Iterator[str]:
+def check_order(of: PrintedLatencies) -> Iterator[str]:
     """Minimum, percentiles and maximum rise, and the mean lies between the first and the last."""
     if of.count <= 0:
         return
@@ -114,7 +114,7 @@ def check_order(of: Latencies) -> Iterator[str]:
                 yield f"{of.name} has a mean of {format_seconds(of.mean)} {side} of {format_seconds(end)}"
 
 
-def check_mean(of: Latencies) -> Iterator[str]:
+def check_mean(of: PrintedLatencies) -> Iterator[str]:
     """The mean is possible for latencies with these percentiles.
 
     With n latencies, p percent of them are at most the percentile, and the others at least. Both bounds of the sum
@@ -194,7 +194,7 @@ def check_bucket_spread(name: str, histogram: Histogram, mean: float, deviation:
         yield f"{name} has a standard deviation of {format_seconds(deviation)}, and its buckets allow {bounds}"
 
 
-def check_halves(whole: Latencies, first: Latencies, second: Latencies) -> Iterator[str]:
+def check_halves(whole: PrintedLatencies, first: PrintedLatencies, second: PrintedLatencies) -> Iterator[str]:
     """An operation that does a first one and then a second is never faster than both, and hardly slower.
 
     What it does between them is not timed by either: making values, and waiting for a processor. When nothing else
@@ -225,13 +225,13 @@ def check_halves(whole: Latencies, first: Latencies, second: Latencies) -> Itera
             yield f"{claim}, and {second.name} one of {format_seconds(half)}"
 
 
-def check_run_length(of: Latencies, run_s: float, off: float) -> Iterator[str]:
+def check_run_length(of: PrintedLatencies, run_s: float, off: float) -> Iterator[str]:
     """No operation takes longer than the run."""
     if of.high is not None and of.count > 0 and of.high > run_s * (1 + QUANTISED) + off + of.unit:
         yield f"{of.name} has a maximum of {format_seconds(of.high)}, and the run took {format_number(run_s)} s"
 
 
-def check_threads(each: Iterable[Latencies], run_s: float, threads: float, off: float) -> Iterator[str]:
+def check_threads(each: Iterable[PrintedLatencies], run_s: float, threads: float, off: float) -> Iterator[str]:
     """Operations of one thread follow each other, so all latencies together fit into the threads' time."""
     total = sum(of.count * of.mean for of in each if of.mean is not None and of.count > 0)
     if total > (threads * run_s + off) * (1 + QUANTISED):

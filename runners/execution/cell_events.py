@@ -42,7 +42,7 @@ TIMES = "event.times"
 
 
 @dataclass(frozen=True)
-class Ran:
+class CommandRan:
     """How a command ran: when it began by its host's clock (None: unknown), how long, its code (None: not in time)."""
 
     began_at: float | None
@@ -51,17 +51,17 @@ class Ran:
     said: str
 
 
-def read_event(output: JobOutput, said: str, in_time: bool, booted: float, timeout_s: float) -> Ran:
+def read_event(output: JobOutput, said: str, in_time: bool, booted: float, timeout_s: float) -> CommandRan:
     """Return how an event ran, by the times that its job left. `booted` is when its host booted, in Unix seconds."""
     text = ""
     with suppress(OSError):
         text = (output.directory / TIMES).read_text(encoding="utf-8", errors="replace")
     match = re.fullmatch(r"(\d{1,12}\.\d{1,3}) (\d{1,12}\.\d{1,3})\n", text)
     if match is None:
-        return Ran(None, 0.0, None if not in_time else output.exit_code, said)
+        return CommandRan(None, 0.0, None if not in_time else output.exit_code, said)
     began, ended = float(match[1]), float(match[2])
     late = not in_time or ended - began > timeout_s
-    return Ran(booted + began, ended - began, None if late else output.exit_code, said)
+    return CommandRan(booted + began, ended - began, None if late else output.exit_code, said)
 
 
 def require_events(events: Sequence[Event], ran: Iterable[j.EventRan], measured: Measurement) -> None:
@@ -129,8 +129,8 @@ class CellEvents:
     contexts: Mapping[str, CellContext]
     _ended: threading.Event = field(default_factory=threading.Event)
     _pool: ThreadPoolExecutor | None = None
-    _running: list[tuple[_Due, Future[Ran]]] = field(default_factory=list)
-    _ran: list[tuple[_Due, Ran]] = field(default_factory=list)
+    _running: list[tuple[_Due, Future[CommandRan]]] = field(default_factory=list)
+    _ran: list[tuple[_Due, CommandRan]] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         return self
@@ -168,7 +168,7 @@ class CellEvents:
         """Write to the journal how each event ran, with the times by the controller's clock, and yield the records."""
         ran = self._ran
         if self.attempt.world.simulated:
-            done = Ran(None, 0.0, 0, "")
+            done = CommandRan(None, 0.0, 0, "")
             ran = [(_Due(n, event, host), done) for n, event in enumerate(self._events, 1) for host in event.hosts]
         for due, each in ran:
             offset = offsets.get(due.host, Offset())
@@ -208,11 +208,11 @@ class CellEvents:
                     seen.setdefault(found.elapsed_s, now() - found.elapsed_s)
         return min(seen.values(), default=started) + inside
 
-    def _run(self, due: _Due, start: Future[float]) -> Ran:
+    def _run(self, due: _Due, start: Future[float]) -> CommandRan:
         attempt, event = self.attempt, due.event
         at = start.result() + event.at_s
         if self._ended.wait(max(0.0, at - now() - 2 * _AHEAD_S)):
-            return Ran(None, 0.0, None, "")
+            return CommandRan(None, 0.0, None, "")
         transport = attempt.hosts[due.host]
         read = attempt.world.clock(transport)
         if read is None or read.booted is None:

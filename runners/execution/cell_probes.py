@@ -17,7 +17,7 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Probe
 from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, StepJob
-from benchbrief.runners.execution.live_numbers import Reading as LiveReading
+from benchbrief.runners.execution.live_numbers import JobReading as LiveReading
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.journal.controller_clock import now
@@ -207,7 +207,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SamplingJob:
     """One sampling job, for one probe or several: `host` is sampled, and the job runs on the host `at`."""
 
     probes: tuple[Probe, ...]
@@ -220,7 +220,7 @@ class Sampled:
         return StepJob(f"probe:{','.join(probe.name for probe in self.probes)}:{self.host}", self.host, self.at)
 
 
-def list_sampling_jobs(world: World, cell: Cell) -> list[Sampled]:
+def list_sampling_jobs(world: World, cell: Cell) -> list[SamplingJob]:
     """Return the jobs of a cell's probes. Probes that read one host's kernel files at the same rate share a job."""
     shared: dict[tuple[str, float], list[Probe]] = {}
     found = []
@@ -233,11 +233,11 @@ def list_sampling_jobs(world: World, cell: Cell) -> list[Sampled]:
             if isinstance(world.probe_kind(probe.name), ReadsFiles):
                 shared.setdefault((host_id, probe.every_s), []).append(probe)
             else:
-                found.append(Sampled((probe,), host_id, _place(probe, host_id)))
-    return found + [Sampled(tuple(probes), host_id, host_id) for (host_id, _), probes in shared.items()]
+                found.append(SamplingJob((probe,), host_id, _place(probe, host_id)))
+    return found + [SamplingJob(tuple(probes), host_id, host_id) for (host_id, _), probes in shared.items()]
 
 
-def _job(attempt: Attempt, what: Sampled) -> Job:
+def _job(attempt: Attempt, what: SamplingJob) -> Job:
     kinds = [(probe, attempt.world.probe_kind(probe.name)) for probe in what.probes]
     reads = [(probe, kind.reads(probe)) for probe, kind in kinds if isinstance(kind, ReadsFiles)]
     if reads:
@@ -260,16 +260,16 @@ def run_probes(attempt: Attempt) -> Iterator[None]:
 
     In a resumed attempt, the probes already run or were collected.
     """
-    running: list[tuple[Sampled, RunningJob]] = []
+    running: list[tuple[SamplingJob, RunningJob]] = []
     began = attempt.began("measure") or now()
 
-    def start(what: Sampled) -> None:
+    def start(what: SamplingJob) -> None:
         job = replace(attempt.attended(_job(attempt, what)), key=attempt.key("measure", what.job))
         started = attempt.hosts[what.at].start(job)
         running.append((what, started))
         _watch_probes(attempt, what.probes, what.host, started)
 
-    def end(each: tuple[Sampled, RunningJob]) -> None:
+    def end(each: tuple[SamplingJob, RunningJob]) -> None:
         what, job = each
         job.stop()
         attempt.collect(job, "measure", what.job.name.replace(":", "-", 2), what.job.name, what.host)
@@ -292,13 +292,13 @@ def run_probes(attempt: Attempt) -> Iterator[None]:
 def _read_recorded(attempt: Attempt, window: tuple[float, float]) -> None:
     """Fetch and keep what was recorded elsewhere in the window (epoch seconds, by the controller's clock)."""
     found = [
-        (Sampled((probe,), host_id, _place(probe, host_id)), kind)
+        (SamplingJob((probe,), host_id, _place(probe, host_id)), kind)
         for probe in attempt.cell.probes
         if probe.after and isinstance(kind := attempt.world.probe_kind(probe.name), ReadsAfter)
         for host_id in probe.hosts
     ]
 
-    def read(each: tuple[Sampled, ReadsAfter]) -> None:
+    def read(each: tuple[SamplingJob, ReadsAfter]) -> None:
         what, kind = each
         [probe] = what.probes
         node = Node(attempt.plan.hosts[what.host], attempt.plan.hardware[attempt.cell.hardware])

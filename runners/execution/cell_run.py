@@ -60,7 +60,7 @@ from benchbrief.runners.seams import (
     TellsSize,
     Undoes,
 )
-from benchbrief.runners.world.world_seams import Readings
+from benchbrief.runners.world.world_seams import ReadsCounters
 
 _AT_ONCE = 16
 
@@ -425,7 +425,7 @@ class CellRun:
         return outputs, offsets
 
     def _count(
-        self, readings: Readings, before: dict[str, float], samples: tuple[tuple[float, dict[str, float]], ...]
+        self, readings: ReadsCounters, before: dict[str, float], samples: tuple[tuple[float, dict[str, float]], ...]
     ) -> None:
         if not samples and not readings.problem:
             return

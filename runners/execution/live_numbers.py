@@ -44,7 +44,7 @@ Phase = Literal["running", "tables", "reports", "ended"]
 """What the controller does: it measures, builds the tables, renders the reports, or has ended normally."""
 
 
-class Reading(BaseModel):
+class JobReading(BaseModel):
     """The latest numbers of one job: `measures` by name from a probe, the rest from a load generator.
 
     `latency_of` names the latency, such as `p99 read`. `at` is in epoch seconds by the controller's clock.
@@ -71,7 +71,7 @@ class Live(BaseModel):
     at: float
     phase: Phase
     exit_code: int | None = None
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[JobReading, ...] = ()
     waits: tuple[str, ...] = ()
     """What the controller waits for, in sentences."""
 
@@ -84,7 +84,7 @@ class Live(BaseModel):
         return now - self.at < GONE_S
 
 
-Read = Callable[[str], Reading | None]
+Read = Callable[[str], JobReading | None]
 """Makes a reading from the end of a job's output."""
 
 
@@ -94,7 +94,7 @@ class _Watched:
     read: Read
     due: float
     busy: bool = False
-    latest: Reading | None = None
+    latest: JobReading | None = None
 
 
 @dataclass
@@ -150,7 +150,7 @@ class Monitor:
         with self._lock:
             self._jobs.pop(id(running), None)
 
-    def now(self) -> tuple[Reading, ...]:
+    def now(self) -> tuple[JobReading, ...]:
         """Return the latest readings of running jobs, without those that are stale."""
         oldest = controller_clock.now() - STALE_S
         with self._lock:
@@ -225,14 +225,14 @@ class Monitor:
                 temporary.unlink()
 
 
-def present_readings(run_dir: Path, now: float) -> tuple[Reading, ...]:
+def present_readings(run_dir: Path, now: float) -> tuple[JobReading, ...]:
     """Return the readings of a run that another process drives, without those stale at `now` (by that run's clock)."""
     live = read_live(run_dir)
     return tuple(each for each in live.readings if now - each.at < STALE_S) if live is not None else ()
 
 
 @dataclass(frozen=True)
-class Load:
+class LiveLoad:
     """The load of a cell over all its load generators: the sum of the rates and of the operations that are done, and
     the highest latency. `done` is None when one of them does not tell it."""
 
@@ -242,14 +242,14 @@ class Load:
     done: int | None = None
 
 
-def load_of(cell: str, readings: Iterable[Reading]) -> Load | None:
+def load_of(cell: str, readings: Iterable[JobReading]) -> LiveLoad | None:
     """Return a cell's load, or None when no load generator has a reading."""
     said = [each for each in readings if each.cell == cell and each.ops_per_s is not None]
     if not said:
         return None
     slowest = max(said, key=lambda each: each.latency_s or 0.0)
     done = [each.done for each in said]
-    return Load(
+    return LiveLoad(
         sum(each.ops_per_s or 0.0 for each in said),
         slowest.latency_s,
         slowest.latency_of,
@@ -257,7 +257,7 @@ def load_of(cell: str, readings: Iterable[Reading]) -> Load | None:
     )
 
 
-def measures_of(readings: Iterable[Reading]) -> dict[str, dict[str, float]]:
+def measures_of(readings: Iterable[JobReading]) -> dict[str, dict[str, float]]:
     """Return the probes' values by host and measure."""
     found: dict[str, dict[str, float]] = {}
     for reading in readings:

@@ -16,7 +16,7 @@ from benchbrief.runners.driver_contexts import CellContext, Endpoint, loading_ho
 from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import list_sampling_jobs
-from benchbrief.runners.execution.live_numbers import Reading
+from benchbrief.runners.execution.live_numbers import JobReading
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.journal.controller_clock import now
@@ -159,11 +159,11 @@ def _watch_load(attempt: Attempt, host_id: str, running: RunningJob) -> None:
         return
     context = CellContext(attempt.plan, attempt.cell, "", Endpoint(), host_id)
 
-    def read(text: str) -> Reading | None:
+    def read(text: str) -> JobReading | None:
         said = tool.interim(context, text)
         if said is None:
             return None
-        return Reading(
+        return JobReading(
             cell=attempt.cell.id,
             host=host_id,
             at=now(),

@@ -18,9 +18,9 @@ from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet.lane_folder import usual_folders
 from benchbrief.runners.fleet.scheduler import (
-    Job,
     LaneJob,
     LaneNeeds,
+    ScheduledJob,
     Scheduler,
     SchedulerSilent,
     needs_of,
@@ -54,7 +54,7 @@ class LaneDriver:
     _scheduler: Scheduler = field(init=False)
     _submitted: SubmittedRun = field(init=False)
     _needs: Mapping[int, LaneNeeds] = field(init=False)
-    _jobs: dict[int, Job] = field(default_factory=dict)
+    _jobs: dict[int, ScheduledJob] = field(default_factory=dict)
     """The last job of each lane, as the scheduler shows it."""
     _given_up: dict[int, str] = field(default_factory=dict)
     _tried: dict[int, int] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class LaneDriver:
     def _ask(self) -> None:
         self._asked_at = time.monotonic()
         found = self._scheduler.jobs(name_of_jobs(self.run_dir))
-        latest: dict[int, Job] = {}
+        latest: dict[int, ScheduledJob] = {}
         for job in sorted(found, key=lambda job: (job.is_live, _number(job.id))):
             latest[job.lane] = job
         self._jobs = latest
@@ -156,7 +156,7 @@ class LaneDriver:
                 self._scheduler.release(job.id)
             self._report(job)
 
-    def _report(self, job: Job) -> None:
+    def _report(self, job: ScheduledJob) -> None:
         """Say what a job does now: why it waits, each reason once, and where it runs."""
         if not job.is_live:
             return
@@ -199,7 +199,7 @@ class LaneDriver:
         only = self.plan.model_copy(update={"cells": lane.cells})
         return whole, len(record.finished(only))
 
-    def _give_up(self, lane: int, job: Job | None, why: str) -> bool:
+    def _give_up(self, lane: int, job: ScheduledJob | None, why: str) -> bool:
         log = self.run_dir / LOGS / f"lane-{lane}.log"
         said = _last_error(log)
         name = f"job {job.id} ({job.described})" if job is not None else "its job"

@@ -31,7 +31,7 @@ JobState = Literal["waiting", "running", "ended"]
 
 
 @dataclass(frozen=True)
-class Job:
+class ScheduledJob:
     """A job as its scheduler shows it. `described` is its state in the scheduler's own words, and `node`
     is where it runs or ran."""
 
@@ -134,7 +134,7 @@ class Scheduler(Protocol):
         """
         ...
 
-    def jobs(self, name: str) -> list[Job]:
+    def jobs(self, name: str) -> list[ScheduledJob]:
         """Return the jobs of this name: those that wait, run, or ended a short time ago."""
         ...
 

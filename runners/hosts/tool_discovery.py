@@ -29,7 +29,7 @@ _FIND = read_script(__file__, "scripts/find_tool.sh")
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundTool:
     """A tool on a host: its path there, links resolved, and its version ("" when it prints none)."""
 
     path: str
@@ -48,7 +48,7 @@ def tool_dirs() -> tuple[str, ...]:
     return tuple(dict.fromkeys(folders))
 
 
-def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
+def find(transport: Transport, driver: Driver, configured: str | None) -> FoundTool:
     """Find the driver's tool on a host, or copy the controller's there. Raises ToolMissing when it is missing, or lacks
     something that it needs."""
     path = find_first(transport, driver.candidates(configured, tool_dirs()))
@@ -67,7 +67,7 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
         )
     said = [check(transport, requirement) for requirement in driver.requirements(path)]
     version = _VERSION.search(said[0]) if said else None
-    return Found(path, version[0] if version else "")
+    return FoundTool(path, version[0] if version else "")
 
 
 def to_ship(transport: Transport, driver: Driver, configured: str | None) -> Program | None:

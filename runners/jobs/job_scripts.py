@@ -24,7 +24,7 @@ from benchbrief.runners.jobs.commands import (
     with_values,
 )
 from benchbrief.runners.jobs.script_host import JobHost
-from benchbrief.runners.jobs.tasks import File, Job
+from benchbrief.runners.jobs.tasks import Job, JobFile
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import MASK, Secret, host_patterns
 
@@ -104,14 +104,14 @@ def new_word() -> str:
     return uuid.uuid4().hex
 
 
-def _write_line(file: File) -> str:
+def _write_line(file: JobFile) -> str:
     name, parent = inside_job(file.name), str(PurePosixPath(file.name).parent)
     folder = f"mkdir -p -- {inside_job(parent)} && " if parent != "." else ""
     content = quote("".join(map(plain, file.content)))
     return f"{folder}printf %s {content} >{name} || failed"
 
 
-def _forget_line(file: File) -> str:
+def _forget_line(file: JobFile) -> str:
     """Return a shell line that rewrites a file without its secrets: it may stay on its host for long."""
     if not any(isinstance(word, Secret) for word in file.content):
         return ""

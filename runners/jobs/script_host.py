@@ -14,7 +14,7 @@ from benchbrief.runners.session import Session
 
 
 @dataclass(frozen=True)
-class Entry:
+class HostEntry:
     """A name in a directory of a host. `size` is None for everything but a regular file."""
 
     name: str
@@ -22,8 +22,8 @@ class Entry:
     directory: bool = False
 
 
-def entry(name: str, mode: int, size: int) -> Entry:
-    return Entry(name, size if stat.S_ISREG(mode) else None, stat.S_ISDIR(mode))
+def entry(name: str, mode: int, size: int) -> HostEntry:
+    return HostEntry(name, size if stat.S_ISREG(mode) else None, stat.S_ISDIR(mode))
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class JobHost(Protocol):
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
 
-    def entries(self, directory: str) -> list[Entry]: ...
+    def entries(self, directory: str) -> list[HostEntry]: ...
 
     def read(self, path: str, limit: int) -> Iterator[bytes]:
         """Yield the first `limit` bytes of a file, in pieces."""

@@ -25,7 +25,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class File:
+class JobFile:
     """A file to write into the job's directory before it starts (mode 0600), such as a property file with a URI."""
 
     name: str
@@ -51,7 +51,7 @@ class Job:
     name: str
     command: Command
     timeout_s: float
-    files: tuple[File, ...] = ()
+    files: tuple[JobFile, ...] = ()
     collect: tuple[str, ...] = ()
     background: bool = False
     key: str = ""

@@ -13,8 +13,8 @@ from typing import ClassVar
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import RunnerError, ToolMissing
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput, Word
-from benchbrief.runners.meters.meter_points import FIGURES, Point, Reader, points_of
-from benchbrief.runners.sampling import Reading, Step, sampling_job
+from benchbrief.runners.meters.meter_points import FIGURES, MeterPoint, MeterReader, points_of
+from benchbrief.runners.sampling import Reading, SampleStep, sampling_job
 from benchbrief.runners.seams import Node
 
 _NOISE = ("IANA PEN registry", "Created directory: ")
@@ -29,7 +29,7 @@ def below_zero_words(watts: float) -> str:
 
 
 def describe_failure(
-    kind: PowerMeter, node: Node, output: JobOutput, ended: bool, below_zero: float | None = None
+    kind: AnyMeter, node: Node, output: JobOutput, ended: bool, below_zero: float | None = None
 ) -> RunnerError:
     """Return the error for a trial reading without watts, or with watts `below_zero`."""
     meter = points_of(node)[0].meter
@@ -70,7 +70,7 @@ def _lines(path: Path) -> list[str]:
         return file.read(20_000).decode("utf-8", "replace").splitlines()
 
 
-class PowerMeter(ABC):
+class AnyMeter(ABC):
     """What every meter has.
 
     `tool` is the program that reads the meter, and the Debian package that has the program. Each of `hints` is a
@@ -81,7 +81,7 @@ class PowerMeter(ABC):
     hints: ClassVar[tuple[tuple[str, str], ...]] = ()
 
     @abstractmethod
-    def trial(self, probe: Probe, points: tuple[Point, ...], node: Node) -> Job:
+    def trial(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node) -> Job:
         """Return a job that reads the meter once, before anything is measured."""
 
     def watts(self, reading: Reading) -> float | None:
@@ -89,16 +89,16 @@ class PowerMeter(ABC):
         return parse_watts(reading)
 
 
-class SampledMeter(PowerMeter):
+class SampledMeter(AnyMeter):
     """A meter that a job reads while the load runs."""
 
     trial_rounds: ClassVar[int] = 1
 
     @abstractmethod
-    def job(self, probe: Probe, points: tuple[Point, ...], node: Node, rounds: int | None = None) -> Job:
+    def job(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node, rounds: int | None = None) -> Job:
         """Return a job that samples until it is stopped, or `rounds` times."""
 
-    def trial(self, probe: Probe, points: tuple[Point, ...], node: Node) -> Job:
+    def trial(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node) -> Job:
         return self.job(probe, points, node, self.trial_rounds)
 
 
@@ -112,10 +112,10 @@ class Meter(SampledMeter):
     figures: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
+    def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
         """Return how points are read. The first line that its header prints is `meter` and the meter's name."""
 
-    def job(self, probe: Probe, points: tuple[Point, ...], node: Node, rounds: int | None = None) -> Job:
+    def job(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node, rounds: int | None = None) -> Job:
         """Return a job that samples until it is stopped, or `rounds` times. It ends at once when its header fails."""
         reader = self.reader(points, node)
         read, figures = _together(reader.reads), (*FIGURES, *self.figures)
@@ -131,15 +131,15 @@ class CountingMeter(Meter):
     @abstractmethod
     def moved(
         self, probe: Probe, output: JobOutput, header: Sequence[str], found: list[Reading], window: tuple[float, float]
-    ) -> list[tuple[Step, float | None]]:
+    ) -> list[tuple[SampleStep, float | None]]:
         """Return the watts over each interval between readings."""
 
 
-class RecordedMeter(PowerMeter):
+class RecordedMeter(AnyMeter):
     """A meter that writes a log itself. The log is read after each measurement."""
 
     @abstractmethod
-    def job_after(self, points: tuple[Point, ...], since: float, until: float) -> Job:
+    def job_after(self, points: tuple[MeterPoint, ...], since: float, until: float) -> Job:
         """Return a job that fetches the readings between two times (epoch seconds), then ends."""
 
 

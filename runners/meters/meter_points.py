@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from benchbrief.model.plan import PowerMeter, Reference
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import File, Word
+from benchbrief.runners.jobs.tasks import JobFile, Word
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Node
@@ -32,7 +32,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Point:
+class MeterPoint:
     """One thing to read: `part` of `meter` ("" for all of it) at `address` ("" for the host)."""
 
     meter: PowerMeter
@@ -41,7 +41,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Reader:
+class MeterReader:
     """How points are read: `header` prints what does not change, and each of `reads` one point.
 
     `env` and `files` may hold secrets.
@@ -50,10 +50,10 @@ class Reader:
     header: str
     reads: tuple[str, ...]
     env: Mapping[str, Word] = field(default_factory=dict)
-    files: tuple[File, ...] = ()
+    files: tuple[JobFile, ...] = ()
 
 
-def points_of(node: Node) -> tuple[Point, ...]:
+def points_of(node: Node) -> tuple[MeterPoint, ...]:
     """Return the points of the node, or, for a shared meter, of the hardware. Raises RunnerError without any."""
     hardware = node.hardware
     if not hardware.power:
@@ -61,15 +61,15 @@ def points_of(node: Node) -> tuple[Point, ...]:
     return tuple(point for meter in hardware.power for point in _of(meter, hardware.hosts.index(node.host.id)))
 
 
-def _of(meter: PowerMeter, index: int) -> Iterator[Point]:
+def _of(meter: PowerMeter, index: int) -> Iterator[MeterPoint]:
     if not meter.addresses:
         parts = meter.parts[index : index + 1] if len(meter.parts) > 1 else meter.parts
-        yield Point(meter, "", *(parts or ("",)))
+        yield MeterPoint(meter, "", *(parts or ("",)))
         return
     places = list(zip(meter.addresses, meter.parts or ("",) * len(meter.addresses), strict=True))
     if not meter.shared and len(places) > 1:
         places = places[index : index + 1]
-    yield from (Point(meter, address, part) for address, part in places)
+    yield from (MeterPoint(meter, address, part) for address, part in places)
 
 
 def given(meter: PowerMeter, key: str) -> str:

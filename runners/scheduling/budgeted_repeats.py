@@ -33,7 +33,7 @@ from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedS
 
 
 @dataclass(frozen=True)
-class Sampled:
+class RepeatValues:
     """What a probe has at a point, or a metric over that: one value for each repeat, in any unit.
 
     The width of its interval is a share of the mean, or of `least` where the mean is smaller: a share near 0 %, or a
@@ -45,7 +45,7 @@ class Sampled:
 
 
 @dataclass(frozen=True)
-class Readings:
+class UndecidedPoints:
     """`open` has the points that expectations read which the repeats can't decide yet, with how far from it they are:
     half the width of the interval of the mean difference, as a share of that difference. `decided` are the points
     at which the repeats decide each expectation that reads them. `compared` has the points that open expectations
@@ -53,16 +53,16 @@ class Readings:
 
     open: Mapping[Point, float] = field(default_factory=dict)
     decided: Collection[Point] = frozenset()
-    sampled: Mapping[Point, Sequence[Sampled]] = field(default_factory=dict)
+    sampled: Mapping[Point, Sequence[RepeatValues]] = field(default_factory=dict)
     compared: Mapping[Point, Collection[Point]] = field(default_factory=dict)
 
 
-ReadTables = Callable[[RunRecord], Readings]
+ReadTables = Callable[[RunRecord], UndecidedPoints]
 
 
-def nothing_read(_record: RunRecord) -> Readings:
+def nothing_read(_record: RunRecord) -> UndecidedPoints:
     """Return the readings of a spec without expectations and probes."""
-    return Readings()
+    return UndecidedPoints()
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class PointSoFar:
 
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
     ended: int = 0
-    sampled: Sequence[Sampled] = ()
+    sampled: Sequence[RepeatValues] = ()
 
 
 @dataclass
@@ -440,7 +440,7 @@ class Budgets:
                 out += self._leave_out(cells, _enough(group), "")
         return out
 
-    def _add_readings(self, groups: Sequence[Group], turns: Sequence[_Turn], known: Readings) -> None:
+    def _add_readings(self, groups: Sequence[Group], turns: Sequence[_Turn], known: UndecidedPoints) -> None:
         place_of = {point: place for place, turn in enumerate(turns) for point in turn}
         for place, (group, turn) in enumerate(zip(groups, turns, strict=True)):
             points = self._measured(turn)
@@ -453,7 +453,7 @@ class Budgets:
             for point, so_far in zip(points, group.points, strict=True):
                 so_far.sampled = known.sampled.get(point, ())
 
-    def _readings(self, cell: Cell) -> Readings:
+    def _readings(self, cell: Cell) -> UndecidedPoints:
         """Return what the tables say. Where they can't be read, all points are open, so that no repeat is missing for
         that.
 
@@ -464,7 +464,7 @@ class Budgets:
             found = self._read_tables(self._record)
         except Exception as error:  # a run of hours must not end for this, whatever it is
             said = str(error) if isinstance(error, RunnerError | OSError) else repr(error)
-            found = Readings(dict.fromkeys(self._of_point, math.inf))
+            found = UndecidedPoints(dict.fromkeys(self._of_point, math.inf))
             with self._lock:
                 new, self._unread = not self._unread, True
             if new:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, closing
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.commands import printable, quote
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
-from benchbrief.runners.jobs.script_host import Entry
+from benchbrief.runners.jobs.script_host import HostEntry
 from benchbrief.runners.transports import transport_base
 from benchbrief.runners.transports.local.local_transport import LocalTransport, both_streams
 from benchbrief.runners.transports.transport_base import LimitedText
@@ -23,7 +23,7 @@ class NestedTransport(LocalTransport):
     Files are read there, too. Ports there can't be reached, unless a transport has a `forward` of its own.
     """
 
-    def entries(self, directory: str) -> list[Entry]:
+    def entries(self, directory: str) -> list[HostEntry]:
         try:
             with closing(self._output(transport_base.listing_script(directory), f"can't list {directory}")) as listed:
                 return transport_base.read_listing(listed, MAX_ENTRIES + 1)[0]

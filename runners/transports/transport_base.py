@@ -13,7 +13,7 @@ from benchbrief.model.plan import Host
 from benchbrief.runners.jobs import detached_jobs, host_claims
 from benchbrief.runners.jobs.commands import printable, quote
 from benchbrief.runners.jobs.fetch_outputs import fetch
-from benchbrief.runners.jobs.script_host import Claim, Entry, entry
+from benchbrief.runners.jobs.script_host import Claim, HostEntry, entry
 from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.seams import JobState, RunningJob
@@ -46,7 +46,7 @@ class JobTransport(ABC):
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
 
     @abstractmethod
-    def entries(self, directory: str) -> list[Entry]: ...
+    def entries(self, directory: str) -> list[HostEntry]: ...
 
     @abstractmethod
     def read(self, path: str, limit: int) -> Iterator[bytes]: ...
@@ -96,12 +96,12 @@ def listing_script(directory: str) -> str:
     return f"cd -- {quote(directory)} && ls >/dev/null && {{ {_FIND}; echo end $?//; }}"
 
 
-def read_listing(pieces: Iterable[bytes], most: int) -> tuple[list[Entry], int]:
+def read_listing(pieces: Iterable[bytes], most: int) -> tuple[list[HostEntry], int]:
     """Return at most `most` entries of a listing, and the exit code of `find`. Raises BadListing.
 
     Reads the pieces to their end, except of a listing that is longer.
     """
-    found: list[Entry] = []
+    found: list[HostEntry] = []
     code = None
     rest = b""
     for piece in pieces:
@@ -120,7 +120,7 @@ def read_listing(pieces: Iterable[bytes], most: int) -> tuple[list[Entry], int]:
     return found, code
 
 
-def _entry(line: bytes) -> Entry:
+def _entry(line: bytes) -> HostEntry:
     match = _LINE.fullmatch(line)
     if match is None:
         raise BadListing(f"`stat` printed `{printable(line[:100].decode(errors='replace'))}`")

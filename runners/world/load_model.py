@@ -40,7 +40,7 @@ EDGES = tuple(_FIRST_S * 10 ** (i / PER_DECADE) for i in range(_MOST + 2))
 
 
 @dataclass(frozen=True)
-class Latencies:
+class LatencyMix:
     """A distribution: two exponential parts with these means, a fixed part, and a lag, all in seconds.
 
     The lag is how far a load that is too high for the hosts is behind its schedule. It grows from `lag_from` to
@@ -182,7 +182,7 @@ def mix(shares: Mapping[str, float]) -> Demand:
 
 
 @dataclass(frozen=True)
-class Network:
+class QueueNetwork:
     """A closed network: `nodes` machines, and the mean demand of the operations. Times are in seconds.
 
     `remote`: whether the load comes over the network, as for a server but not for a library.
@@ -193,11 +193,11 @@ class Network:
     demand: Demand
     remote: bool
 
-    def at(self, threads: int) -> Point:
+    def at(self, threads: int) -> SolvedNetwork:
         """Solve the network for so many threads, at least one."""
         return self._walk(threads)[-1]
 
-    def offered(self, rate: float, threads: int) -> Point:
+    def offered(self, rate: float, threads: int) -> SolvedNetwork:
         """Solve it for so many operations a second from at most `threads` threads, of which only those needed are
         busy."""
         points = self._walk(threads)
@@ -209,17 +209,17 @@ class Network:
         span = high.ops_per_s - low.ops_per_s
         part = (rate - low.ops_per_s) / span if span > 0 else 0.0
         cpu, disk = (low.cpu_queue, high.cpu_queue), (low.disk_queue, high.disk_queue)
-        return Point(self, rate, *(a + (b - a) * max(0.0, part) for a, b in (cpu, disk)))
+        return SolvedNetwork(self, rate, *(a + (b - a) * max(0.0, part) for a, b in (cpu, disk)))
 
-    def _walk(self, threads: int) -> tuple[Point, ...]:
+    def _walk(self, threads: int) -> tuple[SolvedNetwork, ...]:
         return _solved(self, threads)
 
 
 @dataclass(frozen=True)
-class Point:
+class SolvedNetwork:
     """A solved network: operations per second, and the queues that an arriving operation finds at a node."""
 
-    network: Network
+    network: QueueNetwork
     ops_per_s: float
     cpu_queue: float
     disk_queue: float
@@ -244,7 +244,7 @@ def _residence(service_s: float, servers: float, found: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def _solved(network: Network, threads: int) -> tuple[Point, ...]:
+def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
     """Return the points for 1, 2, ... threads. An arriving operation finds the queues of a network with one thread
     less."""
     machine, demand = network.machine, network.demand
@@ -253,8 +253,8 @@ def _solved(network: Network, threads: int) -> tuple[Point, ...]:
     points = []
     cpu = disk = 0.0
     for customers in range(1, max(1, threads) + 1):
-        rate = customers / Point(network, 0.0, cpu, disk).latency_s
-        points.append(Point(network, rate, cpu, disk))
+        rate = customers / SolvedNetwork(network, 0.0, cpu, disk).latency_s
+        points.append(SolvedNetwork(network, rate, cpu, disk))
         per_node = rate / network.nodes
         cpu, disk = per_node * cpu_s * (1 + cpu), per_node * disk_s * (1 + disk)
     return tuple(points)
@@ -411,12 +411,12 @@ def warmth(start: float, end: float) -> float:
     return 1.0 - _COLD * _WARMING_S * moved / (end - start)
 
 
-class Load:
+class TaskLoad:
     """A task while it runs. Rates are in operations per second."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        network = Network(task.machine, len(task.nodes), mix(task.mix), task.remote)
+        network = QueueNetwork(task.machine, len(task.nodes), mix(task.mix), task.remote)
         self._full = network.at(task.all_threads)
         # Each repeat differs, but all load generators of the cell have the same speed.
         self._speed = math.exp(SPREAD * chance(task.seed, task.hash).gauss(0.0, 1.0))
@@ -502,15 +502,15 @@ class Load:
         return ReportedPhase(end - start, done, errors, (*operations, *self._beside(start, end)))
 
     @staticmethod
-    def _service(operation: str, count: int, errors: int, latencies: Latencies) -> ReportedOperation:
+    def _service(operation: str, count: int, errors: int, latencies: LatencyMix) -> ReportedOperation:
         in_total = operation != "read_modify_write"
         buckets = latencies.counts(count)
         return ReportedOperation(operation, "service", count, errors, latencies.mean_s, buckets, in_total)
 
-    def _latencies(self, operation: str, start: float, end: float) -> Latencies:
+    def _latencies(self, operation: str, start: float, end: float) -> LatencyMix:
         slower = 1.0 / (self._speed * self.warmth(start, end))
         cpu, disk, network = self._point.residence(demand_of(operation))
-        return Latencies(cpu * slower, disk * slower, network * slower)
+        return LatencyMix(cpu * slower, disk * slower, network * slower)
 
     def _intended(self, operation: str, count: int, start: float, end: float) -> ReportedOperation:
         latencies = self._intended_latencies(operation, start, end)
@@ -518,7 +518,7 @@ class Load:
             operation, "intended", count, 0, latencies.mean_s, latencies.counts(count), in_total=False
         )
 
-    def _intended_latencies(self, operation: str, start: float, end: float) -> Latencies:
+    def _intended_latencies(self, operation: str, start: float, end: float) -> LatencyMix:
         """Return intended latency: service time, the wait for a free thread, and the lag behind the schedule.
 
         The wait follows Sakasegawa's formula for a queue with several servers (1977). The lag grows from the load's
@@ -530,7 +530,7 @@ class Load:
         threads = self.task.threads
         wait = service.mean_s / threads * busy ** (math.sqrt(2 * (threads + 1)) - 1) / (1 - busy)
         behind = max(0.0, 1.0 - capacity / offered)
-        return Latencies(
+        return LatencyMix(
             max(service.first_s, service.second_s) + wait,
             min(service.first_s, service.second_s),
             service.fixed_s,

@@ -29,7 +29,7 @@ from benchbrief.runners.jobs.fetch_outputs import cannot_write
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobOutput
 from benchbrief.runners.seams import JobState, RunningJob, Transport
 from benchbrief.runners.session import Session
-from benchbrief.runners.world.load_model import PAGE_BYTES, REPORTED, TASK, Busy, Load, Machine, Task, chance
+from benchbrief.runners.world.load_model import PAGE_BYTES, REPORTED, TASK, Busy, Machine, Task, TaskLoad, chance
 
 _MOST = 60
 """The most samples of a job: a long job is sampled less often than asked."""
@@ -265,7 +265,7 @@ LOAD, SAMPLE = "simulated-load", "simulated-sampler"
 TASK_FILE = "task.json"
 
 
-class Span(NamedTuple):
+class LoadSpan(NamedTuple):
     """A machine's load from `start` to `end`, in epoch seconds by its clock."""
 
     start: float
@@ -278,10 +278,10 @@ class SimulatedMachine:
 
     def __init__(self) -> None:
         self.now = EPOCH
-        self.spans: list[Span] = []
+        self.spans: list[LoadSpan] = []
         self._forgotten: dict[str, float] = {}
 
-    def was_busy(self, span: Span) -> None:
+    def was_busy(self, span: LoadSpan) -> None:
         self.spans.append(span)
         while len(self.spans) > _KEPT:
             old = self.spans.pop(0)
@@ -413,7 +413,7 @@ class _RunningLoad(_Running):
 
     def collect(self, into: Path) -> JobOutput:
         task = self._task
-        load = Load(task)
+        load = TaskLoad(task)
         if task.failing:
             message = json.dumps(to_data(say.simulated_failure(host=", ".join(task.failing))))
             return _kept(into, self._job, b"", message, (self._started_at, self._started_at), self._host, 1)
@@ -421,7 +421,7 @@ class _RunningLoad(_Running):
         ended_at = record.began_at + record.seconds
         busy = load.busy()
         for name in task.nodes:
-            self._hosts.machine(name).was_busy(Span(self._started_at, ended_at, busy))
+            self._hosts.machine(name).was_busy(LoadSpan(self._started_at, ended_at, busy))
         for machine in self._machines:
             machine.now = max(machine.now, ended_at)
         return _kept(into, self._job, REPORTED.dump_json(record), "", (self._started_at, ended_at), self._host, 0)

@@ -37,7 +37,7 @@ from benchbrief.runners.drivers.output_evidence import require_few_errors, timeo
 from benchbrief.runners.errors import BadOutput, LoadShort, RunnerError
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading
-from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.scheduling.knee_search import Flag
 from benchbrief.runners.scheduling.measuring_ends import steady_end, warnings_of
@@ -76,7 +76,7 @@ from benchbrief.runners.world.simulated_hosts import (
     choose_failing,
     reading_of,
 )
-from benchbrief.runners.world.world_seams import Meter, OpenHosts, Readings
+from benchbrief.runners.world.world_seams import Meter, OpenHosts, ReadsCounters
 
 _READINGS = 20
 _SPACE_LOADED, _SPACE_WRITTEN = 1.05, 1.2
@@ -228,7 +228,7 @@ class SimulatedProbe:
     def job(self, probe: Probe, node: Node) -> Job:
         machine, library = Machine.of(node.hardware), probe.on == "tool"
         sampler = Sampler(self._of, node.host.id, probe.every_s, machine, self._seed, library=library)
-        file = File(TASK_FILE, (SAMPLER.dump_json(sampler).decode(),))
+        file = JobFile(TASK_FILE, (SAMPLER.dump_json(sampler).decode(),))
         command = Command((SAMPLE, TASK_FILE))
         return Job(f"{self._of} probe", command, timeout_s=_LONGEST_S, files=(file,), background=True)
 
@@ -390,7 +390,7 @@ def _ended(record: ReportedSteady, rule: UntilSteady) -> SteadyEnd:
 
 
 def _job(context: CellContext, task: Task) -> Job:
-    file = File(TASK_FILE, (TASK.dump_json(task).decode(),))
+    file = JobFile(TASK_FILE, (TASK.dump_json(task).decode(),))
     return Job(task.step, Command((LOAD, TASK_FILE)), timeout_s(context.cell, task.step), files=(file,))
 
 
@@ -564,9 +564,9 @@ class SimulatedWorld:
     def driver(self, name: str) -> Driver:
         return SimulatedDriver(name, self.simulated.seed, self.simulated.errors, self._fails)
 
-    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.Found:
+    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.FoundTool:
         del transport, driver, configured
-        return tool_discovery.Found(LOAD, say.simulated())
+        return tool_discovery.FoundTool(LOAD, say.simulated())
 
     def digest(self, transport: Transport, path: str) -> str:
         del transport, path
@@ -580,7 +580,7 @@ class SimulatedWorld:
     def probe_kind(self, name: str) -> ProbeKind:
         return SimulatedProbe(name, self.simulated.seed)
 
-    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> Readings:
+    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> ReadsCounters:
         del seconds, keep
         if not isinstance(engine, SimulatedEngine):
             raise RunnerError("only a simulated database has simulated counters")

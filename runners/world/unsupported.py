@@ -122,7 +122,7 @@ def try_meters(
 
 # --- missing tools ---
 
-Tools = dict[tuple[str, str, str | None], tool_discovery.Found]
+Tools = dict[tuple[str, str, str | None], tool_discovery.FoundTool]
 """Load generators by host, name and the path that the spec gives."""
 
 _Look = Callable[[Transport], object]

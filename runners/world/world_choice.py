@@ -27,7 +27,7 @@ from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.world import unsupported
 from benchbrief.runners.world.server_counters import CounterReadings, Counters
 from benchbrief.runners.world.simulated_world import SimulatedWorld
-from benchbrief.runners.world.world_seams import Meter, OpenHosts, Readings, World
+from benchbrief.runners.world.world_seams import Meter, OpenHosts, ReadsCounters, World
 
 _SLICE_S = 0.5
 """How often, in seconds, a pause checks whether the run must end."""
@@ -61,7 +61,7 @@ class RealWorld:
     def driver(self, name: str) -> Driver:
         return plugins.driver(name)
 
-    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.Found:
+    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.FoundTool:
         return tool_discovery.find(transport, driver, configured)
 
     def digest(self, transport: Transport, path: str) -> str:
@@ -73,7 +73,7 @@ class RealWorld:
     def probe_kind(self, name: str) -> ProbeKind:
         return plugins.probe_kind(name)
 
-    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> Readings:
+    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> ReadsCounters:
         return CounterReadings(engine.counters, seconds, keep)
 
     def clock(self, transport: Transport) -> ClockReading | None:

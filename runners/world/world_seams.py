@@ -31,7 +31,7 @@ class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
         ...
 
 
-class Readings(AbstractContextManager["Readings"], Protocol):
+class ReadsCounters(AbstractContextManager["ReadsCounters"], Protocol):
     """A server's counters, read beside a measurement: see `runners/world/server_counters.py`."""
 
     before: Counters
@@ -81,7 +81,7 @@ class World(Protocol):
 
     def driver(self, name: str) -> Driver: ...
 
-    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.Found: ...
+    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tool_discovery.FoundTool: ...
 
     def digest(self, transport: Transport, path: str) -> str:
         """Return the SHA-256 of a tool; "" when it is unknown."""
@@ -91,7 +91,7 @@ class World(Protocol):
 
     def probe_kind(self, name: str) -> ProbeKind: ...
 
-    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> Readings:
+    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> ReadsCounters:
         """Read the engine's counters beside a measurement of `seconds`. Passes some, with their time, to `keep`."""
         ...
 

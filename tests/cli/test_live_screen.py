@@ -18,7 +18,7 @@ from benchbrief.progress.live_screen import host_summary, screen
 from benchbrief.progress.openmetrics import text
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.run_view import LiveRun
-from benchbrief.runners.execution.live_numbers import Reading, load_of
+from benchbrief.runners.execution.live_numbers import JobReading, load_of
 from benchbrief.running.run_output import grouped
 from tests.support.plans import compile_spec
 from tests.support.waiting import until
@@ -27,7 +27,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NOW = 1_000_000.0
 
 
-def going_on(hosts: int) -> tuple[LiveRun, list[Reading]]:
+def going_on(hosts: int) -> tuple[LiveRun, list[JobReading]]:
     """As many cells as hosts, all being measured, with a load generator and probes that speak."""
     plan = compile_spec(EXAMPLES / "quickstart.bench")
     first = plan.cells[0]
@@ -41,9 +41,9 @@ def going_on(hosts: int) -> tuple[LiveRun, list[Reading]]:
         view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash="", attempt=1))
         view.apply(j.StepStarted(at=NOW - 12, cell=cell.id, attempt=1, step="measure", seconds=30))
         load = {"ops_per_s": 15_203.0, "latency_s": 0.00123, "latency_of": "p99 read"}
-        readings.append(Reading(cell=cell.id, host=f"host-{n}", at=NOW, **load))
+        readings.append(JobReading(cell=cell.id, host=f"host-{n}", at=NOW, **load))
         measures = {"cpu.utilisation": 0.43, "power": 231.0}
-        readings.append(Reading(cell=cell.id, host=f"host-{n}", at=NOW, measures=measures))
+        readings.append(JobReading(cell=cell.id, host=f"host-{n}", at=NOW, measures=measures))
     return view, readings
 
 
@@ -77,7 +77,7 @@ def test_a_load_shows_its_rate_in_records_and_the_time_left() -> None:
     view = LiveRun(plan)
     view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash="", attempt=1))
     view.apply(j.StepStarted(at=NOW - 10, cell=cell.id, attempt=1, step="load", seconds=30))
-    reading = Reading(cell=cell.id, host="local", at=NOW, ops_per_s=1234.4, done=1000)
+    reading = JobReading(cell=cell.id, host="local", at=NOW, ops_per_s=1234.4, done=1000)
     text = screen(view, [reading], NOW, (140, 24), UNICODE).plain
     assert "load  10 s of about 30 s  1,234 records/s, loaded in about 40 s" in text
     assert view.load_left_s(cell.id, load_of(cell.id, [reading]), NOW) == 40
@@ -122,7 +122,7 @@ def test_where_nothing_is_live_a_long_cell_says_now_and_then_that_it_goes_on(
     assert not sys.stderr.isatty()
     plan = compile_spec(EXAMPLES / "quickstart.bench")
     cell = plan.cells[0].id
-    numbers = Reading(cell=cell, host="local", at=NOW, ops_per_s=15_203.0, latency_s=0.00123, latency_of="p99 read")
+    numbers = JobReading(cell=cell, host="local", at=NOW, ops_per_s=15_203.0, latency_s=0.00123, latency_of="p99 read")
     said = ""
 
     def heard(pattern: str) -> bool:

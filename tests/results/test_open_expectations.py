@@ -16,7 +16,7 @@ from benchbrief.results.runs.interim_results import AskedSoFar, GrowingTables
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, each_record, read_run
 from benchbrief.runners.journal.run_folder import create_run
-from benchbrief.runners.scheduling.budgeted_repeats import Readings
+from benchbrief.runners.scheduling.budgeted_repeats import UndecidedPoints
 from tests.support.plans import compile_spec
 
 SPEC = """
@@ -105,4 +105,4 @@ def test_an_expectation_is_open_where_its_verdict_is_undecided_after_every_cell(
 
 def test_without_repeats_to_compare_nothing_is_open(tmp_path: Path) -> None:
     (tmp_path / "a.bench").write_text(SPEC.replace("@REPEATS@", "4"))
-    assert AskedSoFar(tmp_path, compile_spec(tmp_path / "a.bench")).read(RunRecord()) == Readings()
+    assert AskedSoFar(tmp_path, compile_spec(tmp_path / "a.bench")).read(RunRecord()) == UndecidedPoints()

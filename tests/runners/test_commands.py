@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.commands import exec_line, exports, mask_command, quote, script, secrets_of, shell_line
-from benchbrief.runners.jobs.tasks import Command, File, Job
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile
 from benchbrief.runners.journal.secret_masking import MASK, Masking, Secret
 
 # What a process can be given: no NUL, no lone surrogates.
@@ -109,7 +109,7 @@ def test_a_line_for_a_shell_is_run_by_one() -> None:
 
 def test_all_secrets_of_a_job_are_found() -> None:
     a, b = Secret("a"), Secret("b")
-    job = Job("x", Command(("true",), env={"A": a}), 1, files=(File("f", ("uri=", b)),))
+    job = Job("x", Command(("true",), env={"A": a}), 1, files=(JobFile("f", ("uri=", b)),))
     assert set(secrets_of(job)) == {a, b}
 
 

@@ -16,7 +16,7 @@ from benchbrief.model.plan import Host
 from benchbrief.runners.drivers.db_bench import db_bench_output
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
 from benchbrief.runners.drivers.ycsb import ycsb_output
-from benchbrief.runners.execution.live_numbers import LIVE, Live, Monitor, Reading, load_of, read_live
+from benchbrief.runners.execution.live_numbers import LIVE, JobReading, Live, Monitor, load_of, read_live
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.sampling import parse_recent
 from benchbrief.runners.seams import Interim
@@ -86,8 +86,8 @@ def test_db_bench_leaves_its_background_writer_out() -> None:
 
 
 def test_the_operations_so_far_are_those_of_all_load_generators_or_unknown() -> None:
-    one = Reading(cell="c", host="a", at=0.0, ops_per_s=2.0, done=30)
-    other = Reading(cell="c", host="b", at=0.0, ops_per_s=3.0, done=50)
+    one = JobReading(cell="c", host="a", at=0.0, ops_per_s=2.0, done=30)
+    other = JobReading(cell="c", host="b", at=0.0, ops_per_s=3.0, done=50)
     both = load_of("c", (one, other))
     assert both is not None
     assert (both.ops_per_s, both.done) == (5.0, 80)
@@ -109,9 +109,9 @@ def test_only_whole_readings_of_a_probe_count() -> None:
     assert [(each.time, each.lines) for each in parse_recent(text)] == [(10.5, ("cpu 1",)), (11.5, ("cpu 2",))]
 
 
-def count(text: str) -> Reading | None:
+def count(text: str) -> JobReading | None:
     lines = text.split()
-    return Reading(cell="c", host="h", at=time.time(), ops_per_s=float(lines[-1])) if lines else None
+    return JobReading(cell="c", host="h", at=time.time(), ops_per_s=float(lines[-1])) if lines else None
 
 
 def test_a_monitor_follows_a_real_job_and_keeps_the_file_until_the_end(tmp_path: Path) -> None:

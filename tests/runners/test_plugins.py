@@ -16,7 +16,7 @@ from benchbrief.runners.drivers.db_bench.db_bench import DbBench
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.meters.meter_base import Meter, PowerMeter
+from benchbrief.runners.meters.meter_base import AnyMeter, Meter
 from benchbrief.runners.seams import Driver, Engine
 
 
@@ -108,7 +108,7 @@ def test_a_class_that_lacks_methods_is_refused_with_its_package_and_their_names(
 def test_what_is_no_class_or_is_not_below_the_seam_s_is_no_fit() -> None:
     assert plugins.find_misfit(3, Meter) == "is no class"
     assert plugins.find_misfit(int, Meter) == "is not below Meter"
-    assert plugins.find_misfit(Meter, PowerMeter) == "lacks the method `reader`"
+    assert plugins.find_misfit(Meter, AnyMeter) == "lacks the method `reader`"
     assert plugins.find_misfit(DbBench, Engine).startswith("lacks the methods `start`, `look`, ")
     assert plugins.find_misfit(DbBench, Driver) == ""
 

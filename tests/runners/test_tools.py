@@ -41,7 +41,7 @@ def program(path: Path, text: str = "echo version 1.2.3") -> Path:
 def test_the_path_in_the_spec_is_the_only_one_looked_at(here: Transport, tmp_path: Path) -> None:
     program(tmp_path / "bin/db_bench")
     mine = program(tmp_path / "mine/db_bench", "echo db_bench version 9.9.0")
-    assert tool_discovery.find(here, driver("db_bench"), str(mine)) == tool_discovery.Found(str(mine), "9.9.0")
+    assert tool_discovery.find(here, driver("db_bench"), str(mine)) == tool_discovery.FoundTool(str(mine), "9.9.0")
     assert tool_discovery.find(here, driver("db_bench"), str(mine.parent)).path == str(mine)
     with pytest.raises(ToolMissing, match=r"there is no such program in /nowhere/db_bench"):
         tool_discovery.find(here, driver("db_bench"), "/nowhere/db_bench")
@@ -118,7 +118,7 @@ def with_java(tmp_path: Path, version: str) -> None:
 def test_ycsb_s_version_is_its_core_jar_s(here: Transport, tmp_path: Path) -> None:
     with_java(tmp_path, "17.0.15")
     home = ycsb_home(tmp_path / "ycsb-0.17.0")
-    assert tool_discovery.find(here, driver("ycsb"), str(home)) == tool_discovery.Found(
+    assert tool_discovery.find(here, driver("ycsb"), str(home)) == tool_discovery.FoundTool(
         str(home / "bin/ycsb.sh"), "0.17.0"
     )
 

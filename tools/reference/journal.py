@@ -30,7 +30,7 @@ _PARTS_OF_SEARCH = (events.SearchPoint,)
 _STATUS = (
     run_summary.RunStatus,
     run_summary.CellStatus,
-    live_numbers.Load,
+    live_numbers.LiveLoad,
     run_summary.BudgetSpent,
     run_summary.RampChoice,
 )

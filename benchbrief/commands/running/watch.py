@@ -62,11 +62,11 @@ def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
 def _shown(run_dir: Path) -> Followed:
     from benchbrief.progress.follow_run import follower_of
     from benchbrief.progress.run_view import known_by_estimate
-    from benchbrief.runners.execution.live_numbers import Reading
+    from benchbrief.runners.execution.live_numbers import JobReading
     from benchbrief.runners.journal.run_folder import load_plan
 
     progress = Progress()
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[JobReading, ...] = ()
     follower = follower_of(run_dir)
     last = follower.look()
     plan = load_plan(run_dir)

@@ -96,7 +96,7 @@ def _seam(kind: str, spec: ExtensionSpec) -> type | None:
     from benchbrief.model.extension_spec import ImporterSpec
     from benchbrief.results.imports.importer_seams import SORTS
     from benchbrief.runners.fleet.scheduler import Scheduler
-    from benchbrief.runners.meters.meter_base import PowerMeter
+    from benchbrief.runners.meters.meter_base import AnyMeter
     from benchbrief.runners.seams import Driver, Engine, ProbeKind
     from benchbrief.runners.transports.transport_base import JobTransport
 
@@ -106,7 +106,7 @@ def _seam(kind: str, spec: ExtensionSpec) -> type | None:
         "engine": Engine,
         "tool": Driver,
         "probe": ProbeKind,
-        "meter": PowerMeter,
+        "meter": AnyMeter,
         "transport": JobTransport,
         "scheduler": Scheduler,
     }

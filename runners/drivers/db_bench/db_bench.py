@@ -314,7 +314,7 @@ def _command(context: CellContext, flags: Mapping[str, str]) -> Command:
     return Command((context.tool_path, *(f"--{name}={value}" for name, value in flags.items())))
 
 
-def _read(context: CellContext, output: JobOutput) -> text.Output:
+def _read(context: CellContext, output: JobOutput) -> text.DbBenchOutput:
     stdout = (
         read_output_lines(output.stdout, history.PRINTED_BYTES)
         if _database_probe(context)
@@ -323,7 +323,7 @@ def _read(context: CellContext, output: JobOutput) -> text.Output:
     return text.read(stdout, read_output_lines(output.stderr))
 
 
-def _proven(context: CellContext, output: JobOutput, found: text.Output) -> text.Headline:
+def _proven(context: CellContext, output: JobOutput, found: text.DbBenchOutput) -> text.Headline:
     """Return the benchmark's headline, when the output is complete. Raises BadOutput."""
     benchmark = context.workload.benchmark
     require_exit(output, "db_bench")
@@ -342,7 +342,7 @@ def _proven(context: CellContext, output: JobOutput, found: text.Output) -> text
     return headline
 
 
-def _properties(context: CellContext, found: text.Output) -> dict[str, str]:
+def _properties(context: CellContext, found: text.DbBenchOutput) -> dict[str, str]:
     properties: dict[str, str] = {
         "latency": say.latency_service(),
         "loop": say.loop_closed(),
@@ -361,7 +361,7 @@ def _properties(context: CellContext, found: text.Output) -> dict[str, str]:
     return properties
 
 
-def _background(found: text.Output, operation: str, seconds: float) -> tuple[Operation | None, str]:
+def _background(found: text.DbBenchOutput, operation: str, seconds: float) -> tuple[Operation | None, str]:
     """Return the background thread's operations, and the source of that number."""
     ticker = found.tickers.get(_TICKERS.get(operation, ""))
     if ticker and ticker.count:

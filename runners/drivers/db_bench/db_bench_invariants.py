@@ -18,8 +18,7 @@ from benchbrief.model.measurement import Histogram
 from benchbrief.model.message import share_figure
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.db_bench.db_bench_output import Block, Headline, say
-from benchbrief.runners.drivers.db_bench.db_bench_output import Output as Text
+from benchbrief.runners.drivers.db_bench.db_bench_output import DbBenchOutput, Headline, HistogramBlock, say
 from benchbrief.runners.drivers.output_invariants import QUANTISED, Invariant, Printed, parse_printed
 from benchbrief.runners.errors import BadOutput
 
@@ -89,15 +88,15 @@ _LONG_S = 5.0
 
 
 @dataclass(frozen=True)
-class Output:
+class CheckedBenchmark:
     """One benchmark's lines, and those before all results. `threads` is None when unknown."""
 
-    text: Text
+    text: DbBenchOutput
     headline: Headline
     threads: int | None = None
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[HistogramBlock, ...]:
         return tuple(block for block in self.text.blocks if block.operation not in ("compress", "uncompress"))
 
     def cell(self, name: str) -> Printed | None:
@@ -122,12 +121,12 @@ class Output:
         return sum(float(text) for text, _ in each)
 
 
-def find_problems(text: Text, headline: Headline, threads: int | None = None) -> list[str]:
+def find_problems(text: DbBenchOutput, headline: Headline, threads: int | None = None) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
-    return list(rule.find_broken(TABLE, Output(text, headline, threads)))
+    return list(rule.find_broken(TABLE, CheckedBenchmark(text, headline, threads)))
 
 
-def _each_once(output: Output) -> Iterator[str]:
+def _each_once(output: CheckedBenchmark) -> Iterator[str]:
     yield from output.text.oddities
     for name, times in Counter(each.name for each in output.text.headlines).items():
         if times > 1:
@@ -138,7 +137,7 @@ def _each_once(output: Output) -> Iterator[str]:
             yield f"the operation {name} has {times} histograms: of {counts} operations"
 
 
-def _rate(output: Output) -> Iterator[str]:
+def _rate(output: CheckedBenchmark) -> Iterator[str]:
     """The rate is truncated to a whole number, and the seconds are rounded to three digits."""
     seconds, done = output.cell("seconds"), output.headline.operations
     if seconds is None or done is None:
@@ -155,7 +154,7 @@ def overlap(threads: int, seconds: float) -> float:
     return max(0.0, 1 - threads * _TURN_S / seconds) if seconds > 0 else 0.0
 
 
-def _threads(output: Output) -> Iterator[str]:
+def _threads(output: CheckedBenchmark) -> Iterator[str]:
     """micros/op is the time of one thread, and the rate is that of all threads."""
     micros = output.cell("micros")
     if micros is None:
@@ -174,7 +173,7 @@ def _least(threads: int, seconds: float) -> float:
     return _THREADS_FEWER * threads * overlap(threads, seconds)
 
 
-def _whole_histograms(output: Output) -> Iterator[str]:
+def _whole_histograms(output: CheckedBenchmark) -> Iterator[str]:
     for block in output.blocks:
         held = block.histogram.count
         if not block.whole:
@@ -183,7 +182,7 @@ def _whole_histograms(output: Output) -> Iterator[str]:
             yield f"the histogram of {block.operation} has no line of percentiles"
 
 
-def _edges(output: Output) -> Iterator[str]:
+def _edges(output: CheckedBenchmark) -> Iterator[str]:
     """`HistogramBucketMapper`: each limit is 1.5 times the previous, truncated to two digits. Older limits are
     closer."""
     if output.text.version and int(output.text.version.partition(".")[0][:4]) < _FIRST_WITH_LIMITS:
@@ -209,7 +208,7 @@ _NEXT = _limits()
 _FIRST_WITH_LIMITS = 5
 
 
-def _shares(output: Output) -> Iterator[str]:
+def _shares(output: CheckedBenchmark) -> Iterator[str]:
     """Each bucket has its share, and the cumulative share up to it."""
     for block in output.blocks:
         below = 0
@@ -221,7 +220,7 @@ def _shares(output: Output) -> Iterator[str]:
                     yield f"the histogram of {block.operation} has a share of {text} % for {counted} of {block.count}"
 
 
-def _percentiles(output: Output) -> Iterator[str]:
+def _percentiles(output: CheckedBenchmark) -> Iterator[str]:
     """Percentiles are interpolated in the buckets, between minimum and maximum (`HistogramStat::Percentile`)."""
     for block in output.blocks:
         if not block.whole or not block.histogram.buckets:
@@ -236,7 +235,7 @@ def _percentiles(output: Output) -> Iterator[str]:
                 yield f"the histogram of {block.operation} has P{name} of {text} us, and its buckets give {at:.2f} us"
 
 
-def _ends(output: Output) -> Iterator[str]:
+def _ends(output: CheckedBenchmark) -> Iterator[str]:
     for block in output.blocks:
         name = f"the histogram of {block.operation}"
         if block.whole:
@@ -247,7 +246,7 @@ def _ends(output: Output) -> Iterator[str]:
                 yield f"{name} has a mean of {rule.format_seconds(block.mean_s)}, and latencies from {bounds}"
 
 
-def _spread(output: Output) -> Iterator[str]:
+def _spread(output: CheckedBenchmark) -> Iterator[str]:
     """`HistogramStat::StandardDeviation` is that of the latencies; of buckets that count while they are read, nan."""
     for block in output.blocks:
         said = parse_printed(block.deviation)
@@ -262,7 +261,7 @@ def _spread(output: Output) -> Iterator[str]:
             yield from rule.check_bucket_spread(name, edges, block.mean_s, said.value / 1e6, 1.5 * said.off / 1e6)
 
 
-def _counts(output: Output) -> Iterator[str]:
+def _counts(output: CheckedBenchmark) -> Iterator[str]:
     """Each operation is one latency. A batch of writes or reads is one for the whole batch."""
     done, timed = output.headline.operations, sum(block.count for block in output.blocks)
     if done is None or not output.blocks or not timed:
@@ -273,7 +272,7 @@ def _counts(output: Output) -> Iterator[str]:
     yield f"{output.headline.name} did {done} operations, and its histograms count {timed}"
 
 
-def _busy(output: Output) -> Iterator[str]:
+def _busy(output: CheckedBenchmark) -> Iterator[str]:
     """micros/op is the threads' time for each operation, and its histograms fill that time.
 
     A thread's first operation is timed from when the thread was made (`Stats::Start` takes the old `start_`), so each
@@ -298,7 +297,7 @@ def _busy(output: Output) -> Iterator[str]:
         yield stated
 
 
-def _data(output: Output) -> Iterator[str]:
+def _data(output: CheckedBenchmark) -> Iterator[str]:
     """RawSize is `Entries` keys and values, in MB of 2^20 bytes."""
     entries, raw, size = output.head("Entries"), output.head("RawSize"), output.size()
     if entries is None or raw is None or size is None:
@@ -311,7 +310,7 @@ def _data(output: Output) -> Iterator[str]:
 _AFTER = re.compile(r"bytes each \((\d+) bytes after compression\)")
 
 
-def _whole_sizes(output: Output) -> Iterator[str]:
+def _whole_sizes(output: CheckedBenchmark) -> Iterator[str]:
     """The sizes before all results are whole numbers of bytes, and that of a value stands there twice."""
     for name, (text, rest) in output.text.head.items():
         size = f"{text} {rest}"
@@ -321,7 +320,7 @@ def _whole_sizes(output: Output) -> Iterator[str]:
             yield f"{name} is `{size[:60]}`, which is no whole number"
 
 
-def _compressed(output: Output) -> Iterator[str]:
+def _compressed(output: CheckedBenchmark) -> Iterator[str]:
     """FileSize is `Entries` keys and values as they are after compression, in MB of 2^20 bytes."""
     entries, size, keys = output.head("Entries"), output.head("FileSize"), output.head("Keys")
     after = _AFTER.match(output.text.head.get("Values", ("", ""))[1])
@@ -333,7 +332,7 @@ def _compressed(output: Output) -> Iterator[str]:
         yield f"FileSize is {size} MB, and {computed} are {entries.value * each / _MB:.1f} MB"
 
 
-def _written(output: Output) -> Iterator[str]:
+def _written(output: CheckedBenchmark) -> Iterator[str]:
     """The bytes a second of writes are the rate times the size of a key and a value."""
     mb, size = output.cell("mb_per_s"), output.size()
     keys = output.text.head.get("Keys", ("", ""))[1]
@@ -346,7 +345,7 @@ def _written(output: Output) -> Iterator[str]:
         yield f"{output.headline.name} wrote {mb} MB/s, and {computed}"
 
 
-def _read(output: Output) -> Iterator[str]:
+def _read(output: CheckedBenchmark) -> Iterator[str]:
     """The bytes a second of reads are those of the keys that were found, with their values.
 
     The share that was found is known of one thread, so that of all may be off by chance.
@@ -367,7 +366,7 @@ def _read(output: Output) -> Iterator[str]:
         yield f"{output.headline.name} read {mb} MB/s, and {computed} are {rate * share * size / _MB:.1f}"
 
 
-def _found(output: Output) -> Iterator[str]:
+def _found(output: CheckedBenchmark) -> Iterator[str]:
     """A thread finds at most what it asked for, and asks for at most the operations of all."""
     if output.headline.found is None:
         return
@@ -381,14 +380,14 @@ def _found(output: Output) -> Iterator[str]:
         yield f"the thread of {output.headline.name} asked for {asked} keys, and did {done} operations"
 
 
-def _looked_up(output: Output) -> Iterator[str]:
+def _looked_up(output: CheckedBenchmark) -> Iterator[str]:
     """What is looked up is timed as a read: the background writer of readwhilewriting has no histogram."""
     others = [block.operation for block in output.blocks if block.operation != "read"]
     if output.headline.name in _READS and others:
         yield f"{output.headline.name} reads, and has a histogram of the operation {others[0]}"
 
 
-TABLE: tuple[Invariant[Output], ...] = (
+TABLE: tuple[Invariant[CheckedBenchmark], ...] = (
     Invariant("One result of a benchmark, one histogram of an operation, each line whole", _each_once),
     Invariant("`ops/sec` x `seconds` is `operations`", _rate),
     Invariant("`micros/op` x `ops/sec` is the threads that ran at once", _threads),

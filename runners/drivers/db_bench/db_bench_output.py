@@ -88,7 +88,7 @@ COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values
 
 
 @dataclass(frozen=True)
-class Slice:
+class CounterSlice:
     """How much counters grew in one interval, which ended at `ended` (epoch seconds, by the host's clock).
 
     db_bench prints the second alone: on average, an interval ends in the middle of it.
@@ -115,16 +115,18 @@ def is_line(line: str) -> bool:
     return line.startswith(" ") and "rocksdb." in line and _LINE.match(line) is not None
 
 
-def read_slices(lines: Iterable[str]) -> tuple[Slice, ...]:
+def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
     """Return the history's counters that measures are made of, in order of time."""
     found: dict[int, dict[str, int]] = {}
     for line in lines:
         if line.startswith(" ") and "rocksdb." in line and (match := _LINE.match(line)) and match[2] in COUNTERS:
             found.setdefault(int(match[1]), {})[match[2]] = int(match[3])
-    return tuple(Slice(ended + 0.5, found[ended]) for ended in sorted(found))
+    return tuple(CounterSlice(ended + 0.5, found[ended]) for ended in sorted(found))
 
 
-def make_samples(found: Sequence[Slice], every_s: float, node: str, window: tuple[float, float]) -> tuple[Sample, ...]:
+def make_samples(
+    found: Sequence[CounterSlice], every_s: float, node: str, window: tuple[float, float]
+) -> tuple[Sample, ...]:
     """Return rates for each interval inside the window, and one ratio each for all of them. Missing counters give
     none."""
     inside = list(_inside(found, every_s, window))
@@ -148,7 +150,7 @@ def make_samples(found: Sequence[Slice], every_s: float, node: str, window: tupl
     )
 
 
-def _inside(found: Sequence[Slice], every_s: float, window: tuple[float, float]) -> Iterator[Slice]:
+def _inside(found: Sequence[CounterSlice], every_s: float, window: tuple[float, float]) -> Iterator[CounterSlice]:
     """Yield those inside the window, as far as that is known."""
     for each in found:
         if each.ended - every_s >= window[0] - 0.5 and each.ended <= window[1] + 0.5:
@@ -166,7 +168,7 @@ def _seconds(ended: Sequence[float], every_s: float) -> float:
     return span / (len(ended) - 1) if abs(span - asked) > 1 else every_s
 
 
-def _ratios(inside: Sequence[Slice], seconds: float) -> Iterator[tuple[str, float]]:
+def _ratios(inside: Sequence[CounterSlice], seconds: float) -> Iterator[tuple[str, float]]:
     hits, misses, written, stalled = (_total(inside, name) for name in (_HITS, _MISSES, _WRITTEN, _STALL))
     if hits is not None and misses is not None and hits + misses > 0:
         yield "database.cache_hit_ratio", hits / (hits + misses)
@@ -178,7 +180,7 @@ def _ratios(inside: Sequence[Slice], seconds: float) -> Iterator[tuple[str, floa
         yield "database.write_amplification", sum(stored) / written
 
 
-def _total(inside: Sequence[Slice], name: str) -> int | None:
+def _total(inside: Sequence[CounterSlice], name: str) -> int | None:
     """Sum one counter; None when an interval lacks it."""
     counts = [each.grew[name] for each in inside if name in each.grew]
     return sum(counts) if len(counts) == len(inside) else None
@@ -240,7 +242,7 @@ class Headline:
 
 
 @dataclass(frozen=True)
-class Block:
+class HistogramBlock:
     """One `Microseconds per <operation>:` histogram; times in seconds. `whole`: no part of it is missing.
 
     `median`, `percentiles` and `deviation` are in microseconds as printed. `shares` are printed beside each bucket's
@@ -311,9 +313,9 @@ class Tickers:
 
 
 @dataclass(frozen=True)
-class Output:
+class DbBenchOutput:
     headlines: tuple[Headline, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[HistogramBlock, ...]
     tickers: Mapping[str, Tickers]
     warnings: tuple[str, ...]
     errors: tuple[str, ...]
@@ -332,7 +334,7 @@ class Output:
         return next((headline for headline in self.headlines if headline.name == benchmark), None)
 
 
-def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
+def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
     """Read what is there, even if much is missing. The driver judges whether it is enough."""
     headlines: list[Headline] = []
     blocks = _Blocks()
@@ -379,7 +381,7 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
                 written = _add_keys(written, match)
             else:
                 blocks.feed(line)
-    return Output(
+    return DbBenchOutput(
         tuple(headlines),
         blocks.end(),
         tickers,
@@ -441,7 +443,7 @@ class _Blocks:
     """Parses histogram blocks, line by line."""
 
     def __init__(self) -> None:
-        self._done: list[Block] = []
+        self._done: list[HistogramBlock] = []
         self._operation = ""
         self._counts: tuple[int, float] | None = None
         self._deviation = ""
@@ -483,12 +485,12 @@ class _Blocks:
                 histogram = Histogram(())
             whole = self._ends is not None and histogram.count == count
             state = self._median, self._percentiles, tuple(self._shares), self._deviation
-            self._done.append(Block(self._operation, count, mean, low, high, histogram, whole, *state))
+            self._done.append(HistogramBlock(self._operation, count, mean, low, high, histogram, whole, *state))
         self._operation, self._counts, self._ends, self._buckets = "", None, None, []
         self._deviation = ""
         self._median, self._percentiles, self._shares = "", (), []
 
-    def end(self) -> tuple[Block, ...]:
+    def end(self) -> tuple[HistogramBlock, ...]:
         self.finish()
         return tuple(self._done)
 
@@ -535,7 +537,7 @@ def _at(points: list[tuple[float, int]], second: float) -> float:
     return float(points[-1][1])
 
 
-def started_at(output: Output, job_started_at: float, job_ended_at: float, seconds: float) -> float:
+def started_at(output: DbBenchOutput, job_started_at: float, job_ended_at: float, seconds: float) -> float:
     """Return when the benchmark began, in epoch seconds by the host's clock.
 
     That is after the job's start, and at least the benchmark's length before the job's end. Opening and closing a

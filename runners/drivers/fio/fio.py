@@ -22,7 +22,7 @@ from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import judge_window
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.fio import fio_invariants, fio_output
-from benchbrief.runners.drivers.fio.fio_output import NS_PER_S, Direction, NotFio, Output, say_fio
+from benchbrief.runners.drivers.fio.fio_output import NS_PER_S, Direction, FioOutput, NotFio, say_fio
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -164,7 +164,7 @@ class Fio:
         return Interim(sum(rates)) if rates else None
 
 
-def read_operations(found: Output) -> Iterator[Operation]:
+def read_operations(found: FioOutput) -> Iterator[Operation]:
     """Yield each direction with the latencies of all jobs merged."""
     for name in fio_output.DIRECTIONS:
         parts = [job.directions[name] for job in found.jobs if name in job.directions]
@@ -172,7 +172,7 @@ def read_operations(found: Output) -> Iterator[Operation]:
             yield _operation(name, parts)
 
 
-def read_own_samples(found: Output) -> Iterator[Sample]:
+def read_own_samples(found: FioOutput) -> Iterator[Sample]:
     """Yield fio's own measures, each for the whole measurement. Those that the output does not have are left out."""
     seconds = found.seconds
     parts = [part for job in found.jobs for part in job.directions.values()]
@@ -209,7 +209,7 @@ def describe(*, offered: bool) -> dict[str, Message]:
     }
 
 
-def describe_own(found: Output) -> tuple[tuple[Message, ...], dict[str, str]]:
+def describe_own(found: FioOutput) -> tuple[tuple[Message, ...], dict[str, str]]:
     """Return warnings, and what fio says of its own steady state and latency target."""
     warnings: list[Message] = []
     properties: dict[str, str] = {}
@@ -235,21 +235,21 @@ def describe_own(found: Output) -> tuple[tuple[Message, ...], dict[str, str]]:
     return tuple(warnings), properties
 
 
-def _read(output: JobOutput) -> Output:
+def _read(output: JobOutput) -> FioOutput:
     try:
         return fio_output.read_output(output.directory / _OUTPUT)
     except NotFio as error:
         raise bad_output(output, say_fio.fio_cut(said=str(error))) from error
 
 
-def _problems(output: JobOutput, found: Output) -> list[str]:
+def _problems(output: JobOutput, found: FioOutput) -> list[str]:
     try:
         return fio_invariants.find_problems(found)
     except NotFio as error:
         raise bad_output(output, say_fio.fio_cut(said=str(error))) from error
 
 
-def _foreign(context: CellContext, found: Output) -> Iterator[str]:
+def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
     """Yield what shows that the output is of another cell."""
     if len(found.jobs) != context.threads:
         yield f"it has {len(found.jobs)} jobs, and the cell has {context.threads} threads"

@@ -15,8 +15,8 @@ from benchbrief.runners.drivers.fio.fio_output import (
     DIRECTIONS,
     NS_PER_S,
     Direction,
-    Job,
-    Output,
+    FioJob,
+    FioOutput,
     merge_jobs,
 )
 from benchbrief.runners.drivers.output_invariants import Invariant
@@ -46,12 +46,12 @@ class One:
         return f"{self.name} of job {self.job}"
 
 
-def find_problems(output: Output) -> list[str]:
+def find_problems(output: FioOutput) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree. Raises NotFio for odd bins."""
     return [*_odd_times(output), *(each for one in _each(output) for each in rule.find_broken(TABLE, one))]
 
 
-def _each(output: Output) -> Iterator[One]:
+def _each(output: FioOutput) -> Iterator[One]:
     for number, job in enumerate(output.jobs, start=1):
         for name, found in job.directions.items():
             yield One(
@@ -66,7 +66,7 @@ def _each(output: Output) -> Iterator[One]:
             )
 
 
-def lanes(output: Output, job: Job) -> int:
+def lanes(output: FioOutput, job: FioJob) -> int:
     """Return how many jobs of fio one of its JSON stands for: with `group_reporting`, those of all sections.
 
     fio prints the options of one section alone, and `group_reporting` only where it has a value. But it adds up the
@@ -76,13 +76,13 @@ def lanes(output: Output, job: Job) -> int:
     return said if times is None or _is_near(times, said) else max(said, round(times))
 
 
-def own_lanes(output: Output, job: Job) -> int:
+def own_lanes(output: FioOutput, job: FioJob) -> int:
     """Return how many jobs the section has whose options are printed, as far as one entry stands for them."""
     alike = sum((each.name, each.groupid) == (job.name, job.groupid) for each in output.jobs)
     return max(1, number_of(output.option(job, "numjobs", "1")) or 1) if alike == 1 else 1
 
 
-def rate_limit(output: Output, job: Job, direction: str) -> int | None:
+def rate_limit(output: FioOutput, job: FioJob, direction: str) -> int | None:
     """Return the I/Os a second to which each job of a section was limited in a direction; None for no limit.
 
     One rate is for all directions. Of several, an empty one is no limit, and the last holds for the directions after
@@ -92,7 +92,7 @@ def rate_limit(output: Output, job: Job, direction: str) -> int | None:
     return number_of(rates[min(DIRECTIONS.index(direction), len(rates) - 1)]) or None
 
 
-def _times(job: Job) -> float | None:
+def _times(job: FioJob) -> float | None:
     """Return how often the time of all jobs holds that of the longest one; None where fio does not print it."""
     longest = max((each.runtime_ms for each in job.directions.values()), default=0)
     return job.runtime_ms / longest if job.runtime_ms and longest else None
@@ -103,7 +103,7 @@ def _is_near(times: float, jobs: int) -> bool:
     return times < jobs + 0.1
 
 
-def _odd_times(output: Output) -> Iterator[str]:
+def _odd_times(output: FioOutput) -> Iterator[str]:
     """Yield where the number of jobs is not known: sections of one group that ran for different times."""
     for job in output.jobs:
         said, times = own_lanes(output, job), _times(job)
@@ -248,6 +248,6 @@ TABLE: tuple[Invariant[One], ...] = (
 )
 
 
-def failed_job(output: Output) -> Job | None:
+def failed_job(output: FioOutput) -> FioJob | None:
     """Return the first job that ended with an error."""
     return next((job for job in output.jobs if job.error), None)

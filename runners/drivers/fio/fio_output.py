@@ -69,7 +69,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Latencies(_Part):
+class FioLatencies(_Part):
     """Latencies in nanoseconds. `bins` and `percentile` have their names as fio prints them."""
 
     low: Annotated[Count, Field(alias="min")]
@@ -89,9 +89,9 @@ class Direction(_Part):
     runtime_ms: Annotated[Count, Field(alias="runtime")]
     total_ios: Count
     short_ios: Count
-    slat_ns: Latencies | None = None
-    clat_ns: Latencies
-    lat_ns: Latencies
+    slat_ns: FioLatencies | None = None
+    clat_ns: FioLatencies
+    lat_ns: FioLatencies
 
 
 class SteadyState(_Part):
@@ -101,7 +101,7 @@ class SteadyState(_Part):
     criterion: str
 
 
-class Job(_Part):
+class FioJob(_Part):
     name: Annotated[str, Field(alias="jobname")]
     groupid: int = 0
     error: int
@@ -124,13 +124,13 @@ class Job(_Part):
         return {name: each for name, each in every.items() if each.total_ios or each.clat_ns.count}
 
 
-class Output(_Part):
+class FioOutput(_Part):
     version: Annotated[str, Field(alias="fio version", pattern=r"^fio-[\w.+-]{1,60}$")]
     timestamp_ms: Count
     options: Annotated[Mapping[str, str], Field(alias="global options")] = {}
-    jobs: Annotated[tuple[Job, ...], Field(min_length=1)]
+    jobs: Annotated[tuple[FioJob, ...], Field(min_length=1)]
 
-    def option(self, job: Job, name: str, otherwise: str = "") -> str:
+    def option(self, job: FioJob, name: str, otherwise: str = "") -> str:
         return job.options.get(name, self.options.get(name, otherwise))
 
     @property
@@ -148,7 +148,7 @@ class Bin:
     count: int
 
 
-def read_output(path: Path) -> Output:
+def read_output(path: Path) -> FioOutput:
     """Read the JSON in a file, after any notes before it. Raises NotFio."""
     try:
         if path.stat().st_size > _MOST_BYTES:
@@ -159,7 +159,7 @@ def read_output(path: Path) -> Output:
     return parse_output(text)
 
 
-def parse_output(text: str) -> Output:
+def parse_output(text: str) -> FioOutput:
     """Parse the one JSON object. Notes may stand before it, and the text of `--output-format=json+,normal` after it.
 
     Raises NotFio.
@@ -178,14 +178,14 @@ def parse_output(text: str) -> Output:
         problem = f"{version.replace('-', ' ', 1)} has no bins of latencies in its JSON: its format is too old"
         raise NotFio(problem, "run fio 3.0 or later with --output-format=json+")
     try:
-        return Output.model_validate(found)
+        return FioOutput.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise NotFio(f"its JSON is whole, but not fio's: {place}: {first['msg']}") from error
 
 
-def read_bins(latencies: Latencies) -> tuple[Bin, ...]:
+def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
     """Return the buckets in rising order. Raises NotFio for a bin that fio does not have."""
     found = []
     for name, count in latencies.bins.items():
@@ -201,7 +201,7 @@ def read_bins(latencies: Latencies) -> tuple[Bin, ...]:
     return tuple(sorted(found, key=lambda each: each.lo))
 
 
-def merge_jobs(each: Iterable[Latencies]) -> Histogram:
+def merge_jobs(each: Iterable[FioLatencies]) -> Histogram:
     """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio as `read_bins` does."""
     counts: Counter[tuple[int, int]] = Counter()
     for one in (found for latencies in each for found in read_bins(latencies)):

@@ -35,7 +35,7 @@ from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.drivers.ycsb.ycsb_properties import inserted_key
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
 from benchbrief.runners.seams import Interim, Requirement
 
 _INTERRUPTED = 124
@@ -187,7 +187,7 @@ def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
     return Job(step, Command(tuple(words)), timeout_s(cell, step), files=files, figures=text.FIGURES)
 
 
-def _file(context: CellContext, own: Mapping[str, str] = MappingProxyType({})) -> File:
+def _file(context: CellContext, own: Mapping[str, str] = MappingProxyType({})) -> JobFile:
     """Return the property file. Raises RunnerError for a URI with another database than the one go-ycsb always uses."""
     uri = context.endpoint.uri
     if uri is not None:
@@ -214,17 +214,17 @@ def _key_space(context: CellContext) -> dict[str, str]:
     return {"recordcount": str(max(1, properties.count_records(context.workload) - 1))}
 
 
-def _rmw(rows: Mapping[str, text.Row]) -> int:
+def _rmw(rows: Mapping[str, text.GoYcsbRow]) -> int:
     row = rows.get("READ_MODIFY_WRITE")
     return row.count if row else 0
 
 
-def read_transactions(rows: Mapping[str, text.Row]) -> int:
+def read_transactions(rows: Mapping[str, text.GoYcsbRow]) -> int:
     """Return the operations done. A read-modify-write is one, although READ and UPDATE count it again."""
     return rows["TOTAL"].count - _rmw(rows)
 
 
-def read_operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> list[Operation]:
+def read_operations(rows: Mapping[str, text.GoYcsbRow], failed: dict[str, int]) -> list[Operation]:
     """Return the operations of the final rows. `failed` are the counts of the rows of failures, by their names."""
     done = []
     for name, operation in text.OPERATIONS.items():
@@ -249,7 +249,7 @@ def read_operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> lis
     return done
 
 
-def read_intervals(found: text.Output, seconds: float) -> tuple[Interval, ...]:
+def read_intervals(found: text.GoYcsbOutput, seconds: float) -> tuple[Interval, ...]:
     """Return the differences of the cumulative rows, with the times of the TOTAL rows."""
     points = [(0.0, 0)]
     for rows in (*found.interim, found.final):

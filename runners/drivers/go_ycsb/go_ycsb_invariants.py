@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import OPERATIONS, Row
-from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import Output as Text
-from benchbrief.runners.drivers.output_invariants import Invariant, Latencies, Printed, parse_printed
+from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import OPERATIONS, GoYcsbOutput, GoYcsbRow
+from benchbrief.runners.drivers.output_invariants import Invariant, Printed, PrintedLatencies, parse_printed
 
 _RMW, _TOTAL, _FAILED = "READ_MODIFY_WRITE", "TOTAL", "_ERROR"
 _PROPORTIONS = {
@@ -27,13 +26,13 @@ _START_S = 5.0
 
 
 @dataclass(frozen=True)
-class Output:
+class CheckedGoYcsb:
     """An output and its setting. `threads` is None when unknown."""
 
-    text: Text
+    text: GoYcsbOutput
     threads: int | None = None
 
-    def rows(self) -> Iterator[tuple[str, Row]]:
+    def rows(self) -> Iterator[tuple[str, GoYcsbRow]]:
         """Yield each row with its name."""
         for number, rows in enumerate(self.text.interim, start=1):
             for name, row in rows.items():
@@ -41,30 +40,30 @@ class Output:
         yield from self.text.final.items()
 
 
-def find_problems(text: Text, threads: int | None = None) -> list[str]:
+def find_problems(text: GoYcsbOutput, threads: int | None = None) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
     if threads is None and text.properties.get("threadcount", "").isdecimal():
         threads = int(text.properties["threadcount"])
-    return list(rule.find_broken(TABLE, Output(text, threads)))
+    return list(rule.find_broken(TABLE, CheckedGoYcsb(text, threads)))
 
 
-def _cell(row: Row, key: str) -> Printed:
+def _cell(row: GoYcsbRow, key: str) -> Printed:
     return parse_printed(row.cells[key]) or Printed(0.0, 0.0)
 
 
-def _latencies(name: str, row: Row) -> Latencies:
+def _latencies(name: str, row: GoYcsbRow) -> PrintedLatencies:
     printed = {float(key.removesuffix("th(us)")): float(us) for key, us in row.cells.items() if key.endswith("th(us)")}
     # Before v1.0 a percentile is the upper end of a bucket of 1 ms, and 0 beyond the last one.
     coarse = all(us % 1000 == 0 for us in printed.values())
     at = tuple((percent, us / 1e6) for percent, us in printed.items() if us or not coarse)
-    return Latencies(name, row.count, row.mean_s, row.min_s, row.max_s, at, below=1e-3 if coarse else 0.0)
+    return PrintedLatencies(name, row.count, row.mean_s, row.min_s, row.max_s, at, below=1e-3 if coarse else 0.0)
 
 
-def _each_once(output: Output) -> Iterator[str]:
+def _each_once(output: CheckedGoYcsb) -> Iterator[str]:
     yield from output.text.oddities
 
 
-def _numbers(output: Output) -> Iterator[str]:
+def _numbers(output: CheckedGoYcsb) -> Iterator[str]:
     for name, row in output.rows():
         for key, text in row.cells.items():
             if text.startswith("-"):
@@ -73,7 +72,7 @@ def _numbers(output: Output) -> Iterator[str]:
             yield f"{name} has Count = {row.cells['Count']}: that is no whole number"
 
 
-def _same_columns(output: Output) -> Iterator[str]:
+def _same_columns(output: CheckedGoYcsb) -> Iterator[str]:
     columns: dict[tuple[str, ...], str] = {}
     for name, row in output.rows():
         columns.setdefault(tuple(row.cells), name)
@@ -83,17 +82,17 @@ def _same_columns(output: Output) -> Iterator[str]:
         yield f"{before} and {name} have other columns: {', '.join(differ)}"
 
 
-def _in_order(output: Output) -> Iterator[str]:
+def _in_order(output: CheckedGoYcsb) -> Iterator[str]:
     for name, row in output.rows():
         yield from rule.check_order(_latencies(name, row))
 
 
-def _means(output: Output) -> Iterator[str]:
+def _means(output: CheckedGoYcsb) -> Iterator[str]:
     for name, row in output.rows():
         yield from rule.check_mean(_latencies(name, row))
 
 
-def _rates(output: Output) -> Iterator[str]:
+def _rates(output: CheckedGoYcsb) -> Iterator[str]:
     for name, row in output.rows():
         took, rate = _cell(row, "Takes(s)"), _cell(row, "OPS")
         least, most = (
@@ -107,7 +106,7 @@ def _rates(output: Output) -> Iterator[str]:
             yield f"{name} has {row.count} operations, and {computed}"
 
 
-def _total(output: Output) -> Iterator[str]:
+def _total(output: CheckedGoYcsb) -> Iterator[str]:
     """TOTAL holds each successful operation, and a read-modify-write only by its two halves."""
     rows = output.text.final
     total = rows.get(_TOTAL)
@@ -141,19 +140,19 @@ def _ranks(percent: float, count: int) -> tuple[int, int]:
     return max(1, math.floor(exact + 0.5)), max(1, math.ceil(exact))
 
 
-def _least_below(row: Row, value: float) -> int:
+def _least_below(row: GoYcsbRow, value: float) -> int:
     """Return the least number of the row's operations below a latency, by the percentiles below it."""
     return max((min(_ranks(p, row.count)) for p, v in row.printed if v < value - 1e-9), default=0)
 
 
-def _most_upto(row: Row, value: float) -> int:
+def _most_upto(row: GoYcsbRow, value: float) -> int:
     """Return the largest number of the row's operations up to a latency, by the percentiles above it."""
     if value >= row.max_s - 1e-9:
         return row.count
     return min((max(_ranks(p, row.count)) - 1 for p, v in row.printed if v > value + 1e-9), default=row.count - 1)
 
 
-def _shares(output: Output) -> Iterator[str]:
+def _shares(output: CheckedGoYcsb) -> Iterator[str]:
     """Only the requested operations are done, in their shares except for chance: `readproportion = 0.5` and the
     like."""
     text = output.text
@@ -173,7 +172,7 @@ def _shares(output: Output) -> Iterator[str]:
             yield f"{counted}, and it was run with {_PROPORTIONS[name]} = {asked}"
 
 
-def _read_modify_write(output: Output) -> Iterator[str]:
+def _read_modify_write(output: CheckedGoYcsb) -> Iterator[str]:
     """A read-modify-write takes as long as a read and an update, one after the other."""
     rows = output.text.final
     again = rows.get(_RMW)
@@ -191,7 +190,7 @@ def _read_modify_write(output: Output) -> Iterator[str]:
         yield from rule.check_halves(_latencies(_RMW, again), *halves)
 
 
-def _cumulative(output: Output) -> Iterator[str]:
+def _cumulative(output: CheckedGoYcsb) -> Iterator[str]:
     for before, after in pairwise((*output.text.interim, output.text.final)):
         for name, row in before.items():
             later = after.get(name)
@@ -210,7 +209,7 @@ def _cumulative(output: Output) -> Iterator[str]:
                     yield f"{name} has {change}: rows are counted from the start"
 
 
-def _finished(output: Output) -> Iterator[str]:
+def _finished(output: CheckedGoYcsb) -> Iterator[str]:
     """The last row's time is that of the run, without its warm-up."""
     took = output.text.finished_s
     rows = {name: _cell(row, "Takes(s)") for name, row in output.text.final.items()}
@@ -227,7 +226,7 @@ def _finished(output: Output) -> Iterator[str]:
         yield f"the run took {rule.format_number(round(took, 3))} s, and {name}, its longest row, {longest} s"
 
 
-def _in_time(output: Output) -> Iterator[str]:
+def _in_time(output: CheckedGoYcsb) -> Iterator[str]:
     """A row's time begins when its first operation has ended."""
     for name, row in output.rows():
         if output.text.finished_s is not None:
@@ -240,7 +239,7 @@ def _in_time(output: Output) -> Iterator[str]:
         yield from rule.check_threads(once, run_s, output.threads, before)
 
 
-TABLE: tuple[Invariant[Output], ...] = (
+TABLE: tuple[Invariant[CheckedGoYcsb], ...] = (
     Invariant("One run, each final row once, each row whole: decimal points, and go-ycsb's columns", _each_once),
     Invariant("Each value is a number from 0 on; counts are whole", _numbers),
     Invariant("All rows have the same columns", _same_columns),

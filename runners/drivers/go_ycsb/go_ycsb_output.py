@@ -59,7 +59,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Row:
+class GoYcsbRow:
     """One row; times in seconds. `printed` pairs a percentage with its latency; `cells` are its numbers as printed."""
 
     count: int
@@ -72,7 +72,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Output:
+class GoYcsbOutput:
     """The parsed output. `final` is empty when the run did not end normally. `interim` are the earlier blocks, in
     order.
 
@@ -80,16 +80,16 @@ class Output:
     twice or can't be read: go-ycsb prints none of these.
     """
 
-    final: Mapping[str, Row]
-    interim: tuple[Mapping[str, Row], ...]
+    final: Mapping[str, GoYcsbRow]
+    interim: tuple[Mapping[str, GoYcsbRow], ...]
     finished_s: float | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     oddities: tuple[str, ...] = ()
 
 
-def read(stdout: Iterable[str]) -> Output:
-    final: dict[str, Row] = {}
-    blocks: list[dict[str, Row]] = []
+def read(stdout: Iterable[str]) -> GoYcsbOutput:
+    final: dict[str, GoYcsbRow] = {}
+    blocks: list[dict[str, GoYcsbRow]] = []
     properties: dict[str, str] = {}
     oddities: list[str] = []
     last = ""
@@ -120,7 +120,7 @@ def read(stdout: Iterable[str]) -> Output:
                 blocks.append({})
             blocks[-1][name] = row
             last = name
-    return Output(final, tuple(blocks), finished_s, properties, tuple(oddities))
+    return GoYcsbOutput(final, tuple(blocks), finished_s, properties, tuple(oddities))
 
 
 def _duration(line: str) -> float | None:
@@ -154,7 +154,7 @@ def interim(stdout: str) -> Interim | None:
     return Interim(rate, p99, of, last.count, last.seconds)
 
 
-def _row(text: str) -> Row | None:
+def _row(text: str) -> GoYcsbRow | None:
     """Parse a row. None for a half-written row, and for a number or a column that go-ycsb does not write."""
     pairs = [_CELL.fullmatch(part) for part in text.split(",")]
     printed_cells = {match[1]: match[2] for match in pairs if match}
@@ -167,7 +167,7 @@ def _row(text: str) -> Row | None:
     seconds = count / cells["OPS"] if cells["OPS"] > 0 else cells["Takes(s)"]
     # 0 means beyond the last bucket or below the end of the first, by an unknown amount.
     printed = ((float(m[1]), us / 1e6) for key, us in cells.items() if us > 0 and (m := _PERCENTILE.fullmatch(key)))
-    return Row(
+    return GoYcsbRow(
         count,
         seconds,
         cells["Avg(us)"] / 1e6,

@@ -31,9 +31,9 @@ from benchbrief.runners.drivers.openload.openload_record import (
     HICCUP,
     LOG,
     RECORD,
-    BadLog,
+    BadOpenloadLog,
     NotRecord,
-    Run,
+    OpenloadRun,
     interim,
     read_load,
     read_log,
@@ -167,7 +167,7 @@ class Openload:
             raise bad_output(output, _why_cut(run, output))
         try:
             log = read_log(output.directory / LOG)
-        except BadLog as error:
+        except BadOpenloadLog as error:
             raise bad_output(output, say_openload.openload_log(said=str(error))) from error
         require_consistent(output, self.program, openload_invariants.find_problems(run, log))
         for flag, asked in recorded_flags(context, self.target(context)).items():
@@ -205,7 +205,7 @@ class Openload:
         """Implement `data_seams.NamesKeys`: its keys are YCSB's."""
         return inserted_key(number, None if ordered else "little", padding)
 
-    def _record(self, output: JobOutput) -> Run:
+    def _record(self, output: JobOutput) -> OpenloadRun:
         """Return the record of a run that was not cut by what is no matter of its load. Raises BadOutput."""
         require_exit(output, self.program, accepted=(0, _REFUSED, _GAVE_UP))
         try:
@@ -217,7 +217,7 @@ class Openload:
         return run
 
 
-def _is_server_gone(run: Run, output: JobOutput) -> bool:
+def _is_server_gone(run: OpenloadRun, output: JobOutput) -> bool:
     """Return whether the run was cut because nothing succeeded any more. One that was cut because its queue was too
     long to be done in time, while operations still succeeded, says something of the load."""
     return run.ended == "gave-up" and _silence_s(output) >= _give_up_s(run) - _LOG_S
@@ -227,20 +227,20 @@ def _silence_s(output: JobOutput) -> float:
     """Return for how long nothing had succeeded at the end of a log. Without a log that says otherwise, for ever."""
     try:
         log = read_log(output.directory / LOG)
-    except BadLog:
+    except BadOpenloadLog:
         return inf
     done = max((piece.end for piece in successes(log)), default=-inf)
     return max((piece.end for piece in log.slices.get(HICCUP, ())), default=inf) - done
 
 
-def _give_up_s(run: Run) -> float:
+def _give_up_s(run: OpenloadRun) -> float:
     try:
         return float(run.settings.get("give-up", ""))
     except ValueError:
         return 0.0
 
 
-def _why_cut(run: Run, output: JobOutput) -> Message:
+def _why_cut(run: OpenloadRun, output: JobOutput) -> Message:
     said = run.errors[0].text if run.errors else best_line(output)
     if _is_server_gone(run, output):
         return say_openload.openload_cut(seconds=figure(_give_up_s(run), "g"), said=said)

@@ -10,7 +10,7 @@ from benchbrief.model.plan import Arrivals
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.jobs.tasks import File
+from benchbrief.runners.jobs.tasks import JobFile
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedStatistics
 
@@ -84,14 +84,14 @@ def _run(context: CellContext) -> dict[str, object]:
     return flags
 
 
-def files_of(context: CellContext) -> tuple[File, ...]:
+def files_of(context: CellContext) -> tuple[JobFile, ...]:
     arrivals = context.experiment.arrivals
     if arrivals is None or arrivals.kind != "trace":
         return ()
     parts = len(context.cell.load_hosts)
     if parts > 1:
         raise PlanRefused("a trace can't be split over several load generators", "give the client one host")
-    return (File(TRACE_FILE, (arrivals.trace,)),)
+    return (JobFile(TRACE_FILE, (arrivals.trace,)),)
 
 
 def environment(context: CellContext) -> Mapping[str, Secret]:

@@ -22,19 +22,19 @@ from benchbrief.runners.drivers.openload.openload_record import (
     Latency,
     Log,
     Mean,
-    Run,
+    OpenloadRun,
     Steady,
     successes,
     tag_of,
 )
-from benchbrief.runners.drivers.output_invariants import Invariant, Latencies
+from benchbrief.runners.drivers.output_invariants import Invariant, PrintedLatencies
 
 _SAME = 1e-9
 _US_PER_NS = 1e-3
 """A microsecond's share of a nanosecond's count."""
 
 
-def find_steady_problems(run: Run, log: Log) -> Iterator[str]:
+def find_steady_problems(run: OpenloadRun, log: Log) -> Iterator[str]:
     """Yield what contradicts the decision that the run was steady, or was not."""
     within = float(run.settings.get("steady-within", "0"))
     recorded = run.steady
@@ -51,7 +51,7 @@ def find_steady_problems(run: Run, log: Log) -> Iterator[str]:
     yield from _steady_in_log(run, recorded, log)
 
 
-def _times(run: Run, recorded: Steady) -> Iterator[str]:
+def _times(run: OpenloadRun, recorded: Steady) -> Iterator[str]:
     seconds = len(recorded.completed) * recorded.batch_s
     if not isclose(recorded.seen_s, seconds, abs_tol=_SAME) or recorded.seen_s > run.window_s + _SAME:
         yield f"it looked after {recorded.seen_s:g} s of {run.window_s:g} s, and its batches last {seconds:g} s"
@@ -60,7 +60,7 @@ def _times(run: Run, recorded: Steady) -> Iterator[str]:
         yield f"it was not steady, and it ended {left:g} s before its time"
 
 
-def _decision(run: Run, recorded: Steady, within: float) -> Iterator[str]:
+def _decision(run: OpenloadRun, recorded: Steady, within: float) -> Iterator[str]:
     for batches in range(_first_look(run, recorded), len(recorded.completed)):
         if _look(run, recorded, batches).steady(within * (1 - _SAME)):
             yield f"it was steady after {batches} batches, and went on for {len(recorded.completed) - batches} more"
@@ -83,12 +83,12 @@ def _decision(run: Run, recorded: Steady, within: float) -> Iterator[str]:
             yield f"what it says of the {name} after its transient does not follow from its batches"
 
 
-def _look(run: Run, recorded: Steady, batches: int) -> SteadyVerdict:
+def _look(run: OpenloadRun, recorded: Steady, batches: int) -> SteadyVerdict:
     open_loop = run.settings.get("arrivals") != "closed"
     return judge_batches(recorded.completed[:batches], recorded.intended_ns[:batches] if open_loop else None)
 
 
-def _first_look(run: Run, recorded: Steady) -> int:
+def _first_look(run: OpenloadRun, recorded: Steady) -> int:
     return ceil(float(run.settings.get("steady-from", "0")) / recorded.batch_s - _SAME)
 
 
@@ -103,7 +103,7 @@ def _same(said: Mean | None, found: SteadyMean | None, unit: float) -> bool:
     return all(isclose(a, b, rel_tol=_SAME, abs_tol=_SAME) for a, b in pairs)
 
 
-def _steady_in_log(run: Run, recorded: Steady, log: Log) -> Iterator[str]:
+def _steady_in_log(run: OpenloadRun, recorded: Steady, log: Log) -> Iterator[str]:
     start, batches = log.base + run.warm_up_s, len(recorded.completed)
     inside, off, most = [0] * batches, [1.0] * batches, 0
     for piece in successes(log):
@@ -135,8 +135,8 @@ _DIGIT_S = 1e-9
 
 
 @dataclass(frozen=True)
-class Output:
-    run: Run
+class CheckedOpenload:
+    run: OpenloadRun
     log: Log
 
     def counted(self) -> Iterator[tuple[str, Counts]]:
@@ -152,12 +152,12 @@ class Output:
             yield f"service latency of {name}", f"{name}{SERVICE}", each.service_us
 
 
-def find_problems(run: Run, log: Log) -> list[str]:
+def find_problems(run: OpenloadRun, log: Log) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
-    return list(rule.find_broken(TABLE, Output(run, log)))
+    return list(rule.find_broken(TABLE, CheckedOpenload(run, log)))
 
 
-def _offered(output: Output) -> Iterator[str]:
+def _offered(output: CheckedOpenload) -> Iterator[str]:
     for name, of in output.counted():
         parts = of.started + of.dropped + of.abandoned
         if of.offered != parts:
@@ -165,7 +165,7 @@ def _offered(output: Output) -> Iterator[str]:
             yield f"{name} has {of.offered} offered, and {parts_said}: {parts}"
 
 
-def _started(output: Output) -> Iterator[str]:
+def _started(output: CheckedOpenload) -> Iterator[str]:
     for name, of in output.counted():
         parts = of.completed + of.failed + of.unfinished
         if of.started != parts:
@@ -173,20 +173,20 @@ def _started(output: Output) -> Iterator[str]:
             yield f"{name} has {of.started} started, and {ended}: {parts}"
 
 
-def _sums(output: Output) -> Iterator[str]:
+def _sums(output: CheckedOpenload) -> Iterator[str]:
     for name, whole in output.run.numbers.items():
         parts = sum(of.numbers[name] for of in output.run.operations.values())
         if parts != whole:
             yield f"the window has {whole} {name}, and its operations {parts}"
 
 
-def _known(output: Output) -> Iterator[str]:
+def _known(output: CheckedOpenload) -> Iterator[str]:
     for name in output.run.operations:
         if name not in OPERATIONS:
             yield f"it has an operation `{name[:40]}`, which openload does not do"
 
 
-def _completed(output: Output) -> Iterator[str]:
+def _completed(output: CheckedOpenload) -> Iterator[str]:
     for name, of in output.run.operations.items():
         counts = {
             "intended latencies": _count(of.intended_us),
@@ -199,7 +199,7 @@ def _completed(output: Output) -> Iterator[str]:
                 yield f"{name} has {of.completed} completed, and {count:g} {what}"
 
 
-def _failed(output: Output) -> Iterator[str]:
+def _failed(output: CheckedOpenload) -> Iterator[str]:
     for name, of in output.run.operations.items():
         for tag in (f"{name}{FAILED}", f"{name}{FAILED}{SERVICE}"):
             count = output.log.whole(tag).count
@@ -207,21 +207,21 @@ def _failed(output: Output) -> Iterator[str]:
                 yield f"{name} has {of.failed} failed, and the log {count} under `{tag}`"
 
 
-def _warmed_up(output: Output) -> Iterator[str]:
+def _warmed_up(output: CheckedOpenload) -> Iterator[str]:
     for kind in ("", SERVICE):
         count = sum(output.log.whole(f"{WARM_UP}{name}{kind}").count for name in OPERATIONS)
         if count != output.run.warm_up.completed:
             yield f"the warm-up has {output.run.warm_up.completed} completed, and {count} in the log"
 
 
-def _tags_of_record(output: Output) -> Iterator[str]:
+def _tags_of_record(output: CheckedOpenload) -> Iterator[str]:
     for name, pieces in output.log.slices.items():
         tag = tag_of(name)
         if tag and not tag.warm_up and tag.operation not in (*output.run.operations, *OWN) and pieces:
             yield f"the log has values under `{name}`, and the record no such operation"
 
 
-def _complete(output: Output) -> Iterator[str]:
+def _complete(output: CheckedOpenload) -> Iterator[str]:
     run = output.run
     if run.complete != (run.ended == "whole"):
         yield f"it has complete = {str(run.complete).lower()}, and it ended as `{run.ended}`"
@@ -230,7 +230,7 @@ def _complete(output: Output) -> Iterator[str]:
             yield f"it is complete, and {name} has {of.abandoned} abandoned, {of.unfinished} unfinished"
 
 
-def _rates(output: Output) -> Iterator[str]:
+def _rates(output: CheckedOpenload) -> Iterator[str]:
     run = output.run
     if run.window_s <= 0:
         return
@@ -243,20 +243,20 @@ def _rates(output: Output) -> Iterator[str]:
             yield f"it offered {run.offered}, and {rate} a second for {run.window_s:g} s are {due:g}"
 
 
-def _closed(output: Output) -> Iterator[str]:
+def _closed(output: CheckedOpenload) -> Iterator[str]:
     run = output.run
     if run.settings.get("arrivals") == "closed" and (run.dropped or run.abandoned):
         yield f"a closed loop has {run.dropped} dropped and {run.abandoned} abandoned"
 
 
-def _in_order(output: Output) -> Iterator[str]:
+def _in_order(output: CheckedOpenload) -> Iterator[str]:
     for name, _, latency in output.latencies():
         if latency:
             yield from rule.check_order(_as_latencies(name, latency))
             yield from rule.check_mean(_as_latencies(name, latency))
 
 
-def _in_log(output: Output) -> Iterator[str]:
+def _in_log(output: CheckedOpenload) -> Iterator[str]:
     for name, tag, latency in output.latencies():
         if latency:
             yield from _against(name, latency, output.log.whole(tag))
@@ -283,7 +283,7 @@ def _against(name: str, latency: Latency, log: Histogram) -> Iterator[str]:
             yield f"{claim}, and its log one of {span}"
 
 
-def _waits(output: Output) -> Iterator[str]:
+def _waits(output: CheckedOpenload) -> Iterator[str]:
     for name, of in output.run.operations.items():
         if not of.intended_us or not of.service_us:
             continue
@@ -293,7 +293,7 @@ def _waits(output: Output) -> Iterator[str]:
                 yield f"{name} has an intended {what} of {due:g} us, below its service {what} of {sent:g} us"
 
 
-def _once(output: Output) -> Iterator[str]:
+def _once(output: CheckedOpenload) -> Iterator[str]:
     for name, pieces in output.log.slices.items():
         for before, after in pairwise(pieces):
             if after.start < before.end - _STAMP_S:
@@ -302,7 +302,7 @@ def _once(output: Output) -> Iterator[str]:
                 break
 
 
-def _throughput(output: Output) -> Iterator[str]:
+def _throughput(output: CheckedOpenload) -> Iterator[str]:
     run, base = output.run, output.log.base
     start = base + run.warm_up_s
     end = start + run.window_s
@@ -319,18 +319,18 @@ def _throughput(output: Output) -> Iterator[str]:
         yield f"its throughput makes {said:.0f} operations in the window, and the log has {inside}"
 
 
-def _steady(output: Output) -> Iterator[str]:
+def _steady(output: CheckedOpenload) -> Iterator[str]:
     yield from find_steady_problems(output.run, output.log)
 
 
-def _own_lag(output: Output) -> Iterator[str]:
+def _own_lag(output: CheckedOpenload) -> Iterator[str]:
     for tag, latency in zip(OWN, (output.run.own.lag_us, output.run.own.hiccup_us), strict=True):
         count = output.log.whole(tag).count
         if _count(latency) != count:
             yield f"it has {_count(latency):g} values of {tag}, and the log of {count}"
 
 
-def _clamped(output: Output) -> Iterator[str]:
+def _clamped(output: CheckedOpenload) -> Iterator[str]:
     if output.run.own.clamped:
         yield f"{output.run.own.clamped} latencies are above the hour at which its histograms end"
 
@@ -343,14 +343,16 @@ def _percentiles(latency: Latency) -> Iterable[tuple[float, float]]:
     return sorted((float(name[1:]), value * _US) for name, value in latency.items() if name[0] == "p")
 
 
-def _as_latencies(name: str, latency: Latency) -> Latencies:
+def _as_latencies(name: str, latency: Latency) -> PrintedLatencies:
     ends = latency["mean"] * _US, latency["min"] * _US, latency["max"] * _US
     # A percentile is the upper end of its bucket.
     below = max(value for _, value in _percentiles(latency)) * rule.QUANTISED
-    return Latencies(name, int(latency["count"]), *ends, tuple(_percentiles(latency)), unit=_DIGIT_S, below=below)
+    return PrintedLatencies(
+        name, int(latency["count"]), *ends, tuple(_percentiles(latency)), unit=_DIGIT_S, below=below
+    )
 
 
-TABLE: tuple[Invariant[Output], ...] = (
+TABLE: tuple[Invariant[CheckedOpenload], ...] = (
     Invariant("What was offered was started, dropped or abandoned", _offered),
     Invariant("What was started completed, failed or did not end", _started),
     Invariant("The counts of the operations add up to those of the window", _sums),

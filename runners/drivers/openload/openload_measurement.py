@@ -20,7 +20,7 @@ from benchbrief.runners.drivers.openload.openload_record import (
     SERVICE,
     Latency,
     Log,
-    Run,
+    OpenloadRun,
     successes,
 )
 from benchbrief.runners.drivers.openload.openload_refusals import milliseconds, say_openload
@@ -31,7 +31,7 @@ _US = 1e-6
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedLoad:
     """What a run was asked for: its load, over all load generators, and how it is to be judged.
 
     `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` are those
@@ -49,10 +49,10 @@ class Asked:
     operations: str = ""
 
 
-def asked_of(context: CellContext) -> Asked:
+def asked_of(context: CellContext) -> AskedLoad:
     arrivals, cell = arrivals_of(context), context.cell
     lines = arrivals.trace.splitlines() if arrivals else []
-    return Asked(
+    return AskedLoad(
         arrivals,
         cell.target or 0.0,
         phases=cell.phases,
@@ -64,7 +64,7 @@ def asked_of(context: CellContext) -> Asked:
     )
 
 
-def measurement_of(asked: Asked, run: Run, log: Log) -> Measurement:
+def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
     """Return what was measured, without the transient that a rule cuts off. The output has proved to be whole."""
     ended, rule = _steady_of(asked, run), asked.rule
     cut_s = ended.cut_s or 0.0 if ended else 0.0
@@ -106,7 +106,7 @@ def measurement_of(asked: Asked, run: Run, log: Log) -> Measurement:
     )
 
 
-def _steady_of(asked: Asked, run: Run) -> SteadyEnd | None:
+def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
     """Return how the measurement ended by itself; None for one that had to last for a time."""
     rule, recorded = asked.rule, run.steady
     if rule is None or recorded is None:
@@ -132,7 +132,7 @@ def _phases(count: int, start: float, end: float) -> Iterator[tuple[int, float, 
         yield from ((number + 1, cuts[number], cuts[number + 1]) for number in range(count))
 
 
-def _operations(run: Run, log: Log) -> Iterator[Operation]:
+def _operations(run: OpenloadRun, log: Log) -> Iterator[Operation]:
     for name, of in run.operations.items():
         for kind in ("intended", "service"):
             latency = of.intended_us if kind == "intended" else of.service_us
@@ -149,7 +149,7 @@ def _operations(run: Run, log: Log) -> Iterator[Operation]:
             )
 
 
-def _operations_between(run: Run, log: Log, phase: int | None, start: float, end: float) -> Iterator[Operation]:
+def _operations_between(run: OpenloadRun, log: Log, phase: int | None, start: float, end: float) -> Iterator[Operation]:
     for name in run.operations:
         failed = log.between(f"{name}{FAILED}", start, end).count
         for kind in ("intended", "service"):
@@ -185,7 +185,7 @@ def _intervals(log: Log, start: float, end: float, *, tails: bool) -> Iterator[I
         yield Interval(float(number), min(1.0, end - start - number), count, p99_s)
 
 
-def _samples(asked: Asked, run: Run, log: Log, window: tuple[float, float]) -> Iterator[Sample]:
+def _samples(asked: AskedLoad, run: OpenloadRun, log: Log, window: tuple[float, float]) -> Iterator[Sample]:
     seconds = window[1] - window[0]
     values = {"openload.cpu_per_operation": (run.own.cpu_us_per_operation * _US, "s")}
     values["openload.pauses"] = (run.own.gc_pause_share, "")
@@ -206,7 +206,7 @@ def _samples(asked: Asked, run: Run, log: Log, window: tuple[float, float]) -> I
         yield Sample(name, "", "", seconds, value, unit, seconds)
 
 
-def _lag_shares(asked: Asked, run: Run) -> Iterator[float]:
+def _lag_shares(asked: AskedLoad, run: OpenloadRun) -> Iterator[float]:
     """Yield how late the generator itself was as a share of each latency that is asked for, as openload judges it."""
     pairs = {OPERATIONS[operation]: (each.lag_us, each.intended_us) for operation, each in run.operations.items()}
     pairs[""] = (run.own.lag_us, run.all.intended_us)
@@ -224,7 +224,7 @@ def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
     return max(lag.get(name, 0.0), woke)
 
 
-def _warnings(asked: Asked, run: Run) -> Iterator[str]:
+def _warnings(asked: AskedLoad, run: OpenloadRun) -> Iterator[str]:
     if run.dropped:
         yield say_openload.openload_dropped(
             dropped=run.dropped, n=run.offered, share=share_figure(run.dropped / run.offered, 2)
@@ -244,7 +244,7 @@ def _warnings(asked: Asked, run: Run) -> Iterator[str]:
         yield say_openload.openload_late_beside(lowest=lowest, highest=highest, **times)
 
 
-def _disclosed(asked: Asked, run: Run, operations: Sequence[Operation]) -> dict[str, str]:
+def _disclosed(asked: AskedLoad, run: OpenloadRun, operations: Sequence[Operation]) -> dict[str, str]:
     arrivals = asked.arrivals
     texts: dict[str, str] = {
         "latency": say.latency_both() if arrivals else say.latency_service(),
@@ -273,7 +273,7 @@ def _disclosed(asked: Asked, run: Run, operations: Sequence[Operation]) -> dict[
     return texts
 
 
-def _bound(run: Run) -> str:
+def _bound(run: OpenloadRun) -> str:
     """Return how many operations may wait at most, in words."""
     queue = run.settings.get("queue", "")
     return f"{int(queue):,}" if queue.isdecimal() else queue
@@ -291,7 +291,7 @@ def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
         yield "coordinated omission", said
 
 
-def _spacing(asked: Asked, arrivals: Arrivals | None) -> str:
+def _spacing(asked: AskedLoad, arrivals: Arrivals | None) -> str:
     if arrivals is None or arrivals.kind == "closed":
         return say_openload.openload_closed()
     even = say_openload.openload_evenly() if arrivals.spacing == "constant" else say_openload.openload_exponential()

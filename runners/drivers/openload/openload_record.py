@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram
 from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, line_of_log, log_start
+from benchbrief.runners.drivers.ycsb.ycsb_output import TimeSlice, line_of_log, log_start
 from benchbrief.runners.seams import Interim
 
 LOG = "histograms.hlog"
@@ -35,7 +35,7 @@ EDGE = 0.1
 _VERSION = "#[Histogram log format version 1.3]"
 
 
-class BadLog(ValueError):
+class BadOpenloadLog(ValueError):
     """The log is missing or damaged."""
 
 
@@ -67,7 +67,7 @@ class Log:
     """The slices of each tag, in epoch seconds by the load generator's clock. `base` is its time 0."""
 
     base: float
-    slices: Mapping[str, tuple[Slice, ...]]
+    slices: Mapping[str, tuple[TimeSlice, ...]]
 
     def whole(self, tag: str) -> Histogram:
         return h.merge(piece.histogram for piece in self.slices.get(tag, ()))
@@ -80,9 +80,9 @@ class Log:
 def read_log(path: Path) -> Log:
     """Raises BadLog."""
     if not path.is_file():
-        raise BadLog(f"there is no {path.name}")
+        raise BadOpenloadLog(f"there is no {path.name}")
     base, known = 0.0, False
-    found: dict[str, list[Slice]] = {}
+    found: dict[str, list[TimeSlice]] = {}
     try:
         for line in read_output_lines(path):
             known = known or line.startswith(_VERSION)
@@ -91,18 +91,18 @@ def read_log(path: Path) -> Log:
             elif line[:1] not in ("#", '"', ""):
                 tag, piece = line_of_log(line, base)
                 if tag_of(tag) is None:
-                    raise BadLog(f"{path.name} has the tag `{tag[:40]}`, which openload does not write")
+                    raise BadOpenloadLog(f"{path.name} has the tag `{tag[:40]}`, which openload does not write")
                 found.setdefault(tag, []).append(_of_nanoseconds(piece))
-    except BadLog:
+    except BadOpenloadLog:
         raise
     except ValueError as error:
-        raise BadLog(f"{path.name}: {error}") from error
+        raise BadOpenloadLog(f"{path.name}: {error}") from error
     if not known:
-        raise BadLog(f"{path.name} does not begin as a histogram log of version 1.3")
+        raise BadOpenloadLog(f"{path.name} does not begin as a histogram log of version 1.3")
     return Log(base, {tag: tuple(pieces) for tag, pieces in found.items()})
 
 
-def successes(log: Log) -> Iterable[Slice]:
+def successes(log: Log) -> Iterable[TimeSlice]:
     """Yield the slices of operations that succeeded, each once, whenever they were due."""
     for name, pieces in log.slices.items():
         tag = tag_of(name)
@@ -110,7 +110,7 @@ def successes(log: Log) -> Iterable[Slice]:
             yield from pieces
 
 
-def _of_nanoseconds(piece: Slice) -> Slice:
+def _of_nanoseconds(piece: TimeSlice) -> TimeSlice:
     return replace(piece, histogram=h.scaled(piece.histogram, _NS_IN_US))
 
 
@@ -145,12 +145,12 @@ class Counts(_Part):
         return {name: getattr(self, name) for name in Counts.model_fields}
 
 
-class Latencies(_Part):
+class LatencyKinds(_Part):
     intended_us: Latency | None
     service_us: Latency | None
 
 
-class Operation(Counts):
+class OpenloadOperation(Counts):
     not_found: int = Field(ge=0)
     intended_us: Latency | None
     service_us: Latency | None
@@ -233,7 +233,7 @@ class _Head(_Part):
 _Record = TypeVar("_Record", bound=_Head)
 
 
-class Run(_Head, Counts):
+class OpenloadRun(_Head, Counts):
     """The record of `run`: its counts are of operations due in the window."""
 
     command: Literal["run"]
@@ -244,13 +244,13 @@ class Run(_Head, Counts):
     longest_queue: int
     most_in_flight: int
     warm_up: Counts
-    operations: dict[str, Operation]
-    all: Latencies
+    operations: dict[str, OpenloadOperation]
+    all: LatencyKinds
     own: Self = Field(alias="self")
     steady: Steady | None = None
 
 
-class Load(_Head):
+class OpenloadLoad(_Head):
     command: Literal["load"]
     seconds_s: float
     records: int
@@ -259,19 +259,19 @@ class Load(_Head):
     rate_per_s: float
 
 
-def read_run(folder: Path) -> Run:
+def read_run(folder: Path) -> OpenloadRun:
     """Raises NotRecord."""
     return read_run_file(folder / RECORD)
 
 
-def read_run_file(path: Path) -> Run:
+def read_run_file(path: Path) -> OpenloadRun:
     """Raises NotRecord."""
-    return _read(Run, path)
+    return _read(OpenloadRun, path)
 
 
-def read_load(folder: Path) -> Load:
+def read_load(folder: Path) -> OpenloadLoad:
     """Raises NotRecord."""
-    return _read(Load, folder / RECORD)
+    return _read(OpenloadLoad, folder / RECORD)
 
 
 def _read(kind: type[_Record], path: Path) -> _Record:

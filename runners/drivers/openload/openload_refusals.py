@@ -9,7 +9,7 @@ from benchbrief.model.message import Message, PrintedNumber, figure, joined, sha
 from benchbrief.model.run_messages import say
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.openload.openload_flags import arrivals_of, asked_latencies
-from benchbrief.runners.drivers.openload.openload_record import OPERATIONS, Refusal, Run
+from benchbrief.runners.drivers.openload.openload_record import OPERATIONS, OpenloadRun, Refusal
 from benchbrief.runners.errors import BadOutput, GeneratorLate, NotServed
 from benchbrief.runners.jobs.tasks import JobOutput
 
@@ -82,7 +82,7 @@ _ADVISED_LAG = 0.5
 """The `lag` that `hint_openload_late` names."""
 
 
-def without_unasked(run: Run, context: CellContext) -> Run:
+def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
     """Return the record without refusals for a latency that the spec does not ask for. openload holds its lateness
     against each percentile of every operation, and the spec may ask for the 99th of reads alone."""
     asked = asked_latencies(context)
@@ -94,7 +94,7 @@ def without_unasked(run: Run, context: CellContext) -> Run:
     return run.model_copy(update={"refusals": type(run.refusals)(filter(is_asked, run.refusals))})
 
 
-def refusal_error(run: Run, output: JobOutput, context: CellContext) -> BadOutput | None:
+def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> BadOutput | None:
     """Return why openload does not stand by its numbers. A late generator has another error than a system that did
     not do its work, whichever came first."""
     if not run.refusals:
@@ -112,14 +112,14 @@ def refusal_error(run: Run, output: JobOutput, context: CellContext) -> BadOutpu
     return kind(say_openload.openload_refused(said=found_by(run, code), code=code), hint)
 
 
-def found_by(run: Run, code: str) -> str:
+def found_by(run: OpenloadRun, code: str) -> str:
     """Return what all refusals of a run found, those of the code and the worst first, without advice: hints say it
     once for all."""
     ordered = sorted(run.refusals, key=lambda each: (each.code == code, _excess(each)), reverse=True)
     return joined(map(_found, ordered), say.both)
 
 
-def worst(run: Run) -> str:
+def worst(run: OpenloadRun) -> str:
     """Return what the refusal found that is the farthest beyond its limit."""
     return _found(max(run.refusals, key=_excess))
 

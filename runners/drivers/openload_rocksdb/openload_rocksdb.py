@@ -161,7 +161,7 @@ def _text(name: str, value: Option) -> str:
     return value
 
 
-def _slices(path: Path) -> Iterator[history.Slice]:
+def _slices(path: Path) -> Iterator[history.CounterSlice]:
     """Yield what RocksDB's counters grew by; none from a damaged line on."""
     if not path.is_file():
         return
@@ -169,6 +169,6 @@ def _slices(path: Path) -> Iterator[history.Slice]:
         try:
             record = json.loads(line)
             grew = {name: int(count) for name, count in record["grew"].items()}
-            yield history.Slice(float(record["ended_at"]), grew)
+            yield history.CounterSlice(float(record["ended_at"]), grew)
         except (ValueError, KeyError, TypeError, AttributeError):
             return

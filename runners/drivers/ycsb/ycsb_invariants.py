@@ -15,8 +15,8 @@ from statistics import median
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram
 from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.output_invariants import Invariant, Latencies, Printed, parse_printed
-from benchbrief.runners.drivers.ycsb.ycsb_output import BUCKETS, INTENDED, Row, Slice, YcsbText, operation_of
+from benchbrief.runners.drivers.output_invariants import Invariant, Printed, PrintedLatencies, parse_printed
+from benchbrief.runners.drivers.ycsb.ycsb_output import BUCKETS, INTENDED, TimeSlice, YcsbRow, YcsbText, operation_of
 
 _RMW = "READ-MODIFY-WRITE"
 _FIRST, _LAST = 946_684_800.0, 4_102_444_800.0
@@ -33,7 +33,7 @@ _PATIENCE = 20.0
 class Logs:
     """The intervals by YCSB's names of their rows. `text` is None when there are only logs."""
 
-    slices: Mapping[str, Sequence[Slice]]
+    slices: Mapping[str, Sequence[TimeSlice]]
     text: YcsbText | None = None
     merged: dict[str, Histogram] = field(default_factory=dict)
 
@@ -54,7 +54,7 @@ class LogProblem(str):
         return problem
 
 
-def find_log_problems(slices: Mapping[str, Sequence[Slice]], text: YcsbText | None = None) -> list[LogProblem]:
+def find_log_problems(slices: Mapping[str, Sequence[TimeSlice]], text: YcsbText | None = None) -> list[LogProblem]:
     """Return the contradictions between a run's logs, or with its rows, each with the values that disagree."""
     found = rule.find_broken(LOG_TABLE, Logs(slices, text))
     return [each if isinstance(each, LogProblem) else LogProblem(each) for each in found]
@@ -155,7 +155,7 @@ def _as_printed(logs: Logs) -> Iterator[str]:
             yield LogProblem(f"{said}, and YCSB printed no [{name}]", name)
 
 
-def check_against_row(row: Row, log: Histogram, called: str) -> Iterator[str]:
+def check_against_row(row: YcsbRow, log: Histogram, called: str) -> Iterator[str]:
     """Yield where a log with as many operations as a row has other latencies.
 
     HdrHistogram's mean takes the middle of each bucket. Its minimum and maximum are ends of buckets.
@@ -210,7 +210,7 @@ _OTHER_KEYS = re.compile(
 
 
 @dataclass(frozen=True)
-class Output:
+class CheckedYcsb:
     """An output and its setting. `threads` is None when unknown. `intended`: rows with plain names count from the
     due time."""
 
@@ -221,13 +221,13 @@ class Output:
     def cell(self, section: str, key: str) -> Printed | None:
         return parse_printed(self.text.cells.get(section, {}).get(key, ""))
 
-    def sections(self) -> Iterator[tuple[str, Mapping[str, str], Row]]:
+    def sections(self) -> Iterator[tuple[str, Mapping[str, str], YcsbRow]]:
         """Yield the sections of operations that were done."""
         for name, row in self.text.rows.items():
             if row.count:
                 yield f"[{name}]", self.text.cells[name], row
 
-    def latencies(self) -> Iterator[Latencies]:
+    def latencies(self) -> Iterator[PrintedLatencies]:
         for name, cells, row in self.sections():
             by_ms = any(key.endswith("Latency(ms)") for key in cells if not _PERCENTILE.match(key))
             unit = 1e-3 if by_ms else 1e-6
@@ -235,21 +235,21 @@ class Output:
             found = [(match, parse_printed(value)) for key, value in cells.items() if (match := _PERCENTILE.match(key))]
             scale = {"us": 1e-6, "ms": 1e-3}
             at = tuple((float(m[1]), v.value * scale[m[2]]) for m, v in found if v is not None and m[2] in scale)
-            yield Latencies(
+            yield PrintedLatencies(
                 name, row.count, row.mean_s, row.min_s, row.max_s, at, unit, above=1e-3 if row.by_ms or by_ms else 0.0
             )
 
 
 def find_problems(text: YcsbText, threads: int | None = None, *, intended: bool = False) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
-    return list(rule.find_broken(TABLE, Output(text, threads, intended)))
+    return list(rule.find_broken(TABLE, CheckedYcsb(text, threads, intended)))
 
 
-def _each_once(output: Output) -> Iterator[str]:
+def _each_once(output: CheckedYcsb) -> Iterator[str]:
     yield from output.text.oddities
 
 
-def _numbers(output: Output) -> Iterator[str]:
+def _numbers(output: CheckedYcsb) -> Iterator[str]:
     for name, cells in output.text.cells.items():
         done = name not in output.text.rows or output.text.rows[name].count
         for key, value in cells.items():
@@ -268,7 +268,7 @@ def _is_whole(key: str) -> bool:
     return counts or key.startswith(("Min", "Max")) or _PERCENTILE.fullmatch(key) is not None
 
 
-def _known_keys(output: Output) -> Iterator[str]:
+def _known_keys(output: CheckedYcsb) -> Iterator[str]:
     units: dict[bool, dict[str, str]] = {False: {}, True: {}}
     for name in output.text.rows:
         for key in output.text.cells[name]:
@@ -288,7 +288,7 @@ def _known_keys(output: Output) -> Iterator[str]:
             yield f"{' and '.join(found.values())} are in two units"
 
 
-def _whole_sections(output: Output) -> Iterator[str]:
+def _whole_sections(output: CheckedYcsb) -> Iterator[str]:
     """All operations have the same kinds of rows."""
     done = list(output.sections())
     for name, cells in output.text.cells.items():
@@ -313,17 +313,17 @@ def _has_codes(row: str) -> bool:
     return kind is not None and not kind[1] and row != _RMW and not row.startswith(INTENDED)
 
 
-def _in_order(output: Output) -> Iterator[str]:
+def _in_order(output: CheckedYcsb) -> Iterator[str]:
     for each in output.latencies():
         yield from rule.check_order(each)
 
 
-def _means(output: Output) -> Iterator[str]:
+def _means(output: CheckedYcsb) -> Iterator[str]:
     for each in output.latencies():
         yield from rule.check_mean(each)
 
 
-def _return_codes(output: Output) -> Iterator[str]:
+def _return_codes(output: CheckedYcsb) -> Iterator[str]:
     """Before 0.6.0 an operation's count includes its failures. Later, they have a row of their own (READ-FAILED)."""
     rows = output.text.rows
     for name, row in rows.items():
@@ -350,7 +350,7 @@ def _failures(row: str) -> bool:
     return (operation_of(row) or ("", False))[1]
 
 
-def _buckets(output: Output) -> Iterator[str]:
+def _buckets(output: CheckedYcsb) -> Iterator[str]:
     """A printed histogram holds all operations. A time series has buckets too, but no percentiles."""
     for (name, cells, row), latencies in zip(output.sections(), output.latencies(), strict=True):
         counts = [read.value for key, text in cells.items() if _BUCKET.fullmatch(key) and (read := parse_printed(text))]
@@ -369,7 +369,7 @@ def _buckets(output: Output) -> Iterator[str]:
             yield from rule.check_bucket_ends(name, row.histogram, row.min_s, row.max_s, unit)
 
 
-def _bucket_labels(output: Output) -> Iterator[str]:
+def _bucket_labels(output: CheckedYcsb) -> Iterator[str]:
     """`OneMeasurementHistogram` prints buckets from 0 to n - 1 ms, and those above as `>n`, of each operation. A
     printed HDR histogram leaves out the empty ones, as people do."""
     labels = {
@@ -393,7 +393,7 @@ def _bucket_labels(output: Output) -> Iterator[str]:
         yield f"{' and '.join(f'{name} has {key}' for key, name in ends.items())}: their last buckets are alike"
 
 
-def _both_histograms(output: Output) -> Iterator[str]:
+def _both_histograms(output: CheckedYcsb) -> Iterator[str]:
     """`TwoInOneMeasurement` hands each latency to both histograms. HdrHistogram's values have three digits."""
     for section in output.text.cells:
         first = section.removeprefix(BUCKETS)
@@ -405,7 +405,7 @@ def _both_histograms(output: Output) -> Iterator[str]:
                 yield f"[Hdr{first}] has {key} = {one}, and [{section}] of the same operations {two}"
 
 
-def _throughput(output: Output) -> Iterator[str]:
+def _throughput(output: CheckedYcsb) -> Iterator[str]:
     """Client prints 1000 * operations / RunTime. A failed insert of a load is in its rows, but not in these."""
     rate, run = output.cell("OVERALL", "Throughput(ops/sec)"), output.cell("OVERALL", "RunTime(ms)")
     if rate is None or run is None:
@@ -424,7 +424,7 @@ def _throughput(output: Output) -> Iterator[str]:
         yield f"[OVERALL] did {said:.0f} operations ({how}), and the rows of its operations count {total}"
 
 
-def _read_modify_write(output: Output) -> Iterator[str]:
+def _read_modify_write(output: CheckedYcsb) -> Iterator[str]:
     rows = output.text.rows
     for before in ("", INTENDED):
         again = rows.get(before + _RMW)
@@ -441,14 +441,14 @@ def _read_modify_write(output: Output) -> Iterator[str]:
         yield from rule.check_halves(whole, replace(first, low=None), second)
 
 
-def _with_latencies(output: Output) -> Iterator[str]:
+def _with_latencies(output: CheckedYcsb) -> Iterator[str]:
     """YCSB prints the mean directly after the count, of every kind of measurement but raw ones."""
     for name, row in output.text.rows.items():
         if row.count and row.mean_s is None:
             yield f"[{name}] has {row.count} operations, and no AverageLatency: it was cut"
 
 
-def _intended(output: Output) -> Iterator[str]:
+def _intended(output: CheckedYcsb) -> Iterator[str]:
     """With `measurement.interval=both`, each operation is counted twice: from its start, and from its due time."""
     rows = output.text.rows
     if not any(name.startswith(INTENDED) for name in rows):
@@ -474,7 +474,7 @@ def _intended(output: Output) -> Iterator[str]:
                 yield f"[{name}] has a {what} of {rule.format_seconds(later)}, {bound}"
 
 
-def _in_time(output: Output) -> Iterator[str]:
+def _in_time(output: CheckedYcsb) -> Iterator[str]:
     run = output.cell("OVERALL", "RunTime(ms)")
     if run is None:
         return
@@ -487,7 +487,7 @@ def _in_time(output: Output) -> Iterator[str]:
             yield f"{slip}; only with -p measurement.interval=intended, which its command line does not say, may they"
 
 
-def _garbage_collector(output: Output) -> Iterator[str]:
+def _garbage_collector(output: CheckedYcsb) -> Iterator[str]:
     """Client prints 100 * GC time / RunTime."""
     run = output.cell("OVERALL", "RunTime(ms)")
     spent, share = output.cell("TOTAL_GC_TIME", "Time(ms)"), output.cell("TOTAL_GC_TIME_%", "Time(%)")
@@ -498,7 +498,7 @@ def _garbage_collector(output: Output) -> Iterator[str]:
         yield f"[TOTAL_GC_TIME_%] is {share}, and {amount} is {100 * spent.value / run.value:.4g}"
 
 
-TABLE: tuple[Invariant[Output], ...] = (
+TABLE: tuple[Invariant[CheckedYcsb], ...] = (
     Invariant("No row and no section stands there twice, and none is cut", _each_once),
     Invariant("Each value is a number from 0 on; counts and latencies of one operation are whole", _numbers),
     Invariant("Latencies are in us or in ms, those of a kind all in one of them", _known_keys),

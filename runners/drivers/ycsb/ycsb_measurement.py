@@ -38,7 +38,7 @@ _SNAP_S = 0.25
 _LEAST_SHARE = 0.9
 """A window shorter than this share of the declared time is too short."""
 
-Logs = Mapping[str, tuple[text.Slice, ...]]
+Logs = Mapping[str, tuple[text.TimeSlice, ...]]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _window(context: CellContext, output: JobOutput, found: text.YcsbText, logs:
     return _Window(tuple(edges), first - run_start, edges[0] - first)
 
 
-def _with_operations(pieces: tuple[text.Slice, ...]) -> tuple[text.Slice, ...]:
+def _with_operations(pieces: tuple[text.TimeSlice, ...]) -> tuple[text.TimeSlice, ...]:
     """Leave out the last slices without operations: YCSB disconnects, and ends."""
     while pieces and not pieces[-1].histogram.count:
         pieces = pieces[:-1]
@@ -140,7 +140,7 @@ def _inserted(logs: Logs) -> int:
     return sum(piece.histogram.count for piece in pieces)
 
 
-def _whole_slices(pieces: tuple[text.Slice, ...]) -> tuple[text.Slice, ...]:
+def _whole_slices(pieces: tuple[text.TimeSlice, ...]) -> tuple[text.TimeSlice, ...]:
     """Leave out what follows the last full second: a few milliseconds in which threads end."""
     while pieces and pieces[-1].end - pieces[-1].start < 0.5:
         pieces = pieces[:-1]

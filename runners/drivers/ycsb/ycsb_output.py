@@ -108,7 +108,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Row:
+class YcsbRow:
     """One operation's rows of the whole run; times in seconds.
 
     `ok` and `failed` are the counts of its return codes, both None when it has none (READ-MODIFY-WRITE,
@@ -148,7 +148,7 @@ class YcsbText:
     """
 
     overall: Mapping[str, float]
-    rows: Mapping[str, Row]
+    rows: Mapping[str, YcsbRow]
     warnings: tuple[str, ...]
     cells: Cells
     oddities: tuple[str, ...]
@@ -167,7 +167,7 @@ class YcsbText:
 
 
 @dataclass(frozen=True)
-class Slice:
+class TimeSlice:
     """The operations that ended between two epoch seconds by the load generator's clock."""
 
     start: float
@@ -265,7 +265,7 @@ def is_json(text: str) -> bool:
     return re.match(r'\s*(?:\[\s*)?{\s*"metric"', text) is not None
 
 
-def _row(name: str, values: Mapping[str, str]) -> Row:
+def _row(name: str, values: Mapping[str, str]) -> YcsbRow:
     found: dict[str, float | None] = {}
     printed: list[tuple[float, float]] = []
     ok, failed = None, None
@@ -295,7 +295,7 @@ def _row(name: str, values: Mapping[str, str]) -> Row:
             buckets.append((match[1], int(match[2]), int(number)))
     if ok is not None or failed is not None:
         ok, failed = ok or 0, failed or 0
-    return Row(
+    return YcsbRow(
         name,
         count,
         found.get("Average"),
@@ -341,7 +341,7 @@ def _number(text: str) -> float | None:
     return value if abs(value) < 1e30 else None
 
 
-def read_hdr_logs(directory: Path) -> dict[str, tuple[Slice, ...]]:
+def read_hdr_logs(directory: Path) -> dict[str, tuple[TimeSlice, ...]]:
     """Return the slices of each row that has a log. Raises ValueError, naming the file, when one is damaged."""
     found = {}
     for path in sorted(directory.glob("*.hdr")):
@@ -353,7 +353,7 @@ def read_hdr_logs(directory: Path) -> dict[str, tuple[Slice, ...]]:
     return found
 
 
-def _slices(path: Path) -> Iterator[Slice]:
+def _slices(path: Path) -> Iterator[TimeSlice]:
     base = 0.0
     for line in read_output_lines(path):
         if (start := log_start(line)) is not None:
@@ -368,7 +368,7 @@ def log_start(line: str) -> float | None:
     return float(match[1]) if match else None
 
 
-def line_of_log(line: str, base: float) -> tuple[str, Slice]:
+def line_of_log(line: str, base: float) -> tuple[str, TimeSlice]:
     """Return the tag ("" without one) and the slice of a line `[Tag=..,]start,length,max,payload`.
 
     The start is relative to the log's, unless it is absolute. Raises ValueError.
@@ -387,7 +387,7 @@ def line_of_log(line: str, base: float) -> tuple[str, Slice]:
     if histogram.buckets and not _is_maximum(highest, histogram):
         held = f"{histogram.buckets[-1].hi * 1e6:.0f}"
         raise ValueError(f"an interval with a maximum of {cells[2]}, and a histogram with one of {held}: {line[:60]!r}")
-    return tag, Slice(start, start + length, histogram)
+    return tag, TimeSlice(start, start + length, histogram)
 
 
 def _finite(text: str, line: str) -> float:

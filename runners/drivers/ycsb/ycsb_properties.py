@@ -10,7 +10,7 @@ from benchbrief.model.plan import Workload
 from benchbrief.runners.driver_contexts import CellContext, loading_hosts
 from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.jobs.tasks import File
+from benchbrief.runners.jobs.tasks import JobFile
 
 _OFFSET, _PRIME = 0xCBF29CE484222325, 1099511628211
 _BITS, _BYTES = 64, 8
@@ -53,7 +53,7 @@ _NAMES = {
 _LEAST_RATE = 2000.0
 
 
-def property_file(context: CellContext, own: dict[str, str]) -> File:
+def property_file(context: CellContext, own: dict[str, str]) -> JobFile:
     """Return the property file, with the driver's own settings last."""
     workload = context.workload
     settings = {
@@ -67,7 +67,7 @@ def property_file(context: CellContext, own: dict[str, str]) -> File:
     uri = context.endpoint.uri
     if uri is None:
         raise PlanRefused("YCSB needs a server to talk to, and the database has no URI", 'add `uri = "mongodb://..."`')
-    return File(FILE, (f"{lines}mongodb.url=", replace(uri, written=escape(uri.value)), "\n"))
+    return JobFile(FILE, (f"{lines}mongodb.url=", replace(uri, written=escape(uri.value)), "\n"))
 
 
 def core_properties(workload: Workload) -> dict[str, str]:

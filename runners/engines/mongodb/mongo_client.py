@@ -82,7 +82,7 @@ def encoded(record: Mapping[str, Any]) -> bytes:
     return encode(record)
 
 
-class Refused(ServerFailed):
+class RefusedByServer(ServerFailed):
     """The server answers, but refuses the request. `server_code` is its error number."""
 
     def __init__(self, message: str, hint: str, code: int | None) -> None:
@@ -129,7 +129,7 @@ class Connection:
         """Return the server's role. Older servers know the command as `isMaster`."""
         try:
             return self.command("hello")
-        except Refused as error:
+        except RefusedByServer as error:
             if error.server_code != _NO_SUCH_COMMAND:
                 raise
             return self.command("isMaster")
@@ -162,7 +162,7 @@ class Connection:
             remark = say.stepped_down(database=self._database.name, said=self._short(error))
             raise ServerFailed(remark, say.hint_election()) from None
         except OperationFailure as error:
-            raise Refused(
+            raise RefusedByServer(
                 f"the server of database {self._database.name} refuses: {self._short(error)}",
                 "are the credentials right, and allowed to drop and count collections?",
                 error.code,

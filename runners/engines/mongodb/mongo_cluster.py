@@ -11,7 +11,7 @@ from typing import Any
 
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Database
-from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused, say
+from benchbrief.runners.engines.mongodb.mongo_client import Connection, RefusedByServer, say
 from benchbrief.runners.errors import Interrupted, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.seams import Stopping
 
@@ -192,7 +192,7 @@ def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping
         while True:
             try:
                 behind = find_lagging(primary.command("replSetGetStatus"), database.max_lag_s)
-            except Refused as error:
+            except RefusedByServer as error:
                 if error.server_code != _NOT_ALLOWED:
                     raise
                 return (_NOT_KNOWN,)

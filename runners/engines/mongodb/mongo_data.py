@@ -20,7 +20,7 @@ from benchbrief.model.plan import Cell, Database, Dataset
 from benchbrief.model.tool_spec import Change
 from benchbrief.runners.driver_contexts import loading_hosts
 from benchbrief.runners.engines.mongodb import mongo_layout
-from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection, Refused, encoded, say
+from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection, RefusedByServer, encoded, say
 from benchbrief.runners.engines.mongodb.mongo_cluster import part
 from benchbrief.runners.engines.mongodb.mongo_layout import MongoUri
 from benchbrief.runners.errors import BadOutput, Interrupted, LoadShort, RunnerError, ServerFailed
@@ -36,7 +36,7 @@ _MOST_BYTES = 16 * 2**20
 """The sample is read before and after each cell, so large records make it smaller."""
 
 
-class Sample(BaseModel):
+class RecordSample(BaseModel):
     """The keys of some records, and the SHA-256 of these records."""
 
     model_config = ConfigDict(frozen=True)
@@ -105,7 +105,7 @@ class Kept:
     writers: int
     changes: Change
     after: Change
-    sample: Sample | None
+    sample: RecordSample | None
 
 
 class Data:
@@ -125,7 +125,7 @@ class Data:
             return None
         writers = int(note.get("writers", 0))
         changes: Change = note.get("changes", "anything" if writers else "nothing")
-        return Kept(writers, changes, note.get("after", changes), Sample.noted(note))
+        return Kept(writers, changes, note.get("after", changes), RecordSample.noted(note))
 
     def usable(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
         """Return whether it is there, with no other changes since its load than these, and no foreign ones."""
@@ -262,13 +262,13 @@ class Data:
     def _routed(self) -> bool:
         return part(self._connection.hello()).topology == "sharded"
 
-    def _drawn(self) -> Sample:
+    def _drawn(self) -> RecordSample:
         # The `$sample` of mongo-java-server fails now and then: it sorts by a comparison that is no order.
         for _ in range(3):
-            with suppress(Refused), self._connection.reaching():
-                return Sample.drawn(self._table)
+            with suppress(RefusedByServer), self._connection.reaching():
+                return RecordSample.drawn(self._table)
         with self._connection.reaching():
-            return Sample.of_first(self._table)
+            return RecordSample.of_first(self._table)
 
     def _sample_changed(self, kept: Kept) -> bool:
         """Return whether the sample is not as cells of ours left it, where that is known."""
@@ -281,7 +281,13 @@ class Data:
         return say.values_changed(name=self.name, n=len(kept.sample.keys) if kept.sample else 0)
 
     def _remember(
-        self, dataset: Dataset, writers: int, changes: Change, sample: Sample | None, *, after: Change | None = None
+        self,
+        dataset: Dataset,
+        writers: int,
+        changes: Change,
+        sample: RecordSample | None,
+        *,
+        after: Change | None = None,
     ) -> None:
         note = {"dataset": dataset.hash, "records": dataset.records, "writers": writers, "changes": changes}
         note |= {"after": after} if after else {}

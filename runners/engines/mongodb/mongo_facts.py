@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused, say
+from benchbrief.runners.engines.mongodb.mongo_client import Connection, RefusedByServer, say
 from benchbrief.runners.engines.mongodb.mongo_cluster import MONGODB, list_shards, part, product_of
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.seams import Size
@@ -42,7 +42,7 @@ def facts_of(connection: Connection, data: Data) -> dict[str, str]:
     if engine := connection.command("serverStatus").get("storageEngine", {}).get("name"):
         facts["storage engine"] = str(engine)
     if found.topology == "sharded":
-        with suppress(Refused):  # a login for the data alone may not ask
+        with suppress(RefusedByServer):  # a login for the data alone may not ask
             facts["shards"] = str(len(list_shards(connection)))
             facts["shard key"] = data.sharding()
     if found.primary:
@@ -59,7 +59,7 @@ def storage_of(connection: Connection) -> dict[str, str]:
     engine = connection.command("serverStatus").get("storageEngine", {})
     if isinstance(engine, Mapping) and "name" in engine:
         found["storage engine"] = str(engine["name"])
-    with suppress(Refused):  # a login for the data alone may not ask
+    with suppress(RefusedByServer):  # a login for the data alone may not ask
         settings = connection.command("getCmdLineOpts").get("parsed", {}).get("storage", {})
         shaping = {key: value for key, value in settings.items() if key != "dbPath"}  # each member has its own
         found["storage settings"] = json.dumps(shaping, sort_keys=True, default=str)

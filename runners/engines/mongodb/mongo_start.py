@@ -19,7 +19,7 @@ from urllib.parse import quote as percent_encode
 
 from benchbrief.model.plan import Database, DatabaseKey, Dataset, Hardware, Reference, ServerStart
 from benchbrief.runners.engines import data_directories
-from benchbrief.runners.engines.mongodb.mongo_client import Connection, Refused, say
+from benchbrief.runners.engines.mongodb.mongo_client import Connection, RefusedByServer, say
 from benchbrief.runners.engines.mongodb.mongo_cluster import find_writable
 from benchbrief.runners.engines.mongodb.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
 from benchbrief.runners.engines.server_addresses import address_of
@@ -28,7 +28,7 @@ from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.long_commands import run_to_end
-from benchbrief.runners.jobs.tasks import Command, File, Job
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Hosts, RunningJob, Stopping
@@ -112,10 +112,10 @@ class Servers:
         program = self.program(member.host, start.router if router else start.binary)
         directory = f"{self._path}/{member.name}"
         arguments = words(start, member, directory, self._layout.config, bool(self._layout.routers))
-        files = [File(CONFIG_FILE, (start.config,))] if "--config" in arguments else []
+        files = [JobFile(CONFIG_FILE, (start.config,))] if "--config" in arguments else []
         if start.auth and "--keyFile" in arguments:
             key = read_reference(start.auth.key, f"the key of database {self._database.name}")
-            files.append(File(KEY_FILE, (Secret(key, name="key"),)))
+            files.append(JobFile(KEY_FILE, (Secret(key, name="key"),)))
         job = Job(
             f"{'mongos' if router else 'mongod'} {member.name}",
             Command(("sh", "-c", _RUN, "sh", program, directory, *arguments)),
@@ -367,7 +367,7 @@ class StartedCluster:
             config["configsvr"] = True
         try:
             first.command("replSetInitiate", config)
-        except Refused as error:
+        except RefusedByServer as error:
             if error.server_code != _INITIALIZED:
                 raise
 
@@ -379,14 +379,14 @@ class StartedCluster:
         try:
             self._primary(members).close()
             return
-        except Refused as error:
+        except RefusedByServer as error:
             if error.server_code not in (_WRONG_LOGIN, _NOT_ALLOWED):
                 raise
         primary = self._primary(members, login=False)
         password = read_reference(auth.password, f"the password of database {self._database.name}")
         try:
             primary.command("createUser", self._user(), pwd=password, roles=["root"])
-        except Refused as error:
+        except RefusedByServer as error:
             raise ServerFailed(
                 say.no_login(database=self._database.name, said=error),
                 say.hint_password(),
@@ -428,7 +428,7 @@ class StartedCluster:
         while True:
             try:
                 return self._connect(member, login=False)
-            except Refused:
+            except RefusedByServer:
                 raise
             except ServerFailed as error:
                 self._look_again(deadline, f"{member.name} on {member.host} does not answer: {error}")

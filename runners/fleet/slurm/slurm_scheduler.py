@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from benchbrief.model.plan import Asked
 from benchbrief.runners.fleet.scheduler import (
     Given,
-    Job,
     JobState,
     LaneJob,
     LaneNeeds,
     NodePool,
     PlannedJob,
+    ScheduledJob,
     SchedulerRefused,
 )
 from benchbrief.runners.fleet.slurm import slurm_commands, slurm_survey
@@ -80,7 +80,7 @@ class SlurmScheduler:
     def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
         return slurm_commands.given(asked, before, named)
 
-    def jobs(self, name: str) -> list[Job]:
+    def jobs(self, name: str) -> list[ScheduledJob]:
         said = answer("squeue", "--noheader", "--all", "--states=all", f"--name={name}", f"--format={_FORMAT}")
         return list(_jobs_in(said))
 
@@ -91,7 +91,7 @@ class SlurmScheduler:
         answer("scancel", "--quiet", f"--name={name}")
 
 
-def _jobs_in(text: str) -> Iterator[Job]:
+def _jobs_in(text: str) -> Iterator[ScheduledJob]:
     for line in text.splitlines():
         job, state, comment, node, reason = (*line.strip().split("|", 4), "", "", "", "", "")[:5]
         word, _, lane = comment.partition(" ")
@@ -101,4 +101,4 @@ def _jobs_in(text: str) -> Iterator[Job]:
         kind: JobState = "ended" if state in _ENDED else "waiting" if state in _WAITING else "running"
         where = "" if node in ("n/a", "(null)") else node
         stuck = reason.replace("_", " ") == _STUCK
-        yield Job(job, int(lane), kind, described, where, cancelled=state == "CANCELLED", stuck=stuck)
+        yield ScheduledJob(job, int(lane), kind, described, where, cancelled=state == "CANCELLED", stuck=stuck)

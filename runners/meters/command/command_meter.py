@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from benchbrief.runners.jobs.commands import quote
 from benchbrief.runners.meters.meter_base import Meter
-from benchbrief.runners.meters.meter_points import ANSWER_S, Point, Reader, given
+from benchbrief.runners.meters.meter_points import ANSWER_S, MeterPoint, MeterReader, given
 from benchbrief.runners.seams import Node
 
 
 class CommandMeter(Meter):
     hints = (("", "it has to print one number, the watts, and nothing else"),)
 
-    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
+    def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
         """The output may lack its last newline. A failed command adds a line on how it ended."""
         ran = "</dev/null; c=$?; echo; [ $c = 0 ] || echo code $c"
         reads = (f"timeout {ANSWER_S} sh -c {quote(given(each.meter, 'command'))} {ran}" for each in points)
-        return Reader("echo meter command", tuple(reads), {"BENCH_HOST": node.host.name})
+        return MeterReader("echo meter command", tuple(reads), {"BENCH_HOST": node.host.name})

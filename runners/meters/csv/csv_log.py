@@ -7,7 +7,7 @@ import json
 from benchbrief.model.plan import Probe
 from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.meters.meter_base import RecordedMeter, sampler_job
-from benchbrief.runners.meters.meter_points import Point, given
+from benchbrief.runners.meters.meter_points import MeterPoint, given
 from benchbrief.runners.seams import Node
 
 _MARGIN_S = 60.0
@@ -15,14 +15,14 @@ _MARGIN_S = 60.0
 
 
 class CsvLog(RecordedMeter):
-    def job_after(self, points: tuple[Point, ...], since: float, until: float) -> Job:
+    def job_after(self, points: tuple[MeterPoint, ...], since: float, until: float) -> Job:
         return _recorded(points, since, until)
 
-    def trial(self, probe: Probe, points: tuple[Point, ...], node: Node) -> Job:
+    def trial(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node) -> Job:
         return _recorded(points, 0.0, None, wait=0.0)
 
 
-def _recorded(found: tuple[Point, ...], since: float, until: float | None, wait: float | None = None) -> Job:
+def _recorded(found: tuple[MeterPoint, ...], since: float, until: float | None, wait: float | None = None) -> Job:
     meter = found[0].meter
     patience = meter.options.get("wait", 60.0) if wait is None else wait
     settings = {

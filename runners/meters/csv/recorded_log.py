@@ -35,7 +35,7 @@ _MOST_BAD = 1000
 """The most consecutive unreadable lines whose problem is reported."""
 
 
-class Row(NamedTuple):
+class LogRow(NamedTuple):
     """A line of the log. `problem` says why it gave no watts; its time is then between those of the lines around it."""
 
     at: float
@@ -55,16 +55,16 @@ class NotYet(Exception):
     """There is no log, or no row in it."""
 
 
-def take(settings: dict[str, Any]) -> list[Row]:
+def take(settings: dict[str, Any]) -> list[LogRow]:
     """Return the rows of the window in order, with one before it and one after.
 
     An unreadable line is a row without watts inside the window, and is skipped outside; so is a time that has two
     powers. Raises Unreadable, NotYet, OSError.
     """
     since, until = settings["since"], settings["until"]
-    rows: dict[float, Row] = {}
-    before: Row | None = None
-    after: Row | None = None
+    rows: dict[float, LogRow] = {}
+    before: LogRow | None = None
+    after: LogRow | None = None
     steps: list[str] = []
     for row in _all(settings, steps):
         if row.problem:
@@ -76,7 +76,7 @@ def take(settings: dict[str, Any]) -> list[Row]:
             known = rows.setdefault(row.at, row)
             if known.watts != row.watts and not known.problem:
                 problem = f"{settings['path']}: two rows of the time {row.at:.3f} have other watts"
-                rows[row.at] = Row(row.at, (None,) * len(row.watts), problem)
+                rows[row.at] = LogRow(row.at, (None,) * len(row.watts), problem)
         elif row[0] < since:
             before = row if before is None or row[0] > before[0] else before
         else:
@@ -91,7 +91,7 @@ def take(settings: dict[str, Any]) -> list[Row]:
     return sorted([*rows.values(), *ends], key=lambda row: row[0])
 
 
-def _all(settings: dict[str, Any], steps: list[str]) -> Iterator[Row]:
+def _all(settings: dict[str, Any], steps: list[str]) -> Iterator[LogRow]:
     """Yield the rows of all files. `steps` gets what is said of each change of the clock outside of the window."""
     paths = sorted(glob.glob(settings["path"]))  # noqa: PTH207  # of an absolute path
     if not paths:
@@ -101,7 +101,7 @@ def _all(settings: dict[str, Any], steps: list[str]) -> Iterator[Row]:
             yield from _rows(file, path, settings, steps)
 
 
-def _rows(file: TextIO, path: str, settings: dict[str, Any], steps: list[str]) -> Iterator[Row]:
+def _rows(file: TextIO, path: str, settings: dict[str, Any], steps: list[str]) -> Iterator[LogRow]:
     first = file.readline(100_000)
     delimiter = max(",;\t", key=first.count)
     names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
@@ -133,7 +133,7 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any], steps: list[str]) -
                 steps.append(f"; {step} in line {line}")
         yield from _between(last, moment, columns, bad)
         bad, last = [], moment
-        yield Row(moment, tuple(_watts(cells[column], delimiter, settings["scale"]) for column in columns))
+        yield LogRow(moment, tuple(_watts(cells[column], delimiter, settings["scale"]) for column in columns))
     if bad and last is None:
         raise Unreadable(bad[0])
     if last is not None:
@@ -146,11 +146,11 @@ def _meet(settings: dict[str, Any], start: float, end: float) -> bool:
     return until is not None and start <= until and end >= settings["since"]
 
 
-def _between(last: float | None, moment: float, columns: Sequence[int], bad: Sequence[str]) -> Iterator[Row]:
+def _between(last: float | None, moment: float, columns: Sequence[int], bad: Sequence[str]) -> Iterator[LogRow]:
     """Yield a row for each unreadable line between two readable ones, evenly spaced."""
     start = moment if last is None else last
     for place, problem in enumerate(bad, start=1):
-        yield Row(start + (moment - start) * place / (len(bad) + 1), (None,) * len(columns), problem)
+        yield LogRow(start + (moment - start) * place / (len(bad) + 1), (None,) * len(columns), problem)
 
 
 def _whole_lines(file: TextIO) -> Iterator[str]:

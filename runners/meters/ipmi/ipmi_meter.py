@@ -7,7 +7,7 @@ import re
 from benchbrief.runners.jobs.commands import quote
 from benchbrief.runners.jobs.tasks import Word
 from benchbrief.runners.meters.meter_base import Meter
-from benchbrief.runners.meters.meter_points import ANSWER_S, Point, Reader, given, name_and_port, secret
+from benchbrief.runners.meters.meter_points import ANSWER_S, MeterPoint, MeterReader, given, name_and_port, secret
 from benchbrief.runners.sampling import Reading
 from benchbrief.runners.seams import Node
 
@@ -36,7 +36,7 @@ class Ipmi(Meter):
         (r"deactivated", "switch the BMC's measurement on: `ipmitool dcmi power activate`"),
     )
 
-    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
+    def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
         env: dict[str, Word] = {"LC_ALL": "C"}
         header = ["echo meter ipmi"]
         reads = []
@@ -66,7 +66,7 @@ class Ipmi(Meter):
                 reads.append(f"{tool} {listed} sensor get {quote(point.part)} </dev/null")
             else:
                 reads.append(f"{tool} dcmi power reading </dev/null")
-        return Reader("\n".join(header), tuple(reads), env)
+        return MeterReader("\n".join(header), tuple(reads), env)
 
     def watts(self, reading: Reading) -> float | None:
         """Return no watts for 0 W, which a BMC reports while its power reading is off."""

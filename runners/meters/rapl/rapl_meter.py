@@ -13,8 +13,8 @@ from benchbrief.model.plan import Probe
 from benchbrief.runners.jobs.commands import quote, read_script, with_values
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.meters.meter_base import CountingMeter
-from benchbrief.runners.meters.meter_points import Point, Reader
-from benchbrief.runners.sampling import Reading, Step, steps_in_window
+from benchbrief.runners.meters.meter_points import MeterPoint, MeterReader
+from benchbrief.runners.sampling import Reading, SampleStep, steps_in_window
 from benchbrief.runners.seams import Node
 
 POWERCAP = "/sys/class/powercap"
@@ -26,13 +26,13 @@ _READ = 'for f in @root@/intel-rapl:*/energy_uj; do d=${f%/*}; echo "${d##*/} $(
 
 
 class Rapl(CountingMeter):
-    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
+    def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
         root = quote(POWERCAP)
-        return Reader(with_values(_HEADER, powercap=POWERCAP), (_READ.replace("@root@", root),))
+        return MeterReader(with_values(_HEADER, powercap=POWERCAP), (_READ.replace("@root@", root),))
 
     def moved(
         self, probe: Probe, output: JobOutput, header: Sequence[str], found: list[Reading], window: tuple[float, float]
-    ) -> list[tuple[Step, float | None]]:
+    ) -> list[tuple[SampleStep, float | None]]:
         """Return the packages' power together, over each interval between readings."""
         ranges = {}
         for line in header:

@@ -8,12 +8,12 @@ import math
 from benchbrief.model.plan import Probe
 from benchbrief.runners.jobs.tasks import Job, Word
 from benchbrief.runners.meters.meter_base import SampledMeter, sampler_job
-from benchbrief.runners.meters.meter_points import Point, given, secret
+from benchbrief.runners.meters.meter_points import MeterPoint, given, secret
 from benchbrief.runners.seams import Node
 
 
 class Redfish(SampledMeter):
-    def job(self, probe: Probe, points: tuple[Point, ...], node: Node, rounds: int | None = None) -> Job:
+    def job(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node, rounds: int | None = None) -> Job:
         env: dict[str, Word] = {}
         described: list[dict[str, object]] = []
         for number, point in enumerate(points):

@@ -37,7 +37,7 @@ _LARGEST = 4 << 20
 """The largest answer in bytes. Those of real services are a few kilobytes."""
 
 
-class Refused(Exception):
+class RedfishRefused(Exception):
     """The service did not answer as asked. The message is for people."""
 
 
@@ -84,7 +84,7 @@ class Service:
             headers, (_, place), self._session = self._headers(), self._session, None
             try:
                 self._ask("DELETE", place, headers)
-            except Refused as error:
+            except RedfishRefused as error:
                 fail(f"the session could not be ended: {error}")
 
     def _begin(self) -> None:
@@ -96,7 +96,7 @@ class Service:
         content = self._content(answer, place)
         token = answer.headers.get("X-Auth-Token")
         if not token:
-            raise Refused(f"{self.address} began no session (HTTP {answer.status}): say `auth: basic`")
+            raise RedfishRefused(f"{self.address} began no session (HTTP {answer.status}): say `auth: basic`")
         made = urlsplit(answer.headers.get("Location") or str(content.get("@odata.id", ""))).path
         self._session = (token, made)
 
@@ -125,19 +125,19 @@ class Service:
                 continue
             self._pools = [pool]
             return answer
-        raise Refused(f"{self.address}: {_why(said)}")
+        raise RedfishRefused(f"{self.address}: {_why(said)}")
 
     def _content(self, answer: Any, path: str) -> dict[str, Any]:
         if answer.status in (401, 403):
-            raise Refused(f"{self.address} refuses the user or the password (HTTP {answer.status} at {path})")
+            raise RedfishRefused(f"{self.address} refuses the user or the password (HTTP {answer.status} at {path})")
         if answer.status not in (200, 201):
-            raise Refused(f"{self.address} answers HTTP {answer.status} at {path}{_reason_in(answer.content)}")
+            raise RedfishRefused(f"{self.address} answers HTTP {answer.status} at {path}{_reason_in(answer.content)}")
         try:
             content = json.loads(answer.content)
         except ValueError:
-            raise Refused(f"{self.address}{path} is no JSON: is it a Redfish service?") from None
+            raise RedfishRefused(f"{self.address}{path} is no JSON: is it a Redfish service?") from None
         if not isinstance(content, dict):
-            raise Refused(f"{self.address}{path} is no Redfish resource")
+            raise RedfishRefused(f"{self.address}{path} is no Redfish resource")
         return content
 
 
@@ -191,11 +191,11 @@ def find(service: Service, chassis: str, control: str) -> tuple[str, Read]:
         index = _control(controls, control, power)
         return f"{power} PowerControl[{index}]", lambda: _consumed(service.get(power), index)
     if control:
-        raise Refused(f"{service.address}: the chassis has no power control named `{control}`: it has none")
+        raise RedfishRefused(f"{service.address}: the chassis has no power control named `{control}`: it has none")
     supplies = _supplies(service, subsystem) if subsystem else []
     if supplies:
         return f"{subsystem} of {len(supplies)} supplies", lambda: _input(service, supplies)
-    raise Refused(f"{service.address} says nothing of the power of {resource.get('@odata.id', 'its chassis')}")
+    raise RedfishRefused(f"{service.address} says nothing of the power of {resource.get('@odata.id', 'its chassis')}")
 
 
 def _chassis(service: Service, wanted: str) -> str:
@@ -205,9 +205,9 @@ def _chassis(service: Service, wanted: str) -> str:
         return names[wanted]
     known = ", ".join(f"`{name}`" for name in names) or "none"
     if wanted:
-        raise Refused(f"{service.address} has no chassis `{wanted}`: it has {known}")
+        raise RedfishRefused(f"{service.address} has no chassis `{wanted}`: it has {known}")
     if len(names) != 1:
-        raise Refused(f"{service.address} has {len(names)} chassis, say which by `chassis:`: {known}")
+        raise RedfishRefused(f"{service.address} has {len(names)} chassis, say which by `chassis:`: {known}")
     return next(iter(names.values()))
 
 
@@ -217,9 +217,9 @@ def _control(controls: Sequence[dict[str, Any]], wanted: str, power: str) -> int
         return names.index(wanted)
     known = ", ".join(f"`{name}`" for name in names)
     if wanted:
-        raise Refused(f"{power} has no power control named `{wanted}`: it has {known}")
+        raise RedfishRefused(f"{power} has no power control named `{wanted}`: it has {known}")
     if len(names) > 1:
-        raise Refused(f"{power} has {len(names)} power controls, say which by `control:`: {known}")
+        raise RedfishRefused(f"{power} has {len(names)} power controls, say which by `control:`: {known}")
     return 0
 
 
@@ -262,7 +262,7 @@ class _Point:
             if self._read is None:
                 self.place, self._read = find(self._service, self._chassis, self._control)
             found = self._read()
-        except Refused as error:
+        except RedfishRefused as error:
             fail(str(error))
             return None
         if found is None:

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from benchbrief.model.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import File, Word
+from benchbrief.runners.jobs.tasks import JobFile, Word
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.meters.meter_base import Meter
-from benchbrief.runners.meters.meter_points import ANSWER_S, Point, Reader, given, name_and_port
+from benchbrief.runners.meters.meter_points import ANSWER_S, MeterPoint, MeterReader, given, name_and_port
 from benchbrief.runners.sampling import Reading
 from benchbrief.runners.seams import Node
 
@@ -56,18 +56,18 @@ class Snmp(Meter):
         ),
     )
 
-    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
+    def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
         reads, files = [], []
         env: dict[str, Word] = {"LC_ALL": "C", "MIBS": "", "MIBDIRS": "/nonexistent"}
         for number, point in enumerate(points):
             name, port = name_and_port(point.address, "161")
-            files.append(File(f"snmp-{number}/snmp.conf", _configuration(point.meter)))
+            files.append(JobFile(f"snmp-{number}/snmp.conf", _configuration(point.meter)))
             env[f"BENCH_METER_{number}"] = f"udp6:[{name}]:{port}" if ":" in name else f"udp:{name}:{port}"
             paths = f'SNMPCONFPATH="$PWD/snmp-{number}" SNMP_PERSISTENT_DIR="$PWD/snmp-{number}"'
             # With its scale, so that each reading is complete.
             ask = f'{paths} {_TOOL} "$BENCH_METER_{number}" {" ".join(_oids(point))} </dev/null'
             reads.append(f'echo "x {_scale(point.meter)!r}"; {ask}')
-        return Reader("echo meter snmp", tuple(reads), env, tuple(files))
+        return MeterReader("echo meter snmp", tuple(reads), env, tuple(files))
 
     def watts(self, reading: Reading) -> float | None:
         """Parse a number, with its number of decimal digits where that was read too."""
@@ -85,7 +85,7 @@ def _scale(meter: PowerMeter) -> float:
     return scale if isinstance(scale, float) else 1.0
 
 
-def _oids(point: Point) -> list[str]:
+def _oids(point: MeterPoint) -> list[str]:
     """Return what to read: the number, and its decimal digits if it has any."""
     if not point.meter.options.get("outlet"):
         return [point.part]

@@ -17,7 +17,7 @@ from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.sampling import (
     FileReads,
     Reading,
-    Step,
+    SampleStep,
     parse_readings,
     pressure,
     pressure_rule,
@@ -76,7 +76,7 @@ def _sizes(reading: Reading) -> dict[str, int]:
     return {measure: value << 10 for measure, value in found.items()}
 
 
-def _rates(step: Step, page: int | None) -> list[tuple[str, float, str]]:
+def _rates(step: SampleStep, page: int | None) -> list[tuple[str, float, str]]:
     before, after = (_numbers(each, r"(pswpin|pswpout|pgmajfault) (\d{1,19})") for each in (step.before, step.after))
     found = []
     for counter, measure, size, unit in (

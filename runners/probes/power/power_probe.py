@@ -21,8 +21,8 @@ from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.meters.meter_base import (
+    AnyMeter,
     CountingMeter,
-    PowerMeter,
     RecordedMeter,
     SampledMeter,
     below_zero_words,
@@ -119,7 +119,7 @@ def _watts(probe: Probe, output: JobOutput, window: tuple[float, float]) -> list
     return [_read(time, meter, reading) for time, reading in readings_in_window(probe, output, found, window)]
 
 
-def _read(time: float, meter: PowerMeter, reading: Reading) -> _Read:
+def _read(time: float, meter: AnyMeter, reading: Reading) -> _Read:
     watts = _all(meter, reading)
     below_zero = min(watts, default=0.0) < 0
     return _Read(time, None if below_zero or not watts else sum(watts), 0.0, min(watts) if below_zero else None)
@@ -131,7 +131,7 @@ def _why(read: Sequence[_Read], output: JobOutput) -> str:
     return below_zero_words(below_zero[-1]) if below_zero else read_last_words(output)
 
 
-def _meter(header: Sequence[str], output: JobOutput) -> PowerMeter:
+def _meter(header: Sequence[str], output: JobOutput) -> AnyMeter:
     """Return the meter of an output. Raises BadOutput where the output names none."""
     kind = next((line.removeprefix("meter ") for line in header if line.startswith("meter ")), "")
     if METER_SPECS.find(kind) is None:
@@ -139,7 +139,7 @@ def _meter(header: Sequence[str], output: JobOutput) -> PowerMeter:
     return meter_kind(kind)
 
 
-def _all(meter: PowerMeter, reading: Reading) -> list[float]:
+def _all(meter: AnyMeter, reading: Reading) -> list[float]:
     """Return the watts of everything that was read together; none when one of them has none."""
     watts = [meter.watts(each) for each in _apart(reading)]
     known = [each for each in watts if each is not None]

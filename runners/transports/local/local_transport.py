@@ -19,7 +19,7 @@ from benchbrief.model.plan import Host
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.commands import mask_command, script
-from benchbrief.runners.jobs.script_host import Entry, entry
+from benchbrief.runners.jobs.script_host import HostEntry, entry
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.journal.secret_masking import Masking, Secret
 from benchbrief.runners.transports.transport_base import JobTransport, LimitedText
@@ -85,7 +85,7 @@ class LocalTransport(JobTransport):
                 raise ConnectionLost(what, "Too many processes or open files, or too little memory.") from error
             raise HostError(what, "Is it in the PATH?") from error
 
-    def entries(self, directory: str) -> list[Entry]:
+    def entries(self, directory: str) -> list[HostEntry]:
         try:
             with os.scandir(directory) as found:
                 stats = [(each.name, each.stat(follow_symlinks=False)) for each in found]

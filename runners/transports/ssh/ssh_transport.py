@@ -26,7 +26,7 @@ from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.jobs.commands import mask_command, printable, quote, script
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
-from benchbrief.runners.jobs.script_host import Entry
+from benchbrief.runners.jobs.script_host import HostEntry
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import Masking, Secret
@@ -350,7 +350,7 @@ class SshTransport(JobTransport):
 
     # --- files ---
 
-    def entries(self, directory: str) -> list[Entry]:
+    def entries(self, directory: str) -> list[HostEntry]:
         failing, said = f"can't list {directory}", ""
 
         def pieces() -> Generator[bytes, None, None]:

@@ -14,7 +14,7 @@ from benchbrief.runners.drivers.fio import fio_invariants
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants, go_ycsb_output
 from benchbrief.runners.drivers.output_invariants import (
     Invariant,
-    Latencies,
+    PrintedLatencies,
     check_bucket_ends,
     check_bucket_mean,
     check_mean,
@@ -86,7 +86,7 @@ def test_what_is_no_finite_number_is_none(text: str) -> None:
 def test_the_mean_has_bounds_that_latencies_reach() -> None:
     """100 latencies, of which 99 are 1 ms and one is 100 ms, have a mean of 1.99 ms; half or twice of it they can't."""
     for mean, fits in ((0.00199, True), (0.0009, False), (0.004, False)):
-        of = Latencies("[READ]", 100, mean, 0.001, 0.1, ((50.0, 0.001), (90.0, 0.001), (98.0, 0.001)))
+        of = PrintedLatencies("[READ]", 100, mean, 0.001, 0.1, ((50.0, 0.001), (90.0, 0.001), (98.0, 0.001)))
         assert (list(check_mean(of)) == []) == fits, mean
     assert list(check_order(of)) == []
 
@@ -95,7 +95,7 @@ APART = Histogram((Bucket(0.0, 0.001, 100), Bucket(0.010, 0.011, 100)))
 
 
 def test_ends_of_buckets_rise_even_where_the_buckets_are_wide() -> None:
-    of = Latencies("[READ]", 100, None, None, None, ((50.0, 10e-6), (90.0, 9e-6)), below=5e-6, above=5e-6)
+    of = PrintedLatencies("[READ]", 100, None, None, None, ((50.0, 10e-6), (90.0, 9e-6)), below=5e-6, above=5e-6)
     assert list(check_order(of)) == ["[READ] has a p50 of 10 us above its p90 of 9 us"]
 
 
@@ -121,13 +121,16 @@ def test_minimum_and_maximum_lie_in_the_first_and_the_last_bucket(low: float, hi
 
 
 def test_no_operation_takes_longer_than_the_run() -> None:
-    of = Latencies("[READ]", 10, None, None, 2.0, ())
+    of = PrintedLatencies("[READ]", 10, None, None, 2.0, ())
     assert list(check_run_length(of, 2.0, 0.001)) == []
     assert list(check_run_length(of, 1.9, 0.001)) == ["[READ] has a maximum of 2000000 us, and the run took 1.9 s"]
 
 
 def test_all_latencies_fit_into_the_time_of_the_threads() -> None:
-    each = [Latencies("[READ]", 1000, 0.003, None, None, ()), Latencies("[UPDATE]", 1000, 0.001, None, None, ())]
+    each = [
+        PrintedLatencies("[READ]", 1000, 0.003, None, None, ()),
+        PrintedLatencies("[UPDATE]", 1000, 0.001, None, None, ()),
+    ]
     assert list(check_threads(each, 2.0, 2, 0.001)) == []
     assert list(check_threads(each, 1.9, 2, 0.001)) == [
         "its latencies add up to 4 s, and its 2 threads have 3.8 s in the run"

@@ -15,7 +15,7 @@ from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.drivers.db_bench.db_bench_output import Slice, make_samples, read_slices
+from benchbrief.runners.drivers.db_bench.db_bench_output import CounterSlice, make_samples, read_slices
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import JobOutput
 from tests.support import cells
@@ -133,7 +133,7 @@ COUNTERS = ("block.cache.hit", "block.cache.miss", "stall.micros", "bytes.writte
 
 @given(st.lists(st.dictionaries(st.sampled_from([f"rocksdb.{name}" for name in COUNTERS]), COUNT), max_size=5))
 def test_shares_are_from_0_to_1_whatever_is_counted(grew: list[dict[str, int]]) -> None:
-    found = make_samples([Slice(FIRST + i, each) for i, each in enumerate(grew)], 1, "local", WINDOW)
+    found = make_samples([CounterSlice(FIRST + i, each) for i, each in enumerate(grew)], 1, "local", WINDOW)
     for sample in found:
         assert sample.value >= 0
         if sample.measure in ("database.cache_hit_ratio", "database.stalled"):

@@ -16,7 +16,7 @@ from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import best_line, read_output_lines
 from benchbrief.runners.drivers.ycsb import ycsb_invariants
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import measurement_of_logs, read_logged_operations, transactions
-from benchbrief.runners.drivers.ycsb.ycsb_output import Slice, YcsbText, operation_of, read_hdr_logs, read_text
+from benchbrief.runners.drivers.ycsb.ycsb_output import TimeSlice, YcsbText, operation_of, read_hdr_logs, read_text
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import JobOutput
 from tests.runners.drivers.ycsb_runs import DATABASE, DRIVER, OUTPUTS, copied, offered, output, rmw, settings, whole_run
@@ -242,10 +242,10 @@ def test_idle_intervals_and_half_written_lines_are_no_numbers() -> None:
 # --- what is counted -------------------------------------------------------------------------------------------------
 
 
-def slices(*counts: int) -> tuple[Slice, ...]:
+def slices(*counts: int) -> tuple[TimeSlice, ...]:
     """One second each, of operations that took a millisecond."""
     return tuple(
-        Slice(float(at), at + 1.0, Histogram((Bucket(0.001, 0.002, count),) if count else ()))
+        TimeSlice(float(at), at + 1.0, Histogram((Bucket(0.001, 0.002, count),) if count else ()))
         for at, count in enumerate(counts)
     )
 
@@ -297,11 +297,11 @@ def test_failures_of_all_operations_add_up_to_those_of_the_window() -> None:
     assert found.total.errors == sum(operation.errors for operation in whole)
 
 
-def _from(start: float, lengths: list[float], count: int, seconds: float) -> tuple[Slice, ...]:
+def _from(start: float, lengths: list[float], count: int, seconds: float) -> tuple[TimeSlice, ...]:
     """Intervals of these lengths, with as many operations each, of this latency."""
     pieces, at = [], start
     for length in lengths:
-        pieces.append(Slice(at, at + length, Histogram((Bucket(seconds, seconds * 1.01, count),))))
+        pieces.append(TimeSlice(at, at + length, Histogram((Bucket(seconds, seconds * 1.01, count),))))
         at += length
     return tuple(pieces)
 

@@ -12,7 +12,7 @@ from benchbrief.model.tool_spec import Change
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
 from benchbrief.runners.engines.mongodb import mongo_data
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
-from benchbrief.runners.engines.mongodb.mongo_data import SAMPLED, Data, Sample
+from benchbrief.runners.engines.mongodb.mongo_data import SAMPLED, Data, RecordSample
 from benchbrief.runners.errors import BadOutput
 from tests.support import cells
 from tests.support.mongo_peer import HELLO, Answer, Document, scripted_mongod
@@ -68,15 +68,15 @@ def test_other_values_before_a_cell_are_noticed_and_reported(
 def test_a_draw_that_the_stand_in_refuses_now_and_then_is_made_again(
     data: Data, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draw, refusals = Sample.drawn, [OperationFailure("Comparison method violates its general contract!")] * 2
+    draw, refusals = RecordSample.drawn, [OperationFailure("Comparison method violates its general contract!")] * 2
 
-    def drawn(table: Records) -> Sample:
+    def drawn(table: Records) -> RecordSample:
         if refusals:
             raise refusals.pop()
         return draw(table)
 
-    monkeypatch.setattr(Sample, "drawn", drawn)
-    monkeypatch.setattr(Sample, "of_first", lambda _: pytest.fail("the first records are no sample of all"))
+    monkeypatch.setattr(RecordSample, "drawn", drawn)
+    monkeypatch.setattr(RecordSample, "of_first", lambda _: pytest.fail("the first records are no sample of all"))
     data.loaded(dataset, RECORDS)
     assert refusals == []
 
@@ -127,7 +127,7 @@ def test_large_records_make_the_sample_smaller(connection: Connection) -> None:
     table = connection.collection("ycsb", "large")
     table.insert_many([{"_id": each, "field0": bytes(7 * 2**20)} for each in range(4)])
     with connection.reaching():
-        drawn = Sample.of_first(table)
+        drawn = RecordSample.of_first(table)
         assert len(drawn.keys) == 2
         assert drawn.read_again(table) == drawn
 

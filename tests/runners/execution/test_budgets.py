@@ -21,8 +21,8 @@ from benchbrief.runners.scheduling.budgeted_repeats import (
     ExpectedTimes,
     Group,
     PointSoFar,
-    Readings,
-    Sampled,
+    RepeatValues,
+    UndecidedPoints,
     next_group,
     spent_s,
     width_so_far,
@@ -59,7 +59,7 @@ class Run:
         self,
         plan: Plan,
         before: list[j.AnyRecord] | None = None,
-        readings: Readings | None = None,
+        readings: UndecidedPoints | None = None,
         unread: Exception | None = None,
         slow_s: float = 0.0,
         load_s: float = 0.0,
@@ -70,11 +70,11 @@ class Run:
         for each in [*(before or []), self._start(before)]:
             self._write(each)
 
-        def read(_record: RunRecord) -> Readings:
+        def read(_record: RunRecord) -> UndecidedPoints:
             time.sleep(slow_s)
             if unread:
                 raise unread
-            return readings or Readings()
+            return readings or UndecidedPoints()
 
         self.budgets = Budgets(plan, self.record, self._write, read_tables=read)
 
@@ -210,7 +210,7 @@ def test_turns_of_hardware_are_finished_also_by_a_resumed_run(tmp_path: Path) ->
 def test_an_open_expectation_keeps_its_points_going(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h")
     calm = next(Point.of(cell) for cell in plan.cells if cell.workload == "calm")
-    assert sum("calm" in each for each in Run(plan, readings=Readings({calm: 1.5})).go()) == 8
+    assert sum("calm" in each for each in Run(plan, readings=UndecidedPoints({calm: 1.5})).go()) == 8
 
 
 def test_what_neither_report_nor_expectation_asks_for_is_measured_once(tmp_path: Path) -> None:
@@ -228,29 +228,31 @@ def test_a_plain_number_of_repeats_is_made_as_far_as_the_budget_goes(tmp_path: P
 def test_a_plain_number_of_repeats_ends_where_the_expectations_are_decided(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "repeats = 8  budget = 1 h")
     calm, wild = (next(Point.of(cell) for cell in plan.cells if cell.workload == name) for name in ("calm", "wild"))
-    run = Run(plan, readings=Readings(decided={calm}))
+    run = Run(plan, readings=UndecidedPoints(decided={calm}))
     assert run.go()[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)], "no expectation reads it"
     assert run.reasons == {DECIDED}
-    run = Run(plan, readings=Readings({wild: 1.5}, decided={calm}))
+    run = Run(plan, readings=UndecidedPoints({wild: 1.5}, decided={calm}))
     assert run.go()[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)], "one that reads it is open"
-    assert len(Run(plan, readings=Readings(decided={calm, wild})).go()) == 6
+    assert len(Run(plan, readings=UndecidedPoints(decided={calm, wild})).go()) == 6
     both = plan_of(tmp_path, "repeats = 8, interleaved  budget = 1 h", hardware="box.variants")
-    assert len(Run(both, readings=Readings(decided={calm, wild})).go()) == 32, "the other hardware is not decided"
+    assert len(Run(both, readings=UndecidedPoints(decided={calm, wild})).go()) == 32, (
+        "the other hardware is not decided"
+    )
 
 
 def test_repeats_go_where_the_interval_of_a_sample_is_widest(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 65 s")
     calm = next(Point.of(cell) for cell in plan.cells if cell.workload == "calm")
-    wide = Sampled("efficiency", (5.0, 9.0, 2.0), 0.01)
-    run = Run(plan, readings=Readings(sampled={calm: [wide]}))
+    wide = RepeatValues("efficiency", (5.0, 9.0, 2.0), 0.01)
+    run = Run(plan, readings=UndecidedPoints(sampled={calm: [wide]}))
     assert Run(plan).go()[6:] == [] == run.go()[6:], "the time is over"
     longer = plan_of(tmp_path, f"{CONFIDENT}  budget = 85 s")
     assert Run(longer).go()[6:] == ["one wild 4", "one wild 5"]
-    assert Run(longer, readings=Readings(sampled={calm: [wide]})).go()[6:] == ["one calm 4", "one calm 5"]
-    small = Sampled("disk.read_bandwidth", (5.0, 9.0, 2.0), 5000.0)
-    assert Run(longer, readings=Readings(sampled={calm: [small]})).go()[6:] == ["one wild 4", "one wild 5"]
-    missing = Sampled("power", (5.0, 9.0), 0.01)
-    assert Run(longer, readings=Readings(sampled={calm: [missing]})).go()[6:] == ["one wild 4", "one wild 5"]
+    assert Run(longer, readings=UndecidedPoints(sampled={calm: [wide]})).go()[6:] == ["one calm 4", "one calm 5"]
+    small = RepeatValues("disk.read_bandwidth", (5.0, 9.0, 2.0), 5000.0)
+    assert Run(longer, readings=UndecidedPoints(sampled={calm: [small]})).go()[6:] == ["one wild 4", "one wild 5"]
+    missing = RepeatValues("power", (5.0, 9.0), 0.01)
+    assert Run(longer, readings=UndecidedPoints(sampled={calm: [missing]})).go()[6:] == ["one wild 4", "one wild 5"]
 
 
 def test_expectations_are_read_where_the_points_that_lack_repeats_no_longer_fit(tmp_path: Path) -> None:
@@ -258,7 +260,7 @@ def test_expectations_are_read_where_the_points_that_lack_repeats_no_longer_fit(
     five = CONFIDENT.replace("from: 3", "from: 5")
     plan = plan_of(tmp_path, f"{five}, interleaved", more, hardware="box.variants", budget_s=205)
     point = next(Point.of(cell) for cell in plan.cells if cell.experiment == "second")
-    measured = Run(plan, readings=Readings({point: 1.5})).go()
+    measured = Run(plan, readings=UndecidedPoints({point: 1.5})).go()
     assert len(measured) == 20
     assert measured[-1] == "one calm 4", "its interval is narrow, but its expectation is open"
 
@@ -463,9 +465,9 @@ def test_a_grouped_order_repeats_both_sides_of_an_open_expectation_equally_often
     plan = plan_of(tmp_path, "repeats = 8  budget = 125 s")
     calm, wild = (next(Point.of(cell) for cell in plan.cells if cell.workload == name) for name in ("calm", "wild"))
     both = {calm, wild}
-    alone = Readings(dict.fromkeys(both, math.inf))
+    alone = UndecidedPoints(dict.fromkeys(both, math.inf))
     assert Run(plan, readings=alone).go()[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)] + ["one calm 4"]
-    compared = Readings(dict.fromkeys(both, math.inf), compared=dict.fromkeys(both, both))
+    compared = UndecidedPoints(dict.fromkeys(both, math.inf), compared=dict.fromkeys(both, both))
     expected = [f"one {workload} {n}" for n in (4, 5, 6) for workload in ("wild", "calm")]
     assert Run(plan, readings=compared).go()[6:] == expected
 

@@ -19,11 +19,11 @@ from benchbrief.runners.fleet.drive_lanes import LaneDriver
 from benchbrief.runners.fleet.lane_folder import usual_folder, write_lane_plans
 from benchbrief.runners.fleet.scheduler import (
     Given,
-    Job,
     LaneJob,
     LaneNeeds,
     NodePool,
     PlannedJob,
+    ScheduledJob,
     SchedulerRefused,
 )
 from benchbrief.runners.fleet.slurm.slurm_commands import ask
@@ -50,14 +50,14 @@ report brief "Brief" { table "T" { rows = hardware  columns = throughput by thre
 class Listed:
     """A scheduler whose jobs are what a test says they are."""
 
-    found: list[Job] = field(default_factory=list)
+    found: list[ScheduledJob] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
 
     def submit(self, job: LaneJob) -> str:
-        self.found.append(Job(str(len(self.found) + 1), job.needs.lane.number, "waiting", "PENDING"))
+        self.found.append(ScheduledJob(str(len(self.found) + 1), job.needs.lane.number, "waiting", "PENDING"))
         return self.found[-1].id
 
-    def jobs(self, _name: str) -> list[Job]:
+    def jobs(self, _name: str) -> list[ScheduledJob]:
         return list(self.found)
 
     def cancel(self, name: str) -> None:

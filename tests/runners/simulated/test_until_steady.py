@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchbrief.model.steadiness import judge_batches
-from benchbrief.runners.world.load_model import Load, Machine, Task
+from benchbrief.runners.world.load_model import Machine, Task, TaskLoad
 
 TASK = Task(
     step="measure",
@@ -30,7 +30,7 @@ TASK = Task(
 
 def looks(task: Task) -> list[bool]:
     """Whether the batches were steady at each look, the last one last."""
-    steady = Load(task).steady
+    steady = TaskLoad(task).steady
     assert steady is not None
     first = int(task.steady_from_s / 5)
     latency = steady.latency_ns
@@ -41,7 +41,7 @@ def looks(task: Task) -> list[bool]:
 
 
 def test_it_ends_at_the_first_look_that_is_steady_and_counts_what_comes_after_the_cut() -> None:
-    load = Load(TASK)
+    load = TaskLoad(TASK)
     reported, steady = load.report(1000.0), load.steady
     assert steady is not None
     seen = looks(TASK)
@@ -54,13 +54,13 @@ def test_it_ends_at_the_first_look_that_is_steady_and_counts_what_comes_after_th
 
 def test_a_load_that_falls_further_and_further_behind_has_its_longest_time() -> None:
     behind = replace(TASK, target=1e9, all_target=1e9, measure_s=302.0)
-    load = Load(behind)
+    load = TaskLoad(behind)
     assert load.steady is not None
     assert not any(looks(behind))
     assert (load.seconds, len(load.steady.completed)) == (302.0, 60)
 
 
 def test_the_same_cell_ends_alike_and_a_set_time_has_no_rule() -> None:
-    assert Load(TASK).steady == Load(TASK).steady
-    timed = Load(replace(TASK, steady_within=0.0))
+    assert TaskLoad(TASK).steady == TaskLoad(TASK).steady
+    timed = TaskLoad(replace(TASK, steady_within=0.0))
     assert (timed.steady, timed.seconds) == (None, 1800.0)

@@ -14,7 +14,7 @@ import pytest
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.hosts.host_connections import RealTransport, open_transport
 from benchbrief.runners.hosts.orphans import find_strays, list_leftovers
-from benchbrief.runners.jobs.tasks import Command, File, Job
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile
 from benchbrief.runners.journal.run_identity import RunName
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Transport
@@ -171,7 +171,7 @@ def test_a_job_whose_controller_is_gone_ends_itself_with_its_grandchildren(
 
 
 def test_a_job_that_ends_without_a_controller_leaves_no_secret_behind(transport: Transport, state_root: Path) -> None:
-    files = (File("conf/login", ("password=", Secret("hunter2"))), File("plain", ("1",)))
+    files = (JobFile("conf/login", ("password=", Secret("hunter2"))), JobFile("plain", ("1",)))
     with controller(transport) as first:
         first.start(replace(job("cat conf/login; echo; sleep 60", "k", unattended_s=0.4), files=files))
         until((directory(state_root) / "work/conf/login").exists)
@@ -214,7 +214,7 @@ NASTY = "a\\b 'q' ä€ %2f\x01"
 def test_what_a_job_printed_holds_no_secret_on_its_host_once_it_has_ended(
     transport: Transport, tmp_path: Path, state_root: Path, ends: str
 ) -> None:
-    files = (File("login", (Secret(NASTY),)),)
+    files = (JobFile("login", (Secret(NASTY),)),)
     line = f"cat login; echo; cat login >&2; echo 7 W; {'true' if ends == 'by itself' else 'sleep 60'}"
     work = replace(job(line, "k", unattended_s=0.4 if ends == "without a controller" else 600.0), files=files)
     work = replace(work, figures=("[0-9]+ W",), command=replace(work.command, env={"SEVEN": Secret("7")}))
@@ -279,7 +279,7 @@ def test_an_output_that_can_t_be_masked_is_masked_once_it_can_be(
 def test_a_job_that_was_killed_with_its_host_leaves_no_secret_once_the_host_is_looked_at(
     transport: Transport, state_root: Path, looked_at: str
 ) -> None:
-    files = (File("login", ("password=", Secret("hunter2"))),)
+    files = (JobFile("login", ("password=", Secret("hunter2"))),)
     with controller(transport) as first:
         first.start(replace(job("echo up; sleep 60", "k"), files=files))
         place = directory(state_root)

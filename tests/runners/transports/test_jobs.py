@@ -17,7 +17,7 @@ from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
 from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.jobs import detached_jobs
 from benchbrief.runners.jobs.detached_jobs import job_span
-from benchbrief.runners.jobs.tasks import Command, Completed, File, Job, JobOutput
+from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobFile, JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import RunningJob, Transport
 from tests.support.tools import system_tool
@@ -155,7 +155,7 @@ def test_files_are_there_for_the_owner_alone_and_wanted_ones_are_fetched(transpo
     running = transport.start(
         job(
             "stat -c '%a %n' settings; mkdir sub; cp settings 'sub/a b.csv'; echo no >other; ln -s /etc/passwd x.csv",
-            files=(File("settings", ("a = 'b'\nuri = ", "x;y\n")),),
+            files=(JobFile("settings", ("a = 'b'\nuri = ", "x;y\n")),),
             collect=("settings", "*.csv"),
         )
     )
@@ -169,7 +169,7 @@ def test_files_are_there_for_the_owner_alone_and_wanted_ones_are_fetched(transpo
 def test_the_directory_on_the_host_is_private_and_gone_afterwards(
     transport: Transport, tmp_path: Path, state_root: Path
 ) -> None:
-    running = transport.start(job("sleep 30", files=(File("f", (Secret("hunter2"),)),)))
+    running = transport.start(job("sleep 30", files=(JobFile("f", (Secret("hunter2"),)),)))
     (mine,) = job_directories(state_root)
     until(lambda: (mine / "stdout").exists() and not (mine / "env").exists())
     assert stat.S_IMODE(state_root.stat().st_mode) == 0o711, "others see who holds the host, and no job"
@@ -202,7 +202,7 @@ def test_a_job_does_not_inherit_ignored_signals(transport: Transport, tmp_path: 
 def test_names_that_mean_something_to_a_shell_are_just_names(transport: Transport, tmp_path: Path, name: str) -> None:
     glob = name.replace("*", "[*]")
     running = transport.start(
-        Job(name, Command(("cat", f"./{name}")), 30, files=(File(name, ("inside",)),), collect=(glob,))
+        Job(name, Command(("cat", f"./{name}")), 30, files=(JobFile(name, ("inside",)),), collect=(glob,))
     )
     output = finished(running, tmp_path / "kept")
     assert output.stdout.read_text() == "inside"
@@ -212,7 +212,7 @@ def test_names_that_mean_something_to_a_shell_are_just_names(transport: Transpor
 @pytest.mark.parametrize("name", ["/etc/x", "../x", "a/../../x", ""])
 def test_a_file_outside_of_the_jobs_directory_is_refused(transport: Transport, name: str) -> None:
     with pytest.raises(RunnerError, match="not a file of the job's own directory"):
-        transport.start(job("true", files=(File(name, ("x",)),)))
+        transport.start(job("true", files=(JobFile(name, ("x",)),)))
     with pytest.raises(RunnerError, match="not a file of the job's own directory"):
         transport.start(job("true", collect=(name,)))
 
@@ -230,7 +230,7 @@ def test_secrets_are_in_no_process_list_file_or_output(transport: Transport, tmp
             "test",
             Command(("sh", "-c", line), env={"PW": Secret(password)}),
             30,
-            files=(File("settings", ("uri=", Secret(uri), "\n")),),
+            files=(JobFile("settings", ("uri=", Secret(uri), "\n")),),
             collect=("copy", "settings"),
         )
     )
@@ -420,7 +420,7 @@ def test_a_job_that_fills_the_disk_of_its_host_says_which_host(on_small_disk: Tr
 def test_a_job_is_not_started_on_a_full_disk(on_small_disk: Transport, small_disk: Path) -> None:
     subprocess.run(["dd", "if=/dev/zero", f"of={small_disk}/filler"], capture_output=True, check=False)
     with pytest.raises(HostFull, match=f"no space left on {on_small_disk.host.id}"):
-        on_small_disk.start(job("true", files=(File("big", ("x" * 100_000,)),)))
+        on_small_disk.start(job("true", files=(JobFile("big", ("x" * 100_000,)),)))
 
 
 def test_a_full_disk_of_the_controller_is_said_and_the_output_can_be_fetched_later(

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.jobs.script_host import Entry, JobHost
+from benchbrief.runners.jobs.script_host import HostEntry, JobHost
 from benchbrief.runners.transports.ssh.ssh_transport import SshTransport
 from benchbrief.runners.transports.transport_base import BadListing, are_gone, read_listing
 from tests.support.sshd import sshd
 from tests.support.tools import system_tool
 
 GOOD = b"81a4 5 ./a//\n41ed 4096 ./b c\nd//\na1ff 3 ./l//\nend 0//\n"
-ENTRIES = [Entry("a", 5), Entry("b c\nd", None, directory=True), Entry("l", None)]
+ENTRIES = [HostEntry("a", 5), HostEntry("b c\nd", None, directory=True), HostEntry("l", None)]
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
@@ -87,7 +87,7 @@ def test_a_host_that_can_not_list_a_directory_says_so_and_files_that_go_meanwhil
         transport = SshTransport(server.host)
         host: JobHost = transport
         try:
-            assert host.entries(str(tmp_path / "going")) == [Entry("here", 5)]
+            assert host.entries(str(tmp_path / "going")) == [HostEntry("here", 5)]
             for name, said in (
                 ("forkless", "Resource temporarily unavailable"),
                 ("strange", "`stat` printed `drwx here"),
@@ -96,6 +96,6 @@ def test_a_host_that_can_not_list_a_directory_says_so_and_files_that_go_meanwhil
             ):
                 with pytest.raises(HostError, match=f"box: .*{said}"):
                     host.entries(str(tmp_path / name))
-            assert host.entries(str(tmp_path / "plain")) == [Entry("here", 5)]
+            assert host.entries(str(tmp_path / "plain")) == [HostEntry("here", 5)]
         finally:
             transport.close()

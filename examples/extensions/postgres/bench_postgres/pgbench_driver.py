@@ -35,7 +35,7 @@ from benchbrief.runners.drivers.output_evidence import (
 )
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.commands import read_script, with_values
-from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.seams import Interim, Requirement
 
@@ -113,7 +113,7 @@ class Pgbench:
         )
         command = _command(context, ("sh", "-c", run, "sh", context.tool_path, *_flags(context)))
         own = context.workload.files.get("file")
-        scripts = (File(_SCRIPT, (own,)),) if own is not None else ()
+        scripts = (JobFile(_SCRIPT, (own,)),) if own is not None else ()
         limit = timeout_s(cell, "measure")
         return Job("measure", command, limit, files=scripts, collect=(FOLDED,), figures=_FIGURES)
 

@@ -16,7 +16,7 @@ from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.sampling import Reading, Step, parse_readings, readings_in_window, steps_in_window
+from benchbrief.runners.sampling import Reading, SampleStep, parse_readings, readings_in_window, steps_in_window
 from benchbrief.runners.seams import Node
 
 Status = Mapping[str, float]
@@ -71,7 +71,7 @@ class PostgresProbe:
         return tuple(sorted(samples, key=lambda sample: sample.time))
 
 
-def _rates(step: Step, host: str) -> Iterator[Sample]:
+def _rates(step: SampleStep, host: str) -> Iterator[Sample]:
     before, after = _status(step.before), _status(step.after)
     for name, (measure, unit) in _RATES.items():
         grew = _grew(name, before, after)
@@ -80,7 +80,7 @@ def _rates(step: Step, host: str) -> Iterator[Sample]:
             yield Sample(measure, host, "", step.time, grew * scale / step.seconds, unit, step.inside)
 
 
-def _whole(taken: Sequence[Step], host: str, length: float) -> Iterator[Sample]:
+def _whole(taken: Sequence[SampleStep], host: str, length: float) -> Iterator[Sample]:
     """Numbers of the whole measured time; none where a part of it is not known."""
     if not taken or any(one.after is not other.before for one, other in pairwise(taken)):
         return

@@ -16,12 +16,12 @@ from benchbrief.model.plan import Asked
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fleet.scheduler import (
     Given,
-    Job,
     JobState,
     LaneJob,
     LaneNeeds,
     NodePool,
     PlannedJob,
+    ScheduledJob,
     SchedulerRefused,
 )
 
@@ -60,7 +60,7 @@ class QueueScheduler:
     def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
         raise RunnerError("the queue gives no hosts", "name them in the spec")
 
-    def jobs(self, name: str) -> list[Job]:
+    def jobs(self, name: str) -> list[ScheduledJob]:
         # One whose file says no lane was begun by a process that died, and has none of its own.
         return [_job(lane.parent) for lane in sorted((home() / name).glob("*/lane")) if lane.read_text()]
 
@@ -103,10 +103,12 @@ def _new_job(folder: Path) -> tuple[Path, int]:
     return folder / str(number), alive
 
 
-def _job(folder: Path) -> Job:
+def _job(folder: Path) -> ScheduledJob:
     state: JobState = "running" if (folder / "began").exists() else "waiting"
     if is_free(folder / "alive"):
         state = "ended"
     cancelled = (folder / "cancelled").exists()
     shown = "cancelled" if cancelled and state == "ended" else state
-    return Job(folder.name, int((folder / "lane").read_text()), state, shown, platform.node(), cancelled=cancelled)
+    return ScheduledJob(
+        folder.name, int((folder / "lane").read_text()), state, shown, platform.node(), cancelled=cancelled
+    )

@@ -29,7 +29,7 @@ from benchbrief.results.imports.importers.fio.spec import SPEC
 from benchbrief.runners.drivers.fio import fio_invariants, fio_output
 from benchbrief.runners.drivers.fio.fio import describe, describe_own, read_operations, read_own_samples
 from benchbrief.runners.drivers.fio.fio_invariants import number_of
-from benchbrief.runners.drivers.fio.fio_output import Job, NotFio, Output
+from benchbrief.runners.drivers.fio.fio_output import FioJob, FioOutput, NotFio
 
 _BEGIN = re.compile(r"(?:\}\s*)?\{")
 _VERSION = re.compile(SPEC.line)
@@ -111,7 +111,7 @@ class FioImporter(OutputImporter):
         yield from _unknown_limits(path, found)
 
 
-def _read(name: str, path: Path) -> Output:
+def _read(name: str, path: Path) -> FioOutput:
     """Read the one JSON object of a file. Raises OutputProblem."""
     text = read_lines(name, path)
     begins = [number for number, line in enumerate(text, start=1) if _BEGIN.match(line)]
@@ -126,7 +126,7 @@ def _read(name: str, path: Path) -> Output:
         raise OutputProblem(name, None, str(error), error.hint) from error
 
 
-def _completed(name: str, found: Output) -> int:
+def _completed(name: str, found: FioOutput) -> int:
     """Return how many I/Os completed in the measured time. Raises OutputProblem for none, and for latencies
     without bins."""
     parts = [part for job in found.jobs for part in job.directions.values()]
@@ -139,7 +139,7 @@ def _completed(name: str, found: Output) -> int:
     return count
 
 
-def _require_alike(name: str, found: Output) -> None:
+def _require_alike(name: str, found: FioOutput) -> None:
     """Raise OutputProblem where jobs were given different options: they are no threads of one cell."""
     first, *others = found.jobs
     mixed = _pattern(found) in _MIXED
@@ -153,7 +153,7 @@ def _require_alike(name: str, found: Output) -> None:
                 raise OutputProblem(name, None, text, "give the jobs of one cell alone, run with the same options")
 
 
-def _meant(found: Output, option: str, job: Job) -> str | int:
+def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
     """Return a value that is equal for two jobs when an option means the same for both."""
     said = _said(found, option, job)
     if option == "rw":
@@ -163,7 +163,7 @@ def _meant(found: Output, option: str, job: Job) -> str | int:
     return said if number is None else number
 
 
-def _said(found: Output, option: str, job: Job | None = None) -> str:
+def _said(found: FioOutput, option: str, job: FioJob | None = None) -> str:
     """Return an option of a job, else of the first one: they are alike."""
     job = job or found.jobs[0]
     if option == "direct":
@@ -172,22 +172,22 @@ def _said(found: Output, option: str, job: Job | None = None) -> str:
     return found.option(job, option) or also or _DEFAULTS[option]
 
 
-def _pattern(found: Output) -> str:
+def _pattern(found: FioOutput) -> str:
     pattern = _said(found, "rw").partition(":")[0]
     return _PATTERNS.get(pattern, pattern)
 
 
-def _threads(found: Output) -> int:
+def _threads(found: FioOutput) -> int:
     return sum(fio_invariants.lanes(found, job) for job in found.jobs)
 
 
-def _target(found: Output) -> float | None:
+def _target(found: FioOutput) -> float | None:
     """Return the I/Os a second that all jobs were to do together; None where one had no limit, or an odd one."""
     limits = _limits(found)
     return sum(limits) if all(limits) else None
 
 
-def _limits(found: Output) -> list[float]:
+def _limits(found: FioOutput) -> list[float]:
     """Return the I/Os a second of each job in each of its directions; 0 for no limit, or an odd one."""
     return [
         float(fio_invariants.rate_limit(found, job, name) or 0) * fio_invariants.lanes(found, job)
@@ -196,7 +196,7 @@ def _limits(found: Output) -> list[float]:
     ]
 
 
-def _unknown_limits(path: Path, found: Output) -> Iterator[ImportProblem]:
+def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
     """Yield a problem where several sections were reported together, and the limits of all but one are neither printed
     nor follow from the rate."""
     for job in found.jobs:

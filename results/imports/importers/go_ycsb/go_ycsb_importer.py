@@ -113,7 +113,7 @@ def _properties(text: Iterable[str]) -> Mapping[str, Setting]:
     }
 
 
-def _total(name: str, text: Sequence[str], found: go_ycsb_output.Output) -> tuple[int, float]:
+def _total(name: str, text: Sequence[str], found: go_ycsb_output.GoYcsbOutput) -> tuple[int, float]:
     """Return the number of operations and their seconds, from the TOTAL row.
 
     Without one, as in older versions, returns the sum of the rows, and the time that is printed before them.

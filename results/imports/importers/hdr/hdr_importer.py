@@ -22,7 +22,7 @@ from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, transactions
-from benchbrief.runners.drivers.ycsb.ycsb_output import OPERATIONS, Slice, line_of_log, log_start, operation_of
+from benchbrief.runners.drivers.ycsb.ycsb_output import OPERATIONS, TimeSlice, line_of_log, log_start, operation_of
 from benchbrief.runners.errors import BadOutput
 
 OTHERS = ("CLEANUP", "Intended-CLEANUP")
@@ -30,12 +30,12 @@ OTHERS = ("CLEANUP", "Intended-CLEANUP")
 _ROWS = {ours: row for row, ours in OPERATIONS.items()}
 
 
-def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[Slice, ...]]:
+def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[TimeSlice, ...]]:
     """Return the slices of each operation, by YCSB's names. `name` is that of lines without a tag. Raises BadLine.
 
     Leaves out logs of anything but operations, such as YCSB's CLEANUP.
     """
-    found: dict[str, list[Slice]] = {}
+    found: dict[str, list[TimeSlice]] = {}
     base, number, logged = 0.0, 0, False
     try:
         for number, line in enumerate(read_output_lines(path), start=1):
@@ -46,7 +46,7 @@ def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[Slice, 
                 continue
             tag, piece = line_of_log(line, base)
             row = _row(tag or name, number)
-            found.setdefault(row, []).append(Slice(piece.start, piece.end, scaled(piece.histogram, unit_s / 1e-6)))
+            found.setdefault(row, []).append(TimeSlice(piece.start, piece.end, scaled(piece.histogram, unit_s / 1e-6)))
     except BadOutput as error:
         raise BadLine(None, str(error)) from error
     except ValueError as error:
@@ -77,14 +77,14 @@ def split(stem: str) -> tuple[str, str]:
     return stem[:at], stem[at:]
 
 
-_Logs = Mapping[str, Sequence[ycsb_output.Slice]]
+_Logs = Mapping[str, Sequence[ycsb_output.TimeSlice]]
 
 
 def read_logs(
     files: Mapping[str, Path], unit_s: float
-) -> tuple[dict[str, tuple[ycsb_output.Slice, ...]], dict[str, str]]:
+) -> tuple[dict[str, tuple[ycsb_output.TimeSlice, ...]], dict[str, str]]:
     """Return the intervals by YCSB's names of their rows, and the file of each."""
-    found: dict[str, tuple[ycsb_output.Slice, ...]] = {}
+    found: dict[str, tuple[ycsb_output.TimeSlice, ...]] = {}
     read_from: dict[str, str] = {}
     for name, path in files.items():
         refuse_no_text(name, path)

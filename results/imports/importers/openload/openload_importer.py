@@ -23,13 +23,13 @@ from benchbrief.results.imports.imported_files import (
 )
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.runners.drivers.openload import openload_invariants
-from benchbrief.runners.drivers.openload.openload_measurement import Asked, measurement_of
+from benchbrief.runners.drivers.openload.openload_measurement import AskedLoad, measurement_of
 from benchbrief.runners.drivers.openload.openload_record import (
     LOG,
     OPERATIONS,
-    BadLog,
+    BadOpenloadLog,
     NotRecord,
-    Run,
+    OpenloadRun,
     read_log,
     read_run_file,
 )
@@ -52,9 +52,9 @@ _RATED = ("constant", "poisson", "burst")
 _SAME = 1e-9
 
 
-def asked_of(run: Run) -> Asked:
+def asked_of(run: OpenloadRun) -> AskedLoad:
     arrivals, within = _arrivals(run), _number(run, "steady-within")
-    return Asked(
+    return AskedLoad(
         arrivals,
         _number(run, "rate"),
         phases=len(arrivals.rates) if arrivals and arrivals.rates else 1,
@@ -70,12 +70,12 @@ def asked_of(run: Run) -> Asked:
     )
 
 
-def planned(run: Run) -> Mapping[str, Setting]:
+def planned(run: OpenloadRun) -> Mapping[str, Setting]:
     """Return the settings by a plan's names."""
     return dict(_planned(run))
 
 
-def difference(run: Run, cell: Cell, experiment: Experiment) -> str:
+def difference(run: OpenloadRun, cell: Cell, experiment: Experiment) -> str:
     """Return how a run differs from its cell in when operations are due, or in what ends it; "" where it does not."""
     said, wanted = _arrivals(run), experiment.arrivals
     if wanted is not None and wanted.kind == "closed":
@@ -124,7 +124,7 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _planned(run: Run) -> Iterator[tuple[str, Setting]]:
+def _planned(run: OpenloadRun) -> Iterator[tuple[str, Setting]]:
     for flag, name in _NUMBERS.items():
         if (number := parse_printed(run.settings.get(flag, ""))) is not None:
             yield name, Setting(1, number.value, f"--{flag}={run.settings[flag]}")
@@ -136,7 +136,7 @@ def _planned(run: Run) -> Iterator[tuple[str, Setting]]:
         yield "target", Setting(1, _number(run, "rate"), f"--rate={run.settings['rate']}")
 
 
-def _arrivals(run: Run) -> Arrivals | None:
+def _arrivals(run: OpenloadRun) -> Arrivals | None:
     """Return when operations were due, as a plan says it; None in a closed loop."""
     kind = run.settings.get("arrivals", "")
     if kind not in _KINDS:
@@ -158,7 +158,7 @@ def _arrivals(run: Run) -> Arrivals | None:
     return Arrivals.model_validate(settings)
 
 
-def _steps(run: Run) -> tuple[tuple[float, ...], float]:
+def _steps(run: OpenloadRun) -> tuple[tuple[float, ...], float]:
     """Return the rates of the window's steps and the seconds of each; none where they are not alike.
 
     A step before them may be the warm-up.
@@ -173,7 +173,7 @@ def _steps(run: Run) -> tuple[tuple[float, ...], float]:
     return (tuple(rate for rate, _ in steps), steps[0][1]) if alike else ((), 0.0)
 
 
-def _number(run: Run, flag: str) -> float:
+def _number(run: OpenloadRun, flag: str) -> float:
     found = parse_printed(run.settings.get(flag, ""))
     return found.value if found else 0.0
 
@@ -192,7 +192,7 @@ class OpenloadImporter(OutputImporter):
             raise OutputProblem(STDOUT, None, f"its histogram log, {LOG}, is not beside it", hint)
         try:
             log = read_log(files[LOG])
-        except BadLog as error:
+        except BadOpenloadLog as error:
             raise OutputProblem(LOG, None, str(error)) from error
         require_consistent(STDOUT, openload_invariants.find_problems(run, log))
         measured = measurement_of(asked_of(run), run, log)
@@ -229,7 +229,7 @@ class OpenloadImporter(OutputImporter):
         return iter(())
 
 
-def _record(name: str, path: Path) -> Run:
+def _record(name: str, path: Path) -> OpenloadRun:
     """Read the record of one run. Raises OutputProblem for a file that is none, or not whole."""
     text = read_lines(name, path)
     said = [number for number, line in enumerate(text, start=1) if line.strip()]
@@ -245,7 +245,7 @@ def _record(name: str, path: Path) -> Run:
         raise OutputProblem(name, None, f"{error}", tool_that_wrote(text) or "was it cut off?") from error
 
 
-def _whole(name: str, path: Path) -> Run:
+def _whole(name: str, path: Path) -> OpenloadRun:
     """Require a run that ended by itself and accepts its own numbers. Raises OutputProblem."""
     run = _record(name, path)
     if run.refusals:

@@ -47,7 +47,7 @@ from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.drivers.ycsb.ycsb_invariants import check_against_row
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, read_row_operations, transactions
-from benchbrief.runners.drivers.ycsb.ycsb_output import Row, YcsbText, operation_of
+from benchbrief.runners.drivers.ycsb.ycsb_output import YcsbRow, YcsbText, operation_of
 from benchbrief.runners.drivers.ycsb.ycsb_output import say as say_ycsb
 
 _LINE = re.compile(IMPORTER.line)
@@ -304,7 +304,7 @@ def operation_failed(row: str) -> bool:
     return kind is not None and kind[1]
 
 
-def _against(rows: Sequence[Row], paths: Mapping[str, Path], logged: dict[Path, Histogram]) -> str:
+def _against(rows: Sequence[YcsbRow], paths: Mapping[str, Path], logged: dict[Path, Histogram]) -> str:
     """Return why logs do not belong to an output's rows; "" when they do. Raises _Damaged when one can't be read."""
     for row in rows:
         path = paths.get(row.name)

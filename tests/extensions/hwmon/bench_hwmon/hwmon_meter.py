@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchbrief.runners.jobs.commands import quote
 from benchbrief.runners.meters.meter_base import Meter, parse_watts
-from benchbrief.runners.meters.meter_points import Point, Reader, given
+from benchbrief.runners.meters.meter_points import MeterPoint, MeterReader, given
 from benchbrief.runners.sampling import Reading
 from benchbrief.runners.seams import Node
 
@@ -12,8 +12,8 @@ from benchbrief.runners.seams import Node
 class Hwmon(Meter):
     hints = (("No such file", "`ls /sys/class/hwmon/*/power*_input` shows the sensors that the host has"),)
 
-    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
-        return Reader("echo meter hwmon", tuple(f"cat {quote(given(each.meter, 'file'))}" for each in points))
+    def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
+        return MeterReader("echo meter hwmon", tuple(f"cat {quote(given(each.meter, 'file'))}" for each in points))
 
     def watts(self, reading: Reading) -> float | None:
         microwatts = parse_watts(reading)

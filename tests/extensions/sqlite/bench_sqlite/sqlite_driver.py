@@ -11,7 +11,7 @@ from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operati
 from benchbrief.model.plan import StepKind
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import bad_output, require_exit, require_few_errors, timeout_s
-from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
 from benchbrief.runners.seams import Requirement
 
 _SCRIPT, _TASK = "sqlite_load.py", "task.json"
@@ -85,7 +85,7 @@ def _job(context: CellContext, step: StepKind, seconds: float) -> Job:
         "pragmas": {"journal_mode": database.settings.get("journal", "wal"), **database.options},
     }
     script = files("bench_sqlite").joinpath(_SCRIPT).read_text(encoding="utf-8")
-    both = (File(_SCRIPT, (script,)), File(_TASK, (json.dumps(task),)))
+    both = (JobFile(_SCRIPT, (script,)), JobFile(_TASK, (json.dumps(task),)))
     return Job(step, Command((context.tool_path, _SCRIPT, _TASK)), timeout_s(context.cell, step), files=both)
 
 
