@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Protocol
 
 from benchbrief.model import events as j
 from benchbrief.model import histogram as h
@@ -23,15 +22,10 @@ from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.runners.errors import NoKnee, RunnerError
 from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.seams import Stopping
 
 _SLICE_S = 0.5
 """How often, in seconds, a waiting lane checks whether the run must stop."""
-
-
-class Flag(Protocol):
-    """The reading side of a `threading.Event`."""
-
-    def is_set(self) -> bool: ...
 
 
 def knee_of(points: Sequence[j.SearchPoint], search: KneeSearch) -> float | None:
@@ -222,7 +216,7 @@ class Searches:
         needed = (self._by_key[key] for key in (cell.threads_from, cell.target_from) if key)
         return any(not (search.ended or search.failure) for search in needed)
 
-    def resolved(self, cell: Cell, stopping: Flag) -> Cell | None:
+    def resolved(self, cell: Cell, stopping: Stopping) -> Cell | None:
         """Wait for the searches, and return the cell with the threads and the target that they found for it.
 
         Returns None when the run must stop before. Raises RunnerError when a knee is unknown, or too small for the
@@ -250,7 +244,7 @@ class Searches:
                 say.hint_search_from(experiment=knee.experiment, n=hosts),
             )
 
-    def _awaited(self, key: Knee, stopping: Flag) -> float | None:
+    def _awaited(self, key: Knee, stopping: Stopping) -> float | None:
         search = self._by_key[key]
         with self._changed:
             while not (search.ended or search.failure):

@@ -23,9 +23,10 @@ from benchbrief.model.plan import Cell, Experiment, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.scheduling.knee_search import Flag, load_text, point_of
+from benchbrief.runners.scheduling.knee_search import load_text, point_of
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_search import at_first_cells
+from benchbrief.runners.seams import Stopping
 
 EVEN = 0.25
 """The change of the scaling exponent that weighs as much as the length of an interval by itself."""
@@ -136,14 +137,14 @@ class AdaptiveRamps:
         """Return why a cell is not run; "" when it is."""
         return self._left_out.get(cell.id, "")
 
-    def in_order(self, cells: Iterable[Cell], ending: Flag) -> Iterator[Cell]:
+    def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
         """Return a lane's cells in the order in which they run, each adaptive ramp at its first cell.
 
         Cells that are not run are among them: `not_needed` says so. Nothing more is chosen once `ending` is set.
         """
         return at_first_cells(cells, self._ramp_of, lambda ramp: self._measured(ramp, ending))
 
-    def _measured(self, ramp: _Ramp, ending: Flag) -> Iterator[Cell]:
+    def _measured(self, ramp: _Ramp, ending: Stopping) -> Iterator[Cell]:
         """Yield the cells that are left of a ramp: those of its points in their order, then all others."""
         count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else len(ramp.cells)
         before = self._record.choices.get((ramp.experiment.name, ramp.hardware, ramp.workload), {})

@@ -36,9 +36,10 @@ from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.scheduling.knee_search import Flag, key_of, load_text
+from benchbrief.runners.scheduling.knee_search import key_of, load_text
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.reported_statistics import latency_at
+from benchbrief.runners.seams import Stopping
 
 ERRORS, SERVED = "errors", "served"
 
@@ -233,7 +234,7 @@ class PromiseSearches:
         """Return why a cell is not run; "" when it is."""
         return self._left_out.get(cell.id, "")
 
-    def in_order(self, cells: Iterable[Cell], ending: Flag) -> Iterator[Cell]:
+    def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
         """Return a lane's cells in the order in which they run, each search at its first cell.
 
         Cells that are not run are among them: `not_needed` says so. Nothing more is chosen once `ending` is set.
@@ -249,7 +250,7 @@ class PromiseSearches:
         by_turns = one.experiment.order == "interleaved" and self._lane_of[id(one)] == self._lane_of[id(other)]
         return one is other or (alike and by_turns)
 
-    def _measured(self, search: Search, ending: Flag) -> Iterator[Cell]:
+    def _measured(self, search: Search, ending: Stopping) -> Iterator[Cell]:
         """Yield the cells of a search that are measured, then all others."""
         number = len(self._votes(search))
         while not ending.is_set():

@@ -39,7 +39,6 @@ from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading
 from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.scheduling.knee_search import Flag
 from benchbrief.runners.scheduling.measuring_ends import steady_end, warnings_of
 from benchbrief.runners.seams import (
     Driver,
@@ -590,7 +589,7 @@ class SimulatedWorld:
         del transport
         return None
 
-    def pause(self, seconds: float, ending: Flag) -> bool:
+    def pause(self, seconds: float, ending: Stopping) -> bool:
         del seconds  # simulated time costs no real time
         return ending.is_set()
 

@@ -20,8 +20,7 @@ from benchbrief.runners.hosts.host_connections import HostPool, is_on_controller
 from benchbrief.runners.hosts.quiet_host import other_load
 from benchbrief.runners.journal.run_folder import simulation_of
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.scheduling.knee_search import Flag
-from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
+from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Stopping, Transport
 from benchbrief.runners.session import Session
 from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.world import unsupported
@@ -79,7 +78,7 @@ class RealWorld:
     def clock(self, transport: Transport) -> ClockReading | None:
         return read_clock(transport)
 
-    def pause(self, seconds: float, ending: Flag) -> bool:
+    def pause(self, seconds: float, ending: Stopping) -> bool:
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             if ending.is_set():

@@ -15,8 +15,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.scheduling.knee_search import Flag
-from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
+from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Stopping, Transport
 from benchbrief.runners.world.server_counters import Counters
 
 Meter = tuple[str, str]
@@ -99,6 +98,6 @@ class World(Protocol):
         """Return how far a host's clock is ahead; None when that is unknown, or is always 0."""
         ...
 
-    def pause(self, seconds: float, ending: Flag) -> bool:
+    def pause(self, seconds: float, ending: Stopping) -> bool:
         """Wait for so many seconds. Returns True when the run must end before."""
         ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -217,8 +217,11 @@ _STATUS = re.compile(
     rf" in \(({_F}),({_F})\) seconds"
 )
 _ERROR = re.compile(
-    r"(?:\w+ error: |IO error|Corruption: |No space left|unknown benchmark|returned an error|ERROR: ).*", re.IGNORECASE
+    r".*?(?:\w+ error: |IO error|Corruption: |No space left|unknown benchmark|returned an error|ERROR: ).*",
+    re.IGNORECASE,
 )
+_WARNING = re.compile(r"WARNING:\s*(.*)")
+_TABLE = re.compile(r"\*\* ")
 _PROGRESS = re.compile(r"\.\.\. finished \d+ ops\s*")
 
 _ASSERTIONS = "Assertions are enabled; benchmarks unnecessarily slow"
@@ -334,68 +337,6 @@ class DbBenchOutput:
         return next((headline for headline in self.headlines if headline.name == benchmark), None)
 
 
-def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
-    """Read what is there, even if much is missing. The driver judges whether it is enough."""
-    headlines: list[Headline] = []
-    blocks = _Blocks()
-    tickers: dict[str, Tickers] = {}
-    warnings: dict[str, None] = {}
-    errors: dict[str, None] = {}
-    status: list[Status] = []
-    head: dict[str, tuple[str, str]] = {}
-    oddities: list[str] = []
-    version, date = "", None
-    written: tuple[int, int] | None = None
-    # The banner and errors go to standard error in some versions, and to standard output in others.
-    for source, text in ((1, stdout), (2, stderr)):
-        for raw in text:
-            if is_line(raw):
-                continue
-            line = _PROGRESS.sub("", raw).strip()
-            if match := _STATUS.match(line):
-                with suppress(ValueError):  # a 13th month
-                    status.append(_status(match))
-            elif match := _HEADLINE.match(line):
-                headlines.append(_headline(match))
-            elif _BEGUN.match(line):
-                oddities.append(f"`{line.strip()[:80]}` is not a whole result of db_bench")
-            elif match := _HEAD.match(line):
-                head.setdefault(match[1], (match[2], match[3].strip()))
-            elif _HEAD_BEGUN.match(line):
-                oddities.append(f"`{line.strip()[:80]}` is no size of db_bench")
-            elif match := _VERSION.match(line):
-                version = match[1]
-            elif match := _DATE.match(line):
-                with suppress(ValueError):
-                    date = datetime.strptime(match[1], "%b %d %H:%M:%S %Y").replace(tzinfo=UTC)
-            elif line.startswith("WARNING:"):
-                warning = line.removeprefix("WARNING:").strip()
-                warnings[say.assertions() if warning == _ASSERTIONS else warning] = None
-            elif source == 2 and _ERROR.search(line):
-                errors[line] = None
-            elif match := _TICKER.match(line):
-                _add_ticker(tickers, match, line)
-            elif line.startswith("** "):  # a table of RocksDB's, perhaps with histograms of its own
-                blocks.finish()
-            elif source == 1 and (match := _KEYS_WRITTEN.match(line)):  # `--stats_per_interval` repeats it on the other
-                written = _add_keys(written, match)
-            else:
-                blocks.feed(line)
-    return DbBenchOutput(
-        tuple(headlines),
-        blocks.end(),
-        tickers,
-        tuple(warnings),
-        tuple(errors),
-        tuple(status),
-        version,
-        date,
-        head,
-        (*oddities, *blocks.oddities),
-        written,
-    )
-
-
 def _headline(match: re.Match[str]) -> Headline:
     rest = match["rest"]
     found = None
@@ -417,26 +358,6 @@ def _headline(match: re.Match[str]) -> Headline:
 def _status(match: re.Match[str]) -> Status:
     clock = datetime.strptime(match[1], "%Y/%m/%d-%H:%M:%S").replace(tzinfo=UTC)
     return Status(clock, int(match[2]), int(match[4]), float(match[6]))
-
-
-def _add_ticker(tickers: dict[str, Tickers], match: re.Match[str], line: str) -> None:
-    if match[2] is not None:
-        tickers[match[1]] = Tickers(int(match[2]), None, 0.0, ())
-    elif sums := _SUMS.search(line):
-        count = int(sums[1])
-        tickers[match[1]] = Tickers(
-            count,
-            int(sums[2]) / count / 1e6 if count else None,
-            float(match[6]) / 1e6,
-            tuple((p, float(match[group]) / 1e6) for p, group in ((50.0, 3), (95.0, 4), (99.0, 5))),
-        )
-
-
-def _add_keys(before: tuple[int, int] | None, match: re.Match[str]) -> tuple[int, int]:
-    """Return the bounds of the keys written, with those of other databases of the process."""
-    (low, high), unit = before or (0, 0), _UNITS[match[2]]
-    least = int(match[1]) * unit
-    return low + least, high + least + unit - 1
 
 
 class _Blocks:
@@ -493,6 +414,125 @@ class _Blocks:
     def end(self) -> tuple[HistogramBlock, ...]:
         self.finish()
         return tuple(self._done)
+
+
+class _Found:
+    """What the lines of an output say. Each kind of line has a pattern, and a method that notes it."""
+
+    def __init__(self) -> None:
+        self.headlines: list[Headline] = []
+        self.blocks = _Blocks()
+        self.tickers: dict[str, Tickers] = {}
+        self.warnings: dict[str, None] = {}
+        self.errors: dict[str, None] = {}
+        self.status: list[Status] = []
+        self.head: dict[str, tuple[str, str]] = {}
+        self.oddities: list[str] = []
+        self.version = ""
+        self.date: datetime | None = None
+        self.written: tuple[int, int] | None = None
+
+    def add(self, line: str, kinds: Sequence[_Kind]) -> None:
+        for pattern, note in kinds:
+            if match := pattern.match(line):
+                note(self, match)
+                return
+        self.blocks.feed(line)
+
+    def note_status(self, match: re.Match[str]) -> None:
+        with suppress(ValueError):  # a 13th month
+            self.status.append(_status(match))
+
+    def note_headline(self, match: re.Match[str]) -> None:
+        self.headlines.append(_headline(match))
+
+    def note_no_headline(self, match: re.Match[str]) -> None:
+        self.oddities.append(f"`{match.string[:80]}` is not a whole result of db_bench")
+
+    def note_head(self, match: re.Match[str]) -> None:
+        self.head.setdefault(match[1], (match[2], match[3].strip()))
+
+    def note_no_head(self, match: re.Match[str]) -> None:
+        self.oddities.append(f"`{match.string[:80]}` is no size of db_bench")
+
+    def note_version(self, match: re.Match[str]) -> None:
+        self.version = match[1]
+
+    def note_date(self, match: re.Match[str]) -> None:
+        with suppress(ValueError):
+            self.date = datetime.strptime(match[1], "%b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+
+    def note_warning(self, match: re.Match[str]) -> None:
+        self.warnings[say.assertions() if match[1] == _ASSERTIONS else match[1]] = None
+
+    def note_error(self, match: re.Match[str]) -> None:
+        self.errors[match.string] = None
+
+    def note_ticker(self, match: re.Match[str]) -> None:
+        if match[2] is not None:
+            self.tickers[match[1]] = Tickers(int(match[2]), None, 0.0, ())
+        elif sums := _SUMS.search(match.string):
+            count = int(sums[1])
+            self.tickers[match[1]] = Tickers(
+                count,
+                int(sums[2]) / count / 1e6 if count else None,
+                float(match[6]) / 1e6,
+                tuple((p, float(match[group]) / 1e6) for p, group in ((50.0, 3), (95.0, 4), (99.0, 5))),
+            )
+
+    def note_table(self, _: re.Match[str]) -> None:
+        """A table of RocksDB's may have histograms of its own."""
+        self.blocks.finish()
+
+    def note_keys(self, match: re.Match[str]) -> None:
+        """Add up the bounds of the keys written, with those of other databases of the process."""
+        (low, high), unit = self.written or (0, 0), _UNITS[match[2]]
+        least = int(match[1]) * unit
+        self.written = low + least, high + least + unit - 1
+
+
+_Kind = tuple[re.Pattern[str], Callable[[_Found, re.Match[str]], None]]
+_ANYWHERE: tuple[_Kind, ...] = (
+    (_STATUS, _Found.note_status),
+    (_HEADLINE, _Found.note_headline),
+    (_BEGUN, _Found.note_no_headline),
+    (_HEAD, _Found.note_head),
+    (_HEAD_BEGUN, _Found.note_no_head),
+    (_VERSION, _Found.note_version),
+    (_DATE, _Found.note_date),
+    (_WARNING, _Found.note_warning),
+)
+_OF_ROCKSDB: tuple[_Kind, ...] = ((_TICKER, _Found.note_ticker), (_TABLE, _Found.note_table))
+# `--stats_per_interval` repeats the keys on standard error.
+_IN_STDERR = (*_ANYWHERE, (_ERROR, _Found.note_error), *_OF_ROCKSDB)
+_IN_STDOUT = (
+    *_ANYWHERE,
+    *_OF_ROCKSDB,
+    (_KEYS_WRITTEN, _Found.note_keys),
+)  # `--stats_per_interval` repeats it on stderr
+
+
+def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
+    """Read what is there, even if much is missing. The driver judges whether it is enough."""
+    found = _Found()
+    # The banner and errors go to standard error in some versions, and to standard output in others.
+    for lines, kinds in ((stdout, _IN_STDOUT), (stderr, _IN_STDERR)):
+        for raw in lines:
+            if not is_line(raw):
+                found.add(_PROGRESS.sub("", raw).strip(), kinds)
+    return DbBenchOutput(
+        tuple(found.headlines),
+        found.blocks.end(),
+        found.tickers,
+        tuple(found.warnings),
+        tuple(found.errors),
+        tuple(found.status),
+        found.version,
+        found.date,
+        found.head,
+        (*found.oddities, *found.blocks.oddities),
+        found.written,
+    )
 
 
 def read_intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
