@@ -10,7 +10,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import Secret
 
 _LEAST_RECORDS = 1000
-"""So many records for each host are worth loading from several hosts."""
+"""The fewest records per host that are worth loading from several hosts."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class CellContext:
         return float(len(self.range_of(round(self.cell.target))))
 
     def range_of(self, total: int) -> range:
-        """Return this load generator's part of so many records or operations, by its share of the threads.
+        """Return this load generator's part of `total` records or operations, by its share of the threads.
 
         The parts of all load generators are adjacent, and together they are the whole.
         """

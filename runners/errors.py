@@ -171,8 +171,8 @@ class ServerFailed(RunnerError):
 
 
 class TeardownFailed(RunnerError):
-    """A teardown command that a database declares failed. Its cells keep their results, and the run reports the
-    failure."""
+    """A teardown command that a database declares failed. Its cells keep their results, and the run reports
+    the failure."""
 
     code = "teardown_failed"
 

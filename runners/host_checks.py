@@ -1,5 +1,5 @@
-"""What is missing on a spec's hosts, and how to get it. The check connects to each host and runs each tool's
-version."""
+"""What is missing on a spec's hosts, and how to get it. The check connects to each host and runs each
+tool's version."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ _KERNEL, _EMPTY = "kernel", "empty"
 """What the script says of a place in /proc or /sys, and of a directory of ours without a data set: a run that found no
 room for its load left it."""
 _WORTH_A_WORD = 1 << 20
-"""So many bytes in a directory are shown beside those that are free."""
+"""The fewest bytes in a directory that are shown beside the free ones."""
 _COMPRESSED_AT_MOST = 10
-"""So many times smaller at most than the data themselves is a loaded data set."""
+"""The largest factor by which a loaded data set is smaller than its data."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class Finding:
 def check_hosts(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
     """Check every host of a plan: whether it answers, has its tools, and has writable directories.
 
-    Starts nothing and changes nothing. Yields each finding when it is known, in the plan's order, as a host may be
-    slow.
+    Starts nothing and changes nothing. Yields each finding when it is known, in the plan's order, as a host may
+    be slow.
     """
     for each in find_unset(plan):
         detail = f"is not set, and {each.needed_by} ({each.origin}) needs it"
@@ -272,7 +272,7 @@ def _loads(plan: Plan, database: DatabaseKey, engine: Engine) -> list[tuple[Room
 
 
 def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str) -> bool:
-    """Return whether a run may load nothing, as its data set of so many bytes is there. The directory has `kept` bytes.
+    """Return whether the directory may hold the data set already, so that nothing is loaded. It has `kept` bytes.
 
     Only a run can say which data set it is, as that depends on the load generator's build, too.
     """

@@ -107,7 +107,7 @@ def why_not_kept(path: Path, inside: Path) -> str:
 
 
 def read_plain(path: Path | str, inside: Path | None = None, most: int = SMALL) -> bytes:
-    """Return what a plain file has, which is at most so many bytes. Raises OSError."""
+    """Return the contents of a plain file of at most `most` bytes. Raises OSError."""
     with open_plain(path, inside) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:

@@ -45,8 +45,8 @@ def is_count(word: str) -> bool:
 
 @dataclass(frozen=True)
 class FileReads:
-    """What a probe reads of the kernel's files: for each file, an awk statement that prints the wanted parts of its
-    lines.
+    """What a probe reads of the kernel's files: for each file, an awk statement that prints the wanted parts of
+    its lines.
 
     `header` is a shell script that prints what does not change. When it fails, its output is the probe's failure. A
     missing file is left out.
@@ -113,8 +113,8 @@ def sampling_job(
 
 
 def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
-    """Return one loop for all of these probes, which sample one host equally often: three short processes for each
-    reading."""
+    """Return one loop for all of these probes, which sample one host equally often: three short processes for
+    each reading."""
     rules: dict[str, dict[str, None]] = {}
     headers = []
     for probe, reads in probes:
@@ -188,8 +188,8 @@ def longest_step(every_s: float) -> float:
 
 
 def parse_recent(text: str) -> list[Reading]:
-    """Return the complete readings at the end of a probe's output, which may begin and end anywhere, in order of
-    time."""
+    """Return the complete readings at the end of a probe's output, which may begin and end anywhere, in order
+    of time."""
     blocks = re.finditer(r"^= (\d{1,12}(?:\.\d{0,9})?)(?: [\d.]{1,16})?\n((?:(?!= |\.$).*\n)*)\.$", text, re.MULTILINE)
     return [Reading(float(match[1]), tuple(match[2].splitlines())) for match in blocks]
 

@@ -19,7 +19,7 @@ from benchbrief.runners.session import Session
 
 
 class Stopping(Protocol):
-    """A flag that says whether the run was asked to stop, as by Ctrl-C."""
+    """A flag that says whether the run was asked to stop, by Ctrl-C for example."""
 
     def is_set(self) -> bool: ...
 
@@ -109,8 +109,8 @@ class ProbeKind(Protocol):
     def job(self, probe: Probe, node: Node) -> Job:
         """Return a background job that samples the node every `probe.every_s` until it is stopped.
 
-        The probe says whether the job runs on the node or on the controller. Raises RunnerError when no job can be
-        made.
+        The probe says whether the job runs on the node or on the controller. Raises RunnerError when no job can
+        be made.
         """
         ...
 
@@ -124,8 +124,8 @@ class TellsNow(Protocol):
     """A probe kind that can be read while it samples."""
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
-        """Return the latest values by measure (`power` in watts, `cpu.utilisation` as a share) from the end of the
-        output.
+        """Return the latest values by measure (`power` in watts, `cpu.utilisation` as a share) from the end of
+        the output.
 
         Returns an empty mapping when there are none. Never raises for odd text.
         """
@@ -179,8 +179,8 @@ class ShapesData(Protocol):
     """An engine that knows what shapes the bytes of a data set beside the plan and the load generator."""
 
     def shaping(self) -> dict[str, str]:
-        """Return contents of files, the server's build and the like, by name. Called after `start`. Raises
-        RunnerError."""
+        """Return contents of files, the server's build and the like, by name. Called after `start`.
+        Raises RunnerError."""
         ...
 
 
@@ -340,8 +340,8 @@ class Engine(Protocol):
     def look(self) -> None:
         """Reach a server that already runs, in order to describe it. Changes nothing and runs no declared command.
 
-        Does not reach a server that would have to be started. Raises ServerFailed. `stop` disconnects, also without a
-        command.
+        Does not reach a server that would have to be started. Raises ServerFailed. `stop` disconnects, also without
+        a command.
         """
         ...
 

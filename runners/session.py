@@ -127,8 +127,8 @@ _AT_LEAST_EVERY_S = 60.0
 
 @dataclass
 class _Kept:
-    """A host with jobs: `holds` are the times that its jobs wait for a sign, `due` the next turn by the monotonic
-    clock."""
+    """A host with jobs: `holds` are the times that its jobs wait for a sign, `due` the next turn by the
+    monotonic clock."""
 
     tell: Callable[[], None]
     holds: dict[int, float] = field(default_factory=dict)
@@ -160,8 +160,7 @@ class Heartbeats:
         self._numbers = count()
 
     def keep(self, host: object, tell: Callable[[], None], unattended_s: float) -> Callable[[], None]:
-        """Call `tell` again and again for this host, until the returned function is called or the host is
-        forgotten.
+        """Call `tell` again and again for this host, until the returned function is called or the host is forgotten.
 
         The caller makes the first heartbeat itself. An error of `tell` does not end the calls.
         """
@@ -248,8 +247,8 @@ class Underway:
 
     @contextmanager
     def waited_for(self, what: str, most_s: float, *, short: bool = False) -> Iterator[None]:
-        """Name a wait that a stop does not cut short. It lasts at most `most_s` seconds after the run was asked to
-        stop.
+        """Name a wait that a stop does not cut short. It lasts at most `most_s` seconds after the run was asked
+        to stop.
 
         A `short` wait, which seldom takes long, is only reported when the stop comes during it.
         """

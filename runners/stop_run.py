@@ -96,9 +96,8 @@ class FoundLeftover(NamedTuple):
 class Stopped:
     """How a run ended. `how`: its controller stopped it; it had none and was ended here; it had ended before.
 
-    `found` are its jobs and claims that were ended or removed here. `unclean` are the hosts that could not be
-    cleaned, each with the reason. `copied_from` is the run that this one is a copy of, and whose jobs are not
-    touched.
+    `found` are its jobs and claims that were ended or removed here. `unclean` are the hosts that could not be cleaned,
+    each with the reason. `copied_from` is the run that this one is a copy of, and whose jobs are not touched.
     """
 
     how: Literal["stopped", "cleaned", "ended"]
@@ -208,8 +207,8 @@ def end_all(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> li
 
 
 def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool:
-    """Return whether a job or claim is of this run, under an owner that came from its folder's earlier path or host
-    name.
+    """Return whether a job or claim is of this run, under an owner that came from its folder's earlier path or
+    host name.
 
     Only runs of earlier versions have such an owner, until they are driven again.
     """

@@ -111,8 +111,7 @@ def _old(data: bytes, version: int) -> tuple[Any, Any]:
 
 
 def decode_hdr(payload: str) -> Histogram:
-    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError when
-    damaged.
+    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError when damaged.
 
     A bucket reaches from its lowest value to the next bucket's lowest: a recorded value v stands for [v, v + 1) us.
     """

@@ -48,8 +48,8 @@ _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBW
 def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
     """Yield the lines of a file without their ends. A bare carriage return also ends a line.
 
-    Replaces bytes that are not of its encoding. `limit` is in bytes. Raises BadOutput for a file or a line above the
-    limits.
+    Replaces bytes that are not of its encoding. `limit` is in bytes. Raises BadOutput for a file or a line above
+    the limits.
     """
     if not path.exists():
         return
@@ -139,8 +139,8 @@ def require_consistent(output: JobOutput, tool: str, problems: Sequence[str]) ->
 
 
 def timeout_s(cell: Cell, kind: StepKind) -> float:
-    """Return how long the plan allows for a step of the cell, in seconds. Raises KeyError when the cell lacks the
-    step."""
+    """Return how long the plan allows for a step of the cell, in seconds. Raises KeyError when the cell lacks
+    the step."""
     for step in cell.steps:
         if step.kind == kind:
             return step.timeout_s

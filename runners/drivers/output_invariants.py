@@ -32,8 +32,8 @@ serve many threads."""
 
 @dataclass(frozen=True)
 class Invariant(Generic[T]):
-    """One rule. `says` is its sentence in the documentation. `check` yields violations, with the two values that
-    disagree."""
+    """One rule. `says` is its sentence in the documentation. `check` yields violations, with the two values
+    that disagree."""
 
     says: str
     check: Callable[[T], Iterable[str]]

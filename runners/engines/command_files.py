@@ -1,8 +1,7 @@
 """The files, such as scripts, that declared commands name: their contents shape results as the commands do.
 
-A file counts by its SHA-256, and a very large one by its size and the time of its last change. Left out are files
-that a command writes, files in the database's directory or in system folders, and everything that is not a plain
-file.
+A file counts by its SHA-256, and a very large one by its size and the time of its last change. Left out are files that
+a command writes, files in the database's directory or in system folders, and everything that is not a plain file.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ _LOOK = read_script(__file__, "scripts/command_digests.sh")
 
 
 def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
-    """Return facts of the files that the commands of a database and its hardware name: the contents by path and
-    host.
+    """Return facts of the files that the commands of a database and its hardware name: the contents by path and host.
 
     Each host has its own facts, even when they agree, so that facts of two times can be compared by name. Raises
     RunnerError for a host that can't be reached.

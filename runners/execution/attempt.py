@@ -47,8 +47,8 @@ class StepJob:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt. `number` counts from 1. `left` is how far an earlier controller got, when this attempt resumes
-    it."""
+    """One attempt. `number` counts from 1. `left` is how far an earlier controller got, when this attempt
+    resumes it."""
 
     plan: Plan
     cell: Cell

@@ -48,8 +48,7 @@ class TellsStatus(Protocol):
 
 @contextmanager
 def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
-    """Ask the engine as often as the cell's probes say while the block runs, and keep the answers like a job's
-    output.
+    """Ask the engine as often as the cell's probes say while the block runs, and keep the answers like a job's output.
 
     A failed answer is a gap, which the probe's stderr reports. Raises RunnerError for an engine without a status.
     In a

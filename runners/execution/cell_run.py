@@ -69,9 +69,8 @@ _AT_ONCE = 16
 def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
     """Read the clocks of a cell's hosts before and after the block, and write them to the journal.
 
-    Yields each host's offset, which is known after the block. A resumed attempt keeps its own readings from before.
-    The controller's clock is then not compared, since the controller may have restarted, unless something ran
-    there.
+    Yields each host's offset, which is known after the block. A resumed attempt keeps its own readings from before. The
+    controller's clock is then not compared, since the controller may have restarted, unless something ran there.
     """
     cell = attempt.cell
     sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
@@ -166,8 +165,7 @@ class CellRun:
     def run(self) -> Measurement:
         """Run the cell. Raises RunnerError when it fails, Interrupted when the run must stop.
 
-        An attempt that an earlier controller left resumes in the step it had reached. Raises NotWhole when it
-        can't.
+        An attempt that an earlier controller left resumes in the step it had reached. Raises NotWhole when it can't.
         """
         contexts = self._prepared() if self.attempt.left is None else self._taken_over(self.attempt.left)
         if self._cell.dataset and self.attempt.is_due("load"):
@@ -218,8 +216,8 @@ class CellRun:
     def _collected(
         self, contexts: Mapping[str, CellContext], outputs: Mapping[str, JobOutput], offsets: Mapping[str, Offset]
     ) -> Measurement:
-        """Parse and judge the outputs. After a resume in this step, the server's state since the measurement is
-        unknown."""
+        """Parse and judge the outputs. After a resume in this step, the server's state since the measurement
+        is unknown."""
         try:
             measured = tuple(
                 read_output(self.driver, contexts[host], output, offsets.get(host, Offset()))

@@ -32,11 +32,9 @@ class Equipment:
         """What shapes the data of the current engine, as last disclosed."""
 
     def engine(self, cell: Cell, before: bool = False) -> Engine:
-        """Return the cell's engine. Stops the lane's other engine first: two servers on one host disturb each
-        other.
+        """Return the cell's engine. Stops the lane's other engine first: two servers on one host disturb each other.
 
-        `before`: an earlier controller started and disclosed the engine, and a measurement there must not be
-        disturbed.
+        `before`: an earlier controller started and disclosed the engine, and a measurement there must not be disturbed.
         """
         if self._engine is None or self._engine_of != cell.database:
             self.stop_engine()
@@ -99,8 +97,8 @@ class Equipment:
                 pass  # the server may be gone already, and then this is why the cell failed
 
     def tool(self, host_id: str, cell: Cell, before: bool = False) -> str:
-        """Return the tool's path for this cell. `before`: where an earlier controller found it, if its journal is
-        clear."""
+        """Return the tool's path for this cell. `before`: where an earlier controller found it, if its journal
+        is clear."""
         known = self._run.tools_before.get((host_id, cell.tool.driver), set())
         if before and len(known) == 1:
             return next(iter(known))

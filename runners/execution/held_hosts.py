@@ -38,7 +38,7 @@ from benchbrief.runners.world.unsupported import Tools, find_tools, metered, ref
 from benchbrief.runners.world.world_seams import OpenHosts
 
 _NAMED = 5
-"""A message names so many hosts at most, and counts the rest."""
+"""The most hosts that a message names; it counts the rest."""
 
 _TRY_EVERY_S = 3.0
 """How often, in seconds, a host that another run holds is tried again."""
@@ -70,8 +70,8 @@ class HostWait:
 
 
 class Claimed(NamedTuple):
-    """The hosts that are claimed now, sentences on claims that were taken over, and the failed hosts with their
-    reasons."""
+    """The hosts that are claimed now, sentences on claims that were taken over, and the failed hosts with
+    their reasons."""
 
     held: list[str]
     taken_over: list[str]

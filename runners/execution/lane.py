@@ -42,8 +42,7 @@ from benchbrief.runners.world.world_seams import OpenHosts
 
 
 def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | None = None) -> str:
-    """Return a sentence for a cell that fell behind its offered load or caught up; "" for one on time, or without
-    one.
+    """Return a sentence for a cell that fell behind its offered load or caught up; "" for one on time, or without one.
 
     A load generator with a fixed number of threads falls behind when it waits for replies. From then on it is a
     closed loop, and only intended latency counts that wait. One that was behind when its measurement began catches
@@ -356,8 +355,10 @@ class Lane:
             self._equipment.stop_engine()
 
     def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
-        """Return whether another attempt may succeed on these hosts, and does not answer its search once more: then
-        the lucky one would decide."""
+        """Return whether another attempt may succeed on these hosts.
+
+        A failure that answers its search is final: otherwise the lucky attempt would decide.
+        """
         return not self._run.promises.learns_from(cell, error) and not self._lost.for_good(cell)
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:

@@ -2,8 +2,7 @@
 
 A monitor reads the end of the running jobs' output every few seconds, over the connections that are open anyway. It
 writes what it read to `live.json` beside the journal, and replaces the file as a whole, so that another process can
-follow the run. That file is not part of the run's results: nothing is computed from it, and it may be missing or
-old.
+follow the run. That file is not part of the run's results: nothing is computed from it, and it may be missing or old.
 """
 
 from __future__ import annotations

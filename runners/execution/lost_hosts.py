@@ -98,8 +98,8 @@ class LostHosts:
             yield found
 
     def wait(self, cells: Sequence[Cell]) -> Cell | None:
-        """Wait for a cell whose hosts answer again or whose wait is over, and return the first. None: the run must
-        end."""
+        """Wait for a cell whose hosts answer again or whose wait is over, and return the first. None: the run
+        must end."""
         while not self._run.ending.is_set():
             for cell in cells:
                 if self._is_over(cell) or all(map(self._is_reachable, self.of(cell))):

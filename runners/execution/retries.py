@@ -42,7 +42,7 @@ class Try:
 
 
 ALIKE = 3
-"""So many cells, and so many points where there are as many, do not fail alike by chance."""
+"""This many cells, at this many points where there are as many, do not fail alike by chance."""
 
 
 class NotTried(RunnerError):

@@ -32,8 +32,8 @@ from benchbrief.runners.world.world_seams import Meter, World
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `failed` pairs each failed cell with its reason, `without_room` each that no budget had room
-    for."""
+    """How a run ended. `failed` pairs each failed cell with its reason, `without_room` each that no budget had
+    room for."""
 
     status: Literal["done", "failed", "interrupted"]
     message: str
@@ -200,7 +200,7 @@ class RunState:
                 self.without_room.append((cell.id, reason))
 
     def why_not_tried(self, cell: Cell) -> NotTried | None:
-        """Return why a cell would fail as the first ones did; None when it may not, or its experiment tries all."""
+        """Return why a cell would fail as the first ones did; None when it must be tried."""
         try_all = self.plan.experiments[cell.experiment].on_failure == "try_all"
         return None if try_all else self.first_failures.why_not(cell)
 

@@ -1,9 +1,8 @@
 """Taking over from a controller that was killed or stopped: what it left on the hosts is resumed, or ended.
 
-An attempt is resumed when nothing of it is lost. It must have been in its load, warm-up or measurement, and each
-job of that step must run, have ended by itself, or have been collected. When everything was collected, its outputs
-are read again. Any other attempt runs again from its first step, and its remains are ended before anything else
-begins.
+An attempt is resumed when nothing of it is lost. It must have been in its load, warm-up or measurement, and each job of
+that step must run, have ended by itself, or have been collected. When everything was collected, its outputs are read
+again. Any other attempt runs again from its first step, and its remains are ended before anything else begins.
 """
 
 from __future__ import annotations

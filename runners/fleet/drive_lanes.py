@@ -38,7 +38,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, l
 from benchbrief.runners.journal.run_identity import run_name, settle
 
 _FRUITLESS = 3
-"""After so many jobs of a lane in a row that finished no cell, no further one is submitted."""
+"""How many jobs of a lane in a row may finish no cell before no further one is submitted."""
 _OFTEN_S, _RARELY_S = 0.5, 10.0
 """The scheduler is asked that often right after a change, and then ever more rarely."""
 _LOG_BYTES = 4096

@@ -1,8 +1,7 @@
 """Clocks: how far each host's is ahead of the controller's, and whether one was set while a cell was measured.
 
-The offset is NTP's (RFC 5905, section 8) with one time stamp on the host: the host's time minus the middle of the
-round trip by the controller's time. Its error is at most half the round trip, so the shortest of several trips
-counts.
+The offset is NTP's (RFC 5905, section 8) with one time stamp on the host: the host's time minus the middle of the round
+trip by the controller's time. Its error is at most half the round trip, so the shortest of several trips counts.
 
 Times of samples and of measured windows are converted to the controller's time. The conversion interpolates between
 the offsets before and after the measurement, as two clocks drift apart steadily. Setting a clock changes the host's
@@ -35,8 +34,8 @@ from benchbrief.runners.journal.controller_clock import clock_ahead, now, since_
 from benchbrief.runners.seams import Driver, Transport
 
 STEP_S = 0.1
-"""A clock was set when its epoch moved by more than this, in seconds, against the time since boot, which has
-hundredths."""
+"""A clock was set when its epoch moved by more than this, in seconds, against the time since boot, which
+has hundredths."""
 
 _ROUND_TRIPS = 4
 _SCRIPT = "date +%s.%N; read -r up _ </proc/uptime; echo $up"
@@ -55,8 +54,8 @@ class ClockReading:
 
 
 def read_clock(transport: Transport) -> ClockReading | None:
-    """Read a host's clock. Returns None when the host does not answer in full. Raises HostError when it can't be
-    reached."""
+    """Read a host's clock. Returns None when the host does not answer in full. Raises HostError when it can't
+    be reached."""
     if is_on_controller(transport.host):
         return ClockReading(clock_ahead(), 0.0, time.time() - _up())
     tried = (call_persistently(transport, lambda: _round_trip(transport)) for _ in range(_ROUND_TRIPS))
@@ -100,8 +99,8 @@ class Offset:
     booted: float | None = None
 
     def of_job(self, booted: float | None) -> Offset:
-        """Return the offset for the times of a job whose host `booted` then by its clock: it may have been set by
-        then."""
+        """Return the offset for the times of a job whose host `booted` then by its clock: it may have been set
+        by then."""
         step = booted - self.booted if booted is not None and self.booted is not None else 0.0
         if abs(step) <= STEP_S:
             return self
@@ -127,8 +126,7 @@ class Offset:
 
 
 def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours: float = 0.0) -> Offset:
-    """Return the offset from two readings. Uses only `before` when there is no `after`, or the clock was set
-    between.
+    """Return the offset from two readings. Uses only `before` when there is no `after`, or the clock was set between.
 
     An unknown offset is 0. `ours` is how far the controller's time moved between the two: see `axis_step`.
     """

@@ -88,8 +88,7 @@ def is_on_controller(host: Host) -> bool:
 class HostPool:
     """The transports by host id. Safe to use from several threads.
 
-    `config` is an SSH client configuration that replaces ~/.ssh/config. `run_name` is the run whose jobs are
-    started.
+    `config` is an SSH client configuration that replaces ~/.ssh/config. `run_name` is the run whose jobs are started.
     """
 
     def __init__(

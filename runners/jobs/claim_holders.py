@@ -18,8 +18,8 @@ _LONGEST = 200
 
 
 def parse_claim(text: str) -> dict[str, Any]:
-    """Parse what a claim or a job says of itself: texts and numbers. It is not trusted. Unreadable parts are left
-    out."""
+    """Parse what a claim or a job says of itself: texts and numbers. It is not trusted. Unreadable parts are
+    left out."""
     try:
         claim = json.loads(text)
     except (ValueError, RecursionError):
@@ -56,8 +56,8 @@ def holder_is_gone(claim: dict[str, Any], user: str = "") -> bool:
 
 
 def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "") -> HostBusy:
-    """Return the error for a host that another run holds, with how to get it. `user` is that run's user, if not
-    ours."""
+    """Return the error for a host that another run holds, with how to get it. `user` is that run's user, if
+    not ours."""
     run = shlex.quote(" ".join(printable(str(claim.get("folder") or claim.get("run") or "RUN")).split()))
     controller = one_line(claim.get("controller") or "its controller")
     void = f"; else its claim is void {VOID_AFTER_S / 60:.0f} min after its last sign of life"

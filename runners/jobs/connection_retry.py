@@ -15,15 +15,15 @@ from benchbrief.runners.seams import Transport
 
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _GIVEN_UP_S = 60.0
-"""A host that was given up is tried only once a call for this long, in seconds, so that remaining work there fails
-soon."""
+"""A host that was given up is tried only once a call for this long, in seconds, so that remaining work there
+fails soon."""
 
 _T = TypeVar("_T")
 
 
 class Reached(Protocol):
-    """What a call goes to. `given_up_at` is when it was last given up, by the monotonic clock; minus infinity when it
-    answers."""
+    """What a call goes to. `given_up_at` is when it was last given up, by the monotonic clock; minus infinity when
+    it answers."""
 
     given_up_at: float
 

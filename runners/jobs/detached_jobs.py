@@ -226,9 +226,9 @@ def end_leftovers(
     """Stop and remove an owner's jobs, by default the host's own, and end what they started in sessions of their own.
     Returns how many jobs and processes still ran.
 
-    Their outputs are lost, so their cell must run again. Jobs whose keys are in `kept` stay, and with them what ended
-    jobs started. With `release`, gives up the owner's claim too, unless jobs are left there. With `keep`, does only
-    that.
+    Their outputs are lost, so their cell must run again. Jobs whose keys are in `kept` stay, and with them what
+    ended jobs started. With `release`, gives up the owner's claim too, unless jobs are left there. With `keep`, does
+    only that.
     """
     if release and not owner and host.claimed is not None:
         host.claimed.attended()
@@ -335,8 +335,7 @@ class DetachedJob:
         return printable(self._masking.text(text))[-limit:]
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch the outputs. Raises DiskFull, HostFull (the job's host was full), or HostError when the job
-        vanished.
+        """Fetch the outputs. Raises DiskFull, HostFull (the job's host was full), or HostError when the job vanished.
 
         Fetches the outputs first in each case. The originals stay on the host until `discard`.
         """

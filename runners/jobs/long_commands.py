@@ -31,8 +31,8 @@ class Ran:
 def run_to_end(at: Transport, job: Job, stopping: Stopping, keep: Path | None = None, last_words: int = 300) -> Ran:
     """Run a job to its end or its time-out, and remove it from its host.
 
-    Keeps its output in a new folder below `keep`, numbered from 1. Raises Interrupted when the run must stop, and
-    RunnerError.
+    Keeps its output in a new folder below `keep`, numbered from 1. Raises Interrupted when the run must stop,
+    and RunnerError.
     """
     if stopping.is_set():
         raise Interrupted

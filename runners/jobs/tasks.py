@@ -61,8 +61,8 @@ class Job:
 
 @dataclass(frozen=True)
 class JobOutput:
-    """The outputs of a finished job, fetched to the controller: `directory` holds `stdout`, `stderr` and collected
-    files.
+    """The outputs of a finished job, fetched to the controller: `directory` holds `stdout`, `stderr` and
+    collected files.
 
     Times are epoch seconds by the host's clock. The end is the start plus the elapsed time since boot. `exit_code`
     is None when we stopped the job. `clock_set_s` is by how much the clock was set meanwhile: 0 when it was not,

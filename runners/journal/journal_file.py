@@ -177,8 +177,8 @@ def _all_records(path: Path, size: int | None, *, keep_open: bool = True) -> Ite
 
 
 def has_grown(path: Path, size: int) -> bool:
-    """Return whether the journal has complete records of the run after its first `size` bytes, or has become
-    shorter."""
+    """Return whether the journal has complete records of the run after its first `size` bytes, or has
+    become shorter."""
     try:
         with _opened(path) as file:
             if file.seek(0, 2) < size:

@@ -302,8 +302,8 @@ def _slug(name: str) -> str:
 
 
 def digests(directory: Path, *, durable: bool = True) -> dict[str, str]:
-    """Return the SHA-256 of every file below a directory, after flushing each to the disk if `durable`. Raises
-    DiskFull."""
+    """Return the SHA-256 of every file below a directory, after flushing each to the disk if `durable`.
+    Raises DiskFull."""
     found, above = {}, f"{directory}{os.sep}"
     paths = sorted((f"{at}{os.sep}{name}" for at, _, names in os.walk(directory) for name in names), key=_by_parts)
     for path in paths:

@@ -1,9 +1,8 @@
 """A run's identity, whatever its folder's path and its host's name. It is the owner of the run's jobs and claims.
 
 The identity lies in the folder, so a folder that is moved keeps it. A copy of a folder would have it too, and two
-controllers would own the same jobs. So a copy gets its own identity when it is first driven while the original
-exists, and it owns nothing that the original started. The original is the folder at the path that the identity
-names.
+controllers would own the same jobs. So a copy gets its own identity when it is first driven while the original exists,
+and it owns nothing that the original started. The original is the folder at the path that the identity names.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ _OWNER = re.compile(r"[0-9A-Za-z]{1,64}")
 
 @dataclass(frozen=True)
 class RunName:
-    """The run that owns jobs on a host. `owner` is part of their names there, and stays the same when a run is
-    resumed.
+    """The run that owns jobs on a host. `owner` is part of their names there, and stays the same when a run is resumed.
 
     The rest is for people who find them: the run and its folder, and the machine and process that drove it.
     `machine` identifies one boot of a machine, whatever its name (`this_machine`).
@@ -95,8 +93,8 @@ def has_identity(run_dir: Path) -> bool:
 def run_name(run_dir: Path) -> RunName:
     """Return the names that the run has on every host. The caller must hold the run's journal.
 
-    Gives a copy whose original still exists its own identity. Raises RunnerError when an identity can't be read or
-    written.
+    Gives a copy whose original still exists its own identity. Raises RunnerError when an identity can't be read
+    or written.
     """
     identity, folder = _identity(run_dir), run_dir.resolve()
     if _is_copy(identity, folder):

@@ -109,7 +109,7 @@ class Masking:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines with their ends. A line longer than any figure comes in parts, none of which is a figure."""
+    """Yield the lines with their ends. A line that is too long for a figure comes in parts that are no figures."""
     rest = b""
     for chunk in chunks:
         first, *others = (rest + chunk).split(b"\n")

@@ -1,5 +1,5 @@
-"""The output format of every program that reads a meter: blocks with a time each, as the probes' shell loops print (see
-`runners/probes`)."""
+"""The output format of every program that reads a meter: blocks with a time each, as the probes' shell loops print
+(see `runners/probes`)."""
 
 from __future__ import annotations
 

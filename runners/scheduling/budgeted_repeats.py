@@ -409,8 +409,8 @@ class Budgets:
         return [each for each in left if each.id not in self._needed and (every or each.experiment == cell.experiment)]
 
     def _choose(self, pool: list[Cell]) -> list[Cell]:
-        """Return the next turn of the pool, after those that no longer fit and are not run; or the whole pool, of which
-        nothing more is run."""
+        """Return the next turn of the pool, after those that no longer fit and are not run; or the whole pool, when
+        nothing more of it is run."""
         left: dict[Point, list[Cell]] = {}
         for cell in pool:
             left.setdefault(Point.of(cell), []).append(cell)
@@ -454,8 +454,8 @@ class Budgets:
                 so_far.sampled = known.sampled.get(point, ())
 
     def _readings(self, cell: Cell) -> UndecidedPoints:
-        """Return what the tables say. Where they can't be read, all points are open, so that no repeat is missing for
-        that.
+        """Return what the tables say. Where they can't be read, all points are open, so that no repeat is missing
+        for that.
 
         The time that this takes counts against the budget of `cell`, except in a simulated run.
         """

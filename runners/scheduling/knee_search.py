@@ -109,7 +109,7 @@ class _Search:
     ended: j.SearchEnded | None = None
 
     def points(self) -> list[j.SearchPoint]:
-        """Return the points, from the first on, of which every repeat is good."""
+        """Return the leading points whose repeats are all good."""
         found: list[j.SearchPoint] = []
         for point in self.experiment.points:
             of_point = [

@@ -58,7 +58,7 @@ class LaneWorkers:
         self._places = nullcontext() if at_once is None else threading.Semaphore(at_once)
 
     def threads(self, lanes: int) -> int:
-        """Return how many threads so many lanes need."""
+        """Return how many threads this number of lanes needs."""
         return lanes if isinstance(self._places, nullcontext) else min(lanes, _MOST_THREADS)
 
     @contextmanager

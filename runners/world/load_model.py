@@ -24,7 +24,7 @@ _MOST = 12 * PER_DECADE
 """Up to 10^12 times the first: more than any latency."""
 _LAGS = 8
 _WIDE = 20
-"""A growing lag is cut into so many steps, unless it grows by so many times the rest of a latency."""
+"""How many steps a growing lag is cut into, unless it grows by this many times the rest of a latency."""
 
 Counts = tuple[tuple[int, int], ...]
 """Pairs of a bucket's number and its count of latencies, in rising order."""
@@ -81,7 +81,7 @@ class LatencyMix:
         return lambda time_s: 1.0 - (a * exp(-time_s / a) - b * exp(-time_s / b)) / (a - b) if time_s > 0 else 0.0
 
     def counts(self, number: int) -> Counts:
-        """Distribute so many latencies over the buckets by their shares."""
+        """Distribute `number` latencies over the buckets by their shares."""
         found = []
         counted = 0
         low = max(_FIRST_S, self.fixed_s + self.lag_from)
@@ -194,12 +194,12 @@ class QueueNetwork:
     remote: bool
 
     def at(self, threads: int) -> SolvedNetwork:
-        """Solve the network for so many threads, at least one."""
+        """Solve the network for a number of threads, at least one."""
         return self._walk(threads)[-1]
 
     def offered(self, rate: float, threads: int) -> SolvedNetwork:
-        """Solve it for so many operations a second from at most `threads` threads, of which only those needed are
-        busy."""
+        """Solve it for so many operations a second from at most `threads` threads, of which only those needed
+        are busy."""
         points = self._walk(threads)
         if points[-1].ops_per_s <= rate:
             return points[-1]
@@ -238,15 +238,15 @@ class SolvedNetwork:
 
 
 def _residence(service_s: float, servers: float, found: float) -> float:
-    """Return the residence time at Seidmann's station: a server `servers` times as fast, then the remaining time as
-    delay."""
+    """Return the residence time at Seidmann's station: a server `servers` times as fast, then the remaining time
+    as delay."""
     return service_s / servers * (1 + found) + service_s * (servers - 1) / servers
 
 
 @lru_cache(maxsize=256)
 def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
-    """Return the points for 1, 2, ... threads. An arriving operation finds the queues of a network with one thread
-    less."""
+    """Return the points for 1, 2, ... threads. An arriving operation finds the queues of a network with one
+    thread less."""
     machine, demand = network.machine, network.demand
     cpu_s = demand.cpu_s / machine.cores
     disk_s = (demand.reads + demand.writes) * machine.disk_latency / machine.disk_queue

@@ -66,8 +66,8 @@ def _require_file(path: Path, what: str, hint: str) -> None:
 
 
 def _refuse_missing_files(database: Database) -> None:
-    """Raises RunnerError when a file that a connection string names is missing on the controller, which connects
-    too."""
+    """Raises RunnerError when a file that a connection string names is missing on the controller, which
+    connects too."""
     hole = "\0"
     uri = "".join(part if isinstance(part, str) else hole for part in database.uri)
     named = [unquote(text) for text in _OPTION_FILE.findall(uri)]

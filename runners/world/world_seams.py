@@ -99,5 +99,5 @@ class World(Protocol):
         ...
 
     def pause(self, seconds: float, ending: Stopping) -> bool:
-        """Wait for so many seconds. Returns True when the run must end before."""
+        """Wait for these seconds. Returns True when the run must end earlier."""
         ...

@@ -183,8 +183,8 @@ def _whole_histograms(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _edges(output: CheckedBenchmark) -> Iterator[str]:
-    """`HistogramBucketMapper`: each limit is 1.5 times the previous, truncated to two digits. Older limits are
-    closer."""
+    """`HistogramBucketMapper`: each limit is 1.5 times the previous, truncated to two digits. Older limits
+    are closer."""
     if output.text.version and int(output.text.version.partition(".")[0][:4]) < _FIRST_WITH_LIMITS:
         return
     for block in output.blocks:

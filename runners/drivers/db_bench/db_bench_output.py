@@ -127,8 +127,8 @@ def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
 def make_samples(
     found: Sequence[CounterSlice], every_s: float, node: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return rates for each interval inside the window, and one ratio each for all of them. Missing counters give
-    none."""
+    """Return rates for each interval inside the window, and one ratio each for all of them. Missing counters
+    give none."""
     inside = list(_inside(found, every_s, window))
     if not inside:
         return ()
@@ -286,8 +286,7 @@ class Status:
 
 
 def interim(stderr: str, *, background: bool) -> Interim | None:
-    """Return the sum of the rates in each thread's last status line, without thread 0 if that is a background
-    writer.
+    """Return the sum of the rates in each thread's last status line, without thread 0 if that is a background writer.
 
     There is no latency: db_bench prints its histograms only at the end.
     """
@@ -536,8 +535,7 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
 
 
 def read_intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
-    """Return (start, seconds, operations) from a `--report_file`: each row's value is the count since the previous
-    row.
+    """Return (start, seconds, operations) from a `--report_file`: each row's value is the count since the previous row.
 
     The file does not have the last partial interval. A half-written last line is left out.
     """

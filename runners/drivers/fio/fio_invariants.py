@@ -99,7 +99,7 @@ def _times(job: FioJob) -> float | None:
 
 
 def _is_near(times: float, jobs: int) -> bool:
-    """Return whether so many jobs can have run. Some of them may end early, and none runs longer than the longest."""
+    """Return whether this number of jobs can have run. Some may end early, and none runs longer than the longest."""
     return times < jobs + 0.1
 
 
@@ -202,7 +202,7 @@ def _percentiles(one: One) -> Iterator[str]:
 
 
 def _busy(one: One) -> Iterator[str]:
-    """A job's latencies follow each other in so many lanes as it has I/Os in flight."""
+    """A job's latencies follow each other in as many lanes as it has I/Os in flight."""
     latency = one.found.lat_ns
     held, lanes = (
         latency.mean / NS_PER_S * latency.count,

@@ -134,8 +134,8 @@ def _total(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _ranks(percent: float, count: int) -> tuple[int, int]:
-    """Return the rank of a percentile among `count` latencies. HdrHistogram rounds it, and later versions round it
-    up."""
+    """Return the rank of a percentile among `count` latencies. HdrHistogram rounds it, and later versions round
+    it up."""
     exact = percent / 100 * count
     return max(1, math.floor(exact + 0.5)), max(1, math.ceil(exact))
 
@@ -153,8 +153,8 @@ def _most_upto(row: GoYcsbRow, value: float) -> int:
 
 
 def _shares(output: CheckedGoYcsb) -> Iterator[str]:
-    """Only the requested operations are done, in their shares except for chance: `readproportion = 0.5` and the
-    like."""
+    """Only the requested operations are done, in their shares except for chance: `readproportion = 0.5` and
+    the like."""
     text = output.text
     shares = {name: parse_printed(text.properties.get(key, "")) for name, key in _PROPORTIONS.items()}
     rows = {name: row.count for name, row in text.final.items()}

@@ -73,8 +73,8 @@ class GoYcsbRow:
 
 @dataclass(frozen=True)
 class GoYcsbOutput:
-    """The parsed output. `final` is empty when the run did not end normally. `interim` are the earlier blocks, in
-    order.
+    """The parsed output. `final` is empty when the run did not end normally. `interim` are the earlier blocks,
+    in order.
 
     `finished_s` is how long the run took, with its warm-up; None when not printed. `oddities` say which rows appear
     twice or can't be read: go-ycsb prints none of these.

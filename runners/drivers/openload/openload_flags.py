@@ -26,7 +26,7 @@ _USUAL = frozenset({"p99"})
 _GIVE_UP_S, _QUEUE = 30.0, 10_000
 """What openload takes by itself."""
 _MOST_QUEUED = 1_000_000
-"""So many waiting operations take openload 24 MB."""
+"""The waiting operations for which openload needs 24 MB."""
 _APART = 1_000_000
 """The distance of the seeds of load generators that send together. With one seed they would send in lockstep, and their
 arrivals together would be batches."""

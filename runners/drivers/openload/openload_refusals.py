@@ -96,7 +96,7 @@ def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
 
 def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> BadOutput | None:
     """Return why openload does not stand by its numbers. A late generator has another error than a system that did
-    not do its work, whichever came first."""
+    not do its work."""
     if not run.refusals:
         return None
     codes = {refusal.code for refusal in run.refusals}

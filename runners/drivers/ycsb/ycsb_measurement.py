@@ -1,5 +1,4 @@
-"""Converting a YCSB run's text and logs to a measurement: the declared window, its phases, operations and
-intervals.
+"""Converting a YCSB run's text and logs to a measurement: the declared window, its phases, operations and intervals.
 
 The warm-up counts from the first operation. What a process does before that (starting a JVM, connecting, waiting
 for a busy machine) warms nothing up, and must not shorten the measured time.
@@ -200,8 +199,8 @@ def _measurement(
 
 
 def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, float]]:
-    """Return (phase, start, end), each cut at the nearest slice. Raises BadOutput when phases are shorter than
-    slices."""
+    """Return (phase, start, end), each cut at the nearest slice. Raises BadOutput when phases are shorter
+    than slices."""
     count = context.cell.phases
     if count == 1:
         return []

@@ -103,7 +103,7 @@ def _own_keys(context: CellContext) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class LoadPart:
-    """What one load generator does of a load: its keys, with so many threads, each inserting `batch` records at once.
+    """One load generator's part of a load: its keys and threads. Each thread inserts `batch` records at once.
 
     `properties` are those of a core workload that say so.
     """
@@ -133,7 +133,7 @@ def load_part(context: CellContext) -> LoadPart:
 
 
 def operation_count(context: CellContext) -> int:
-    """Return the declared count, or so many that the time always ends first.
+    """Return the declared count, or one so large that the time always ends first.
 
     Zipfian with inserts (workload E) is the exception. YCSB sizes its key space for twice the inserts to come
     (CoreWorkload.init), and draws again for each key that does not exist yet, so a huge count would make it draw

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from benchbrief.runners.engines.mongodb.mongo_client import Records
 
 SAMPLED = 256
-"""So many records are compared, if they are not too large."""
+"""How many records are compared, if they are not too large."""
 _MOST_BYTES = 16 * 2**20
 """The sample is read before and after each cell, so large records make it smaller."""
 
@@ -206,8 +206,7 @@ class Data:
     def drop(self, sharded_by_default: bool) -> None:
         """Empty it. In a sharded cluster, shard it again by the same key.
 
-        `sharded_by_default`: use a hash of `_id` if it had no key. Raises RunnerError when it is not empty
-        afterwards.
+        `sharded_by_default`: use a hash of `_id` if it had no key. Raises RunnerError when it is not empty afterwards.
         """
         key = self._shard_key() or ({"_id": "hashed"} if sharded_by_default and self._routed() else None)
         with self._connection.reaching():
@@ -232,8 +231,8 @@ class Data:
             self._remember(dataset, kept.writers, kept.changes, self._drawn())
 
     def require(self, dataset: Dataset, said: str, *, enough: bool = True) -> None:
-        """Check the record count. Raises LoadShort, or RunnerError when there are more records than the data set
-        has."""
+        """Check the record count. Raises LoadShort, or RunnerError when there are more records than the data
+        set has."""
         asked = dataset.records
         found = self.count(dataset)
         if found < asked or not enough:
@@ -366,7 +365,7 @@ def _connected(host: str, hosts: Hosts, server: Server, address: Address, opened
 _LONGEST = 64
 """The most digits that keys are padded to with zeros."""
 _LOOKED_AT = 1000
-"""So many of the first records are looked through for the shortest key, which shows the padding best."""
+"""How many of the first records are searched for the shortest key, which shows the padding best."""
 
 
 def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int], str] | None:
@@ -395,11 +394,11 @@ def _digits(padded: str, plain: str) -> int:
 
 
 _BATCH = 1000
-"""So many keys are named in some milliseconds, far faster than a server deletes them."""
+"""How many keys a batch names: it takes some milliseconds, far less than the server needs to delete them."""
 _AT_ONCE = 2
-"""So many batches are under way on each route: the keys of one are named while the server deletes another."""
+"""How many batches are under way on each route: the keys of one are named while the server deletes another."""
 _EMPTY_BATCHES = 10
-"""So many batches in a row without a record end the search. Inserts that failed leave gaps between the numbers."""
+"""How many batches in a row without a record end the search. Inserts that failed leave gaps between the numbers."""
 
 
 def can_delete(data: Data, cell: Cell) -> bool:

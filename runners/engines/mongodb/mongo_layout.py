@@ -21,8 +21,8 @@ _URI = re.compile(r"(mongodb(?:\+srv)?://)(?:(.*)@)?([^/?@]+)(?:/([^?]*))?(?:\?(
 
 @dataclass(frozen=True)
 class MongoUri:
-    """A connection string. `user` is the part before the @ ("" when there is none). `hosts` are pairs of name and
-    port."""
+    """A connection string. `user` is the part before the @ ("" when there is none). `hosts` are pairs of name
+    and port."""
 
     scheme: str
     user: str
@@ -108,8 +108,7 @@ _CONFIG_SET = "config"
 
 @dataclass(frozen=True)
 class Member:
-    """One server. `name` identifies it, `address` is its host for the others, `folder` is below the database's
-    path.
+    """One server. `name` identifies it, `address` is its host for the others, `folder` is below the database's path.
 
     `replica_set` is "" for a standalone server and for a router.
     """

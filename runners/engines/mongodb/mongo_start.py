@@ -148,7 +148,7 @@ class Servers:
         return running.last_words() if running else ""
 
     def pause(self, seconds: float) -> None:
-        """Wait for so many seconds, or until a server ends."""
+        """Wait until the seconds have passed or a server ends."""
         next(iter(self._running.values())).job.wait(seconds)
 
     def stop(self) -> None:

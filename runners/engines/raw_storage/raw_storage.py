@@ -42,7 +42,7 @@ say_storage: StorageMessages = speaker(StorageMessages)
 FILE = "data"
 """The name of the file in the directory."""
 UNIT = 1 << 20
-"""The layout is written in blocks of so many bytes."""
+"""The size of the blocks in which the layout is written, in bytes."""
 _SPARE = 16 << 20
 """Free bytes that stay beside the file, for the file system's own needs."""
 _TIMEOUT_S = 60.0

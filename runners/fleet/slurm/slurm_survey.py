@@ -128,8 +128,8 @@ def _features(constraint: str) -> frozenset[str]:
 
 
 def _lead_s(request: Request) -> float:
-    """Return how long before its limit a lane gets its signal: the last part of `--signal=B:USR1@300`, or Slurm's
-    minute."""
+    """Return how long before its limit a lane gets its signal: the last part of `--signal=B:USR1@300`, or
+    Slurm's minute."""
     signal = request.options.get("signal")
     if signal is None:
         return LEAD_S

@@ -27,7 +27,7 @@ from benchbrief.runners.seams import Node
 
 @dataclass(frozen=True)
 class Family:
-    """`oid` has a hole for an index of so many numbers. `digits` gives the number of decimal digits of its value."""
+    """`oid` has a hole for an index of `numbers` numbers. `digits` gives the number of decimal digits of its value."""
 
     oid: str
     numbers: int

@@ -38,9 +38,8 @@ _FIELDS = 11
 class Disk:
     """Bytes and requests per second, the time of requests, and the share of time that a device was busy.
 
-    Without the option `device`, all whole disks; with it, that block device, or the one under that path. The
-    pressure is the time in which some task of the host waited for any device, where the kernel counts it. See
-    `seams.ProbeKind`.
+    Without the option `device`, all whole disks; with it, that block device, or the one under that path. The pressure
+    is the time in which some task of the host waited for any device, where the kernel counts it. See `seams.ProbeKind`.
     """
 
     name: ClassVar[str] = "disk"

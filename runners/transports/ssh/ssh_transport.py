@@ -71,8 +71,8 @@ class TookTooLong(Exception):
 class WarmShell:
     """A shell whose scripts are ended on the host when they take too long, even when we have lost the connection.
 
-    Raises TimeoutError when nothing answers, and ConnectionResetError when the channel ends. The shell is unusable
-    then.
+    Raises TimeoutError when nothing answers, and ConnectionResetError when the channel ends. The shell is
+    unusable then.
     """
 
     def __init__(self, channel: ShellChannel) -> None:
@@ -303,8 +303,8 @@ class SshTransport(JobTransport):
 
     @contextmanager
     def _shell(self) -> Iterator[WarmShell]:
-        """Yield a shell for one script. It is kept for later ones when all went well. Raises ConnectionLost when it
-        breaks."""
+        """Yield a shell for one script. It is kept for later ones when all went well. Raises ConnectionLost when
+        it breaks."""
         with self._broken_is_lost():
             transport = self._transport()
             try:
