@@ -144,7 +144,7 @@ def test_cells_and_cards_have_their_values_to_compute_with() -> None:
         ([view_model.Footnote(1, "a")], "house/legal.html.j2:2: a list is no text", "go through it"),
         (
             view_model.TableRow(view_model.TableHead("a"), ()),
-            "house/legal.html.j2:2: Row is no text",
+            "house/legal.html.j2:2: TableRow is no text",
             "head, cells, group",
         ),
         ({}, "a list is no text", "go through it"),
