@@ -7,7 +7,7 @@ A run's directory:
         identity.json       the owner of the run's jobs and claims, whatever the folder's path
         spec/               the spec's files at that time
         simulation.json     only in a simulated run: how it is simulated
-        lane.json, lanes/   in a lane's folder, its number; in a run of lanes, theirs (`fleet/lane_plans.py`)
+        lane.json, lanes/   in a lane's folder, its number; in a run of lanes, theirs (`fleet/lane_folder.py`)
         raw/imported/       only in an imported run: the files that were imported
         journal.jsonl       one record a line, in order of time; results reused from earlier runs come first
         raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)

@@ -199,7 +199,7 @@ class ToolSpec(ExtensionSpec):
     first; none for a tool that does not tell. Any tool has the `closed` loop. `bounds` are what of a load a spec may
     bound.
     `ends_when_steady`: it can end a run by itself at the first look that finds a steady state, by the rule of
-    `planning/steady_rule.py`; then its driver measures from the end of the transient (`Measurement.steady`).
+    `model/steadiness.py`; then its driver measures from the end of the transient (`Measurement.steady`).
 
     `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
     driver tells them in `Measurement.samples`.

@@ -305,15 +305,15 @@ def test_a_module_has_a_name_of_its_own() -> None:
 
 
 def test_files_that_docstrings_and_pages_name_are_there() -> None:
-    everything = {path.name for room in ROOMS for path in (REPOSITORY / room).rglob("*.*")}
+    files = [
+        f"/{path.relative_to(REPOSITORY).as_posix()}" for path in python_files(*ROOMS, "tests", "tools", "examples")
+    ]
+    names = {path.rsplit("/", 1)[-1] for path in files}
+    texts = [path for room in ROOMS for path in python_files(room)]
+    texts += [REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
     wrong = []
-    for folder in [*ROOMS, "docs", "tests", "tools"]:
-        for path in sorted(path for end in ("py", "md") for path in (REPOSITORY / folder).rglob(f"*.{end}")):
-            text = path.read_text()
-            paths = re.findall(rf"(?<![\w./-])((?:{'|'.join(ROOMS)})/[\w/]+\.(?:py|toml|sh|lark))", text)
-            wrong += [
-                (path.name, named) for named in paths if not (REPOSITORY / named).exists() and "/words/" not in named
-            ]
-            if folder in ROOMS:
-                wrong += [(path.name, named) for named in re.findall(r"`(\w+\.py)`", text) if named not in everything]
+    for text in texts:
+        for named in re.findall(r"`((?:\w+/)*\w+\.py)`", text.read_text()):
+            there = any(file.endswith(f"/{named}") for file in files) if "/" in named else named in names
+            wrong += [] if there else [(text.name, named)]
     assert wrong == []
