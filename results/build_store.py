@@ -1,7 +1,8 @@
-"""Writing the store: Parquet tables and a DuckDB file over them, completely or not at all.
+"""Building the store: Parquet tables and a DuckDB file over them, completely or not at all.
 
-Everything is written to `store/.building`, under a lock that only builders take, and renamed into place at the end.
-All tables of one build carry its id, so that a reader that comes between the renames notices, and reads again."""
+Everything is written to `store/.building`, under a lock that only builders take, and renamed into place at the end. All
+tables of one build carry its id. So a reader that opens the store between two renames notices, and reads again.
+"""
 
 from __future__ import annotations
 
@@ -56,17 +57,18 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class StoreManifest:
-    """`build` is the id that all tables of one build carry. `files` maps their names to their SHA-256."""
+    """The manifest of a store. `build` is the id in all tables of one build. `files` maps file names to
+    their SHA-256."""
 
     build: str
     files: dict[str, str]
 
     def lists(self, names: Iterable[str]) -> bool:
-        """Return whether all these files were built: other versions have other tables."""
+        """Return whether the manifest has all the named files. Other versions of benchbrief have other tables."""
         return self.files.keys() >= set(names)
 
     def problem(self, store: Path, names: Iterable[str]) -> str:
-        """Return what is wrong with the first of these files that has changed; "" when none has. Raises OSError."""
+        """Return what is wrong with the first of the named files that has changed; "" when none has. Raises OSError."""
         for name in names:
             try:
                 found = sha256_of(store / name)
@@ -78,7 +80,7 @@ class StoreManifest:
 
 
 def write_store_manifest(folder: Path, build: str, names: Iterable[str]) -> None:
-    """Write the manifest of these files into their folder. Raises OSError."""
+    """Write the manifest of the named files into their folder. Raises OSError."""
     files = {name: sha256_of(folder / name) for name in names}
     text = json.dumps({"build": build, "files": files}, indent=1) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")
@@ -104,13 +106,14 @@ _BUILDING = ".building"
 _LOCK = ".lock"
 _LOCK_TIMEOUT_S = 120.0
 _GROUP = 100_000
-"""Rows and histogram buckets of a row group."""
+"""The number of rows and histogram buckets in a row group."""
 _BATCH = 10_000
-"""Rows and histogram buckets in memory as Python objects, which take ten times as much as Arrow's columns."""
+"""The most rows and histogram buckets kept as Python objects, which take ten times the memory of Arrow's columns."""
 _DATABASE_MEMORY = "128MB"
-"""For copying the tables. DuckDB advises this for one thread, and copies 3.6 million samples as fast as with more."""
+"""DuckDB's memory limit while it copies the tables. DuckDB advises it for one thread; more memory copies 3.6 million
+samples no faster."""
 _ROOM = 16 << 20
-"""Bytes that a database takes beyond its tables: a block of each column, and of each view's text."""
+"""The bytes that a database takes beyond its tables: a block for each column, and for each view's text."""
 _FREE_SPACE = "free some space, then `bench rebuild`"
 
 
@@ -122,8 +125,8 @@ def rebuild(
 ) -> bool:
     """Build a run's store again from its journal and raw outputs. Returns whether it did. Raises RunnerError, NoRoom.
 
-    `plan` is the run's own, and `evidence` what its journal says, when they were read before. `is_needed` is called
-    once no other process builds the store, so that two pushes of a run at once build it once.
+    `plan` and `evidence` are the run's own, if the caller has already read them. `is_needed` is called once no other
+    process builds the store, so that two simultaneous pushes of a run build it once.
     """
     store = run_dir / STORE
     if evidence is None and not has_begun(run_dir / JOURNAL):
@@ -149,7 +152,7 @@ def rebuild(
 
 
 def build_tables(run_dir: Path, folder: Path) -> None:
-    """Build only the Parquet tables, in an empty folder elsewhere. The run's own store stays unchanged."""
+    """Build only the Parquet tables, into another, empty folder. The run's own store stays unchanged."""
     from benchbrief.results.ingest.run_evidence import read_evidence
 
     build = _write_tables(read_evidence(run_dir), folder)
@@ -173,7 +176,7 @@ def _builder(store: Path) -> Iterator[Path]:
 
 
 def is_building(store: Path) -> bool:
-    """Return whether a process builds the store now."""
+    """Return whether a process is building the store now."""
     return is_locked(store / _LOCK)
 
 
@@ -241,9 +244,9 @@ class _TableWriter:
         self._writer: pq.ParquetWriter = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[tuple[object, ...]] = []
         self._columns: list[list[object]] = [[] for _ in self._schema]
-        """The columns of earlier rows, which come before those in `_rows`."""
+        """The values of earlier rows, one list a column. They come before the rows in `_rows`."""
         self._rows_size = 0
-        """The size of rows and columns."""
+        """The rows and histogram buckets in `_rows` and `_columns`."""
         self._batches: list[pa.RecordBatch] = []
         self._batches_size = 0
 
@@ -255,7 +258,7 @@ class _TableWriter:
         self._keep_bounded()
 
     def add_columns(self, columns: Sequence[Sequence[object]]) -> None:
-        """Add rows that are columns already, all of one length."""
+        """Add rows that are given as columns, all of one length."""
         self._turn_rows()
         self._extend(columns)
         self._rows_size += len(columns[0])
@@ -303,7 +306,7 @@ class _TableWriter:
 
 
 def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return the values as an Arrow array. Histograms, which have by far the most, are taken apart to do it."""
+    """Return the values as an Arrow array. Histograms are flattened first, as they hold by far the most values."""
     import pyarrow as pa
 
     if not pa.types.is_list(kind):
@@ -345,7 +348,7 @@ def _arrow_type(kind: Any) -> pa.DataType:
 
 
 def _write_database(building: Path) -> None:
-    """Write a DuckDB file that needs no others: with copies of the tables, and the views over them."""
+    """Write a self-contained DuckDB file: copies of the tables, and the views over them."""
     import duckdb
 
     path = building / DATABASE
@@ -364,7 +367,7 @@ def _write_database(building: Path) -> None:
 
 
 def _why_unwritable(building: Path) -> int:
-    """Return the file system's errno for a file of the size of the tables; EIO where it has room for one.
+    """Return the errno of allocating a file as large as the tables; EIO if there is room for one.
 
     DuckDB's exceptions carry no errno.
     """

@@ -1,1 +1,1 @@
-"""Verdicts over measured points: expectations, promises, and what was asked of them."""
+"""Verdicts on a run's results: its expectations, its promised rates, and cautions about its numbers."""

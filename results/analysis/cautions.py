@@ -1,5 +1,5 @@
-"""What makes a run's numbers doubtful, as its tables tell: how much of the measured time the probes sampled, what
-else ran on the hosts of load generators, and how few operations lie beyond a percentile."""
+"""Reasons to doubt a run's numbers, from its tables: how much of the measured time the probes sampled, what else ran on
+the load generators' hosts, and how few operations lie beyond a percentile."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from benchbrief.results.compare.contender import Contender
 from benchbrief.results.store.searched_doubts import Answering
 
 COMPLETE = 0.95
-"""The coverage below which a brief warns, as a share. With more than the rest in gaps, there is no energy."""
+"""The coverage below which a brief warns, as a share. With less, there is no energy."""
 
 
 class Patchy(NamedTuple):
-    """A probe that sampled too little in `cells` of `of` measured cells, and nothing at all in `without` of them.
+    """A probe that sampled too little in `cells` of its `of` measured cells, and nothing at all in `without` of them.
 
-    `share` is the least coverage, in `cell`. Of several hosts, the one with the least counts.
+    `share` is the lowest coverage, found in `cell`. Where a cell has several hosts, the host with the lowest counts.
     """
 
     probe: str
@@ -50,7 +50,7 @@ def shares(store: Answering) -> dict[tuple[str, str], float]:
 
 
 def patchy(store: Answering) -> list[Patchy]:
-    """Return the probes that sampled less than 95 % of the measured window of some cell, by name."""
+    """Return the probes, by name, that sampled less than 95 % of the window of at least one measured cell."""
     by_probe: dict[str, list[tuple[float, str]]] = {}
     for (probe, cell), share in shares(store).items():
         by_probe.setdefault(probe, []).append((share, cell))
@@ -66,10 +66,10 @@ def patchy(store: Answering) -> list[Patchy]:
 
 
 def read_other_work(store: Answering, condition: str = "true") -> list[tuple[str, float | None]]:
-    """Return, for each measured cell, the cores that other work took on the hosts of its load generator: the highest of
-    their averages, None where it was little or could not be judged.
+    """Return the id of each measured cell, and how many cores other work took on the hosts of its load generator.
 
-    `condition` is on the rows `c` of cells.
+    The cores are the highest average of its hosts; None where it was small or could not be judged. `condition` is SQL
+    on the rows `c` of cells.
     """
     rows = store.sql(
         "SELECT c.cell_id, (SELECT max((message::JSON ->> '$.args.amount.value')::DOUBLE) FROM main.notes AS n "  # noqa: S608  # a condition of our own
@@ -88,7 +88,8 @@ class _Counted(NamedTuple):
 
 
 class Beyond:
-    """Counts operations beyond percentiles. Reads the counts of a store once, and only for a percentile."""
+    """The number of operations beyond a percentile. It reads a store's counts once, and only when asked for
+    a percentile."""
 
     def __init__(self, store: Answering) -> None:
         self._store = store
@@ -106,11 +107,10 @@ class Beyond:
     def few(
         self, statistic: str, cells: Iterable[str], *, operations: Iterable[object] = (), by_phase: bool = False
     ) -> bool:
-        """Return True if fewer than `FEWEST` operations of some kind lie beyond a percentile (`p99`) of these
-        cells together.
+        """Return whether fewer than `FEWEST` operations of some kind lie beyond a percentile (`p99`), in all
+        `cells` together.
 
-        Returns False for other statistics, and without counts. `operations` limits the check to these, when any
-        are named.
+        False for other statistics, and without counts. `operations` limits the check to some kinds; empty means all.
         """
         share = share_beyond(statistic)
         if share is None:

@@ -1,4 +1,4 @@
-"""Verdicts on a spec's expectations."""
+"""Verdicts on a spec's expectations: whether each holds, and whether the repeats decide it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
 _Place = tuple[tuple[Dimension, DimKey | None], ...]
 Read = Callable[[Query], Iterable[tuple[Sequence[DimKey | None], float | None]]]
-"""Gives the keys of a query's dims and the value there."""
+"""A function that answers a query: for each row, the keys of the query's dims, and the value."""
 
 
 def reading(store: Store) -> Read:
@@ -30,14 +30,14 @@ def reading(store: Store) -> Read:
 
 @dataclass(frozen=True)
 class Differences:
-    """Left side minus right side at a place, for each repeat that has both."""
+    """The left side of an expectation minus its right side at one place, for each repeat that has both."""
 
     place: Mapping[Dimension, DimKey | None]
     values: Sequence[float]
 
 
 def differences(expect: Expect, read: Read) -> Iterator[Differences]:
-    """Yield the differences at each place where a side has values."""
+    """Yield the differences at each place where at least one side has values."""
     left, right = (_by_place(query, read) for query in expect.repeats)
     every = dict.fromkeys(place for side in (left, right) for place in side)
     # A side with fewer dimensions, such as a plain number, stands at each place of the other.
@@ -50,11 +50,15 @@ def differences(expect: Expect, read: Read) -> Iterator[Differences]:
 
 @dataclass(frozen=True)
 class ExpectInterval:
-    """The interval of the mean over `repeats` at a place: of a side that is compared with a plain number, else of the
-    difference `left - right`, whose limit is 0. `decides`: whether it lies wholly on the side of the verdict.
+    """The confidence interval of the mean over `repeats` at one place.
 
-    `distance` is how far the last look is from that: half the width of its interval as a share of what lies between the
-    mean and the limit. Infinite where the mean is on the other side. With too few repeats, the interval has no ends."""
+    Where one side is a plain number, it is the mean of the other side. Otherwise it is the mean of the difference `left
+    - right`, and the limit is 0. With too few repeats, `low` and `high` are infinite.
+
+    `decides` is whether the whole interval is on the verdict's side of the limit. `distance` is half the width of the
+    last look's interval as a share of the distance from the mean to the limit; infinite where the mean is on the
+    other side.
+    """
 
     place: Mapping[Dimension, DimKey | None]
     of: str
@@ -73,11 +77,12 @@ class ExpectInterval:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the values say of an expectation. `holds` is None where a value is missing and none fails.
+    """What the values say of an expectation. `holds` is None where a value is missing and no other value fails.
 
-    `intervals` are those that the verdict rests on: all of an expectation that holds, those of the failing places of
-    one that does not. Each is at `level` over all `looks` together, which is corrected where one of `places` is enough.
-    `first_look` is how many repeats a budget needs for an interval; None without a budget.
+    `intervals` are the ones behind the verdict: all of them if the expectation holds, else those of the places that
+    fail. Each has the confidence `level` over all `looks` together. Where one failing place of several is enough, the
+    level is corrected for their number, `places`. `first_look` is the number of repeats that a budget needs for an
+    interval; None without a budget.
     """
 
     holds: bool | None
@@ -93,9 +98,9 @@ class Judgement:
 
     @property
     def decided(self) -> bool | None:
-        """Return whether the repeats decide the verdict; None where no repeat could.
+        """Return whether the repeats decide the verdict; None where no number of repeats could.
 
-        Repeats that a budget has no time for are missing: without them, the verdict is open.
+        With a budget that had no time for repeats, it is False and not None.
         """
         repeated = self.first_look is not None or any(each.repeats > 1 for each in self.intervals)
         if not self.intervals or not repeated:
@@ -104,7 +109,8 @@ class Judgement:
 
     @property
     def vague(self) -> list[ExpectInterval]:
-        """Return the intervals that more repeats could make decide the verdict; none once it is decided."""
+        """Return the intervals that do not decide the verdict yet, but could with more repeats; none once it
+        is decided."""
         return [] if self._is_decided else [each for each in self.intervals if not each.decides]
 
     @property
@@ -113,7 +119,8 @@ class Judgement:
 
 
 def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
-    """Return the judgement by intervals that all looks together miss in 5 % of cases (`budgets.looks_at`)."""
+    """Judge an expectation. In 5 % of cases at most, some look's interval misses the true
+    value (`budgets.looks_at`)."""
     verdicts = [(dict(zip(expect.query.dims, keys, strict=True)), value) for keys, value in read(expect.query)]
     values = [value for _, value in verdicts]
     holds = False if 0.0 in values else None if not values or None in values else True
@@ -156,7 +163,7 @@ def _interval(
 
 
 def _range(expect: Expect, read: Read) -> tuple[float, float]:
-    """Return the bounds of the difference of both sides; infinite where they are unknown."""
+    """Return the smallest and the largest possible value of left minus right; infinite where unknown."""
     if not expect.ranges:
         return -math.inf, math.inf
     (low, high), (other_low, other_high) = (
@@ -183,7 +190,7 @@ def _only(number: Query, read: Read) -> float:
 
 
 def _by_place(query: Query, read: Read) -> dict[_Place, dict[DimKey | None, float | None]]:
-    """Return the values by place, and there by repeat (None: of all)."""
+    """Return the values by place, then by repeat. The repeat is None for a value of all repeats together."""
     found: dict[_Place, dict[DimKey | None, float | None]] = {}
     for row, value in read(query):
         keys = dict(zip(query.dims, row, strict=True))
@@ -204,11 +211,11 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class ExpectVerdict:
-    """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its
-    spec line.
+    """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its spec line.
 
-    `decided` is whether the repeats decide it; None where none can. Where they do not,
-    `detail` has the intervals."""
+    `decided` is whether the repeats decide it; None where no repeats could. When it is False, `detail` has
+    the intervals.
+    """
 
     text: str
     label: str
@@ -219,7 +226,7 @@ class ExpectVerdict:
 
     @property
     def name(self) -> str:
-        """Return its label, and its condition when that differs."""
+        """Return the label, with the condition after it when that differs."""
         return f"{self.label}: {self.text}" if self.label and self.label != self.text else self.text
 
     @property
@@ -230,17 +237,17 @@ class ExpectVerdict:
 
     @property
     def judged_detail(self) -> str:
-        """Return the detail, beginning with how it is judged."""
+        """Return the detail, beginning with the verdict."""
         return f"{self.judged}{self._why(_SAID[self.holds])}" if self.decided is False else self.detail
 
     @property
     def warning(self) -> str:
-        """Return a warning on one line for a verdict that is not a certain yes."""
+        """Return a one-line warning, for a verdict that is not a decided yes."""
         return f"expect {self.judged}: {self.name}{self._why(_SAID[self.holds])} at {self.origin}"
 
     @property
     def of_simulated(self) -> str:
-        """Return the verdict of simulated numbers, which decide nothing."""
+        """Return the verdict as text for simulated numbers, which decide nothing."""
         judged = {True: "would hold", False: "would not hold", None: "can't be known"}[self.holds]
         said = self._why(_SAID[self.holds])
         return f"expect of simulated numbers, which decide nothing: {self.name} {judged}{said}"
@@ -251,8 +258,10 @@ class ExpectVerdict:
 
 
 def evaluate(plan: Plan, store: Store) -> list[ExpectVerdict]:
-    """Return a verdict for each of the plan's expectations. One that fails anywhere does not hold.
-    Raises RunnerError."""
+    """Return a verdict for each of the plan's expectations. An expectation that fails at any place does not hold.
+
+    Raises RunnerError.
+    """
     return [_verdict(expect, plan, store) for expect in plan.expects]
 
 
@@ -277,7 +286,7 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> ExpectVerdict:
 def _known(query: Query, store: Store) -> list[KeyedValue]:
     """Return the rows of an expectation.
 
-    A row is unknown where a search bounds its rate on one side only, and the other side could change the verdict.
+    A row's value is None where a search knows the rate only as a bound, and the true rate could change the verdict.
     """
     found = doubts(store, query.sql)
     rows: list[KeyedValue] = []

@@ -1,4 +1,4 @@
-"""What searches for a promise found, as reports read it, with the runs at each rate."""
+"""The results of searches for a promise, as reports read them, with the runs at each rate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from benchbrief.results.store.searched_doubts import Doubt, of_search
 
 
 class RateRuns(NamedTuple):
-    """How many runs at a rate kept a promise, broke it, and were beyond the load generator; its held-out runs apart."""
+    """How many runs at a rate kept a promise, broke it, or were beyond the load generator. Held-out runs
+    count apart."""
 
     rate: float
     met: int
@@ -35,7 +36,7 @@ class RateRuns(NamedTuple):
 
     @property
     def late(self) -> int:
-        """How many runs say nothing of the system, as their load generator was late."""
+        """How many runs say nothing of the system, because their load generator was late."""
         return self.beyond + self.held_beyond
 
     @property
@@ -61,7 +62,8 @@ class RateRuns(NamedTuple):
 
 
 class Promised(NamedTuple):
-    """What a search for a promise found, as in `results/store/store_schema.py`, with the runs at each rate."""
+    """The result of a search for a promise, with the runs at each rate. `PromiseRow` of the store explains
+    the fields."""
 
     experiment: str
     hardware: str
@@ -82,7 +84,7 @@ class Promised(NamedTuple):
         return Curve.of(self)
 
     def as_dict(self) -> dict[str, object]:
-        """Return it for `--json`, with `bound` and `decided` as in `measure.sustained`."""
+        """Return the result for `--json`, with `bound` and `decided` as in `measure.sustained`."""
         more = {"bound": self.doubt.bound or None, "decided": self.sure, "reason": self.reason or None}
         return {**self._asdict(), **more, "rates": [each._asdict() for each in self.rates]}
 
@@ -97,17 +99,17 @@ class Promised(NamedTuple):
 
     @property
     def lowered_late(self) -> tuple[RateRuns, ...]:
-        """The rates above the sustained one with late held-out runs: a late load generator lowers the rate, though it
-        says nothing of the system."""
+        """The rates above the sustained one at which held-out runs were late. They lower the sustained rate, but say
+        nothing of the system."""
         return tuple(r for r in self.rates if self.sustained is not None and r.rate > self.sustained and r.held_beyond)
 
     @property
     def kept_above(self) -> float | None:
-        """The highest rate that most of its runs kept, although a run broke a lower rate."""
+        """The highest rate above the sustained one that most of its runs kept; None if there is none."""
         above = (each for each in self.rates if self.sustained is not None and each.rate > self.sustained)
         return max((each.rate for each in above if each.verdict == "kept"), default=None)
 
     @property
     def is_undecided(self) -> bool:
-        """True if its runs did not decide some rate with their confidence."""
+        """True if the search did not decide some rate with the promised confidence."""
         return self.sustained is not None and not self.sure

@@ -1,1 +1,1 @@
-"""Two contenders, point by point."""
+"""Comparisons of two or more contenders, point by point."""

@@ -1,8 +1,9 @@
-"""What the contenders of a comparison have in common: each quantity at each point, with its repeats.
+"""What two contenders of a comparison have in common: each quantity at each point, with its repeats.
 
-A contender is a run, or one hardware of a run. A point has an experiment, workload and load, and a hardware when
-whole runs are compared. When one of a point's planned repeats gave no value, the point has none in any quantity:
-the other repeats are another sample than the planned one."""
+A contender is a run, or one hardware of a run. A point is an experiment, a workload and a load, and a hardware when
+whole runs are compared. When a planned repeat of a point gave no value, the point has no value in any quantity: the
+remaining repeats are another sample than the planned one.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
-"""Stands for a rate of 0, so that it can be a divisor."""
+"""A stand-in for a rate of 0 that can be divided by."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, kept_to, broken_from FROM main.promises WHERE kind IS NOT NULL ORDER BY ALL"
 )
@@ -33,19 +34,19 @@ _Search = tuple[Curve, tuple[float, float]]
 
 
 def is_searched(query: Query) -> bool:
-    """Return whether a query reads what searches found."""
+    """Return whether a query reads rates that searches found."""
     return any(read.view == "sustained" for read in query.reads or ())
 
 
 def why_not_judged(query: Query, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """Return why a metric that reads what searches found can't be judged in two plans; "" where it can."""
+    """Return why a metric of searched rates can't be judged between two plans; "" where it can."""
     named = [read.keys.get("experiment") for read in query.reads or () if read.view == "sustained"]
     read = (name for name in plans[0].experiments if any(keys is None or name in keys for keys in named))
     return why_mixed(query) or next(filter(None, (other_promise(name, plans, names) for name in read)), "")
 
 
 def why_mixed(query: Query) -> str:
-    """Return why no interval covers a query that reads both found rates and measures of repeats; "" for
+    """Return why no interval covers a query that reads both searched rates and measures of repeats; "" for
     other queries."""
     others = dict.fromkeys(read.measure for read in query.reads or () if read.view != "sustained")
     if not others:
@@ -54,8 +55,10 @@ def why_mixed(query: Query) -> str:
 
 
 def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """Return both promises where two plans, called `names`, search for different ones in an experiment; "" where they
-    do not."""
+    """Return both promises, as text, if two plans search for different ones in an experiment; "" otherwise.
+
+    `names` are what the text calls the plans.
+    """
     one, other = (each.promise if (each := plan.experiments.get(experiment)) else None for plan in plans)
     if one is None or other is None or one.is_same(other):
         return ""
@@ -63,8 +66,10 @@ def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) 
 
 
 def searched_bounds(store: Answering, query: Query) -> Mapping[Keys, tuple[float, float]]:
-    """Return the least and the largest value of a metric by its keys, as far as its searches say. Either may be
-    infinite. Keys whose values can't be computed are left out."""
+    """Return the least and the largest possible value of a metric by its keys, given what its searches found.
+
+    Either may be infinite. Keys whose values can't be computed are left out.
+    """
     searches = list(_searches(store))
 
     def values(rates: Iterable[float]) -> Mapping[Keys, float]:
@@ -99,7 +104,7 @@ _Known = TypeVar("_Known")
 
 @dataclass
 class Gathered:
-    """One contender's values by point, with those of its repeats beside them. None for a missing value."""
+    """One contender's values by point, and the values of its repeats. A missing value is None."""
 
     values: dict[PointKeys, tuple[float | None, str]] = field(default_factory=dict)
     repeats: dict[PointKeys, list[float | None]] = field(default_factory=dict)
@@ -107,8 +112,8 @@ class Gathered:
     doubts: dict[PointKeys, Doubt] = field(default_factory=dict)
 
     def at(self, point: PointKeys, planned: int, behind: Measurements, *, percentile: bool) -> PointValues | None:
-        """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none
-        or several."""
+        """Return the values at a point. `planned` is its number of repeats in the plan, 0 when there is none or more
+        than one."""
         if point not in self.values and not planned:
             return None
         value, reason = self.values.get(point, (None, ""))
@@ -125,9 +130,10 @@ class Gathered:
 
 
 class Measurements:
-    """The measurements behind a contender's cells: the digests of their raw outputs, else the run that measured them.
+    """The measurements behind a contender's cells: the digests of their raw outputs, or else the run that
+    measured them.
 
-    A file with several cells of a run, such as an imported table, counts as one measurement for each of them.
+    A file with several cells of a run, such as an imported table, counts as one measurement for each cell.
     """
 
     def __init__(self, side: Contender) -> None:
@@ -139,8 +145,8 @@ class Measurements:
             self._cells.append((dict(zip(POINT, keys, strict=True)), measurement, seconds))
 
     def at(self, point: PointKeys) -> tuple[frozenset[str], float]:
-        """Return the measurements at a point, which may have fewer dimensions than a cell, and the sum of
-        their seconds."""
+        """Return the measurements at a point, and the sum of their seconds. A point may have fewer dimensions than
+        a cell."""
         dims = tuple(dim for dim, _ in point if dim in POINT)
         if dims not in self._found:
             found = self._found[dims] = {}
@@ -151,7 +157,7 @@ class Measurements:
 
 
 def _point(side: Contender, keys: Mapping[str, DimKey | None]) -> PointKeys:
-    """Return a cell's point. One hardware is no part of it, as it is what is compared. A target replaces threads."""
+    """Return a cell's point. It has no hardware when hardware is compared, and no threads when it has a target."""
     left_out = {"hardware"} if side.hardware is not None else set()
     if keys.get("target") is not None:
         left_out.add("threads")
@@ -179,7 +185,7 @@ _MATCH = (
 
 
 def planned_repeats(side: Contender) -> Mapping[PointKeys, int]:
-    """Return how many repeats the plan has of each point, without those that were not needed."""
+    """Return how many repeats the plan has at each point. Repeats that were not needed do not count."""
     rows = side.store.sql(
         f"SELECT {_CELLS}, count(*) FROM measure.cells AS c WHERE {side.condition} GROUP BY ALL"  # noqa: S608  # ours
     ).rows
@@ -187,7 +193,7 @@ def planned_repeats(side: Contender) -> Mapping[PointKeys, int]:
 
 
 def _counted(side: Contender, view: str, condition: str) -> Gathered:
-    """Return a value of each cell, by point. Every planned cell has a row."""
+    """Return the values of a view's rows that meet `condition`, one for each planned cell, by point."""
     found = Gathered()
     rows = side.store.sql(
         f"SELECT {_CELLS}, m.value FROM measure.cells AS c LEFT JOIN measure.{view} AS m "  # noqa: S608  # ours
@@ -210,7 +216,7 @@ def errors(side: Contender) -> Gathered:
 
 
 def latencies(side: Contender) -> dict[str, Gathered]:
-    """Return latencies by `latency.p99[read]`, merged over the repeats, and of each repeat."""
+    """Return latencies by name (`latency.p99[read]`): merged over the repeats, and of each repeat."""
     rows = side.store.sql(
         f"SELECT {_CELLS}, c.operation, c.statistic, c.repeat, c.value_s, coalesce(c.reason, '') "  # noqa: S608  # ours
         "FROM main.latency AS c WHERE c.source IS NULL AND c.reported AND c.phase IS NULL "
@@ -231,7 +237,7 @@ def latencies(side: Contender) -> dict[str, Gathered]:
 
 
 def sustained(side: Contender) -> Gathered:
-    """Return what searches for a promise found. An undecided rate has no value, and may have bounds."""
+    """Return the rates that searches for a promise found. An undecided rate has no value, but may have bounds."""
     rows = side.store.sql(
         "SELECT c.experiment, c.hardware, c.workload, c.sustained, coalesce(c.reason, ''), c.kept_to, c.broken_from, "  # noqa: S608  # ours
         "c.kind, c.by_generator, c.sure "
@@ -280,7 +286,7 @@ SUSTAINED = "sustained"
 
 @dataclass(frozen=True)
 class _Side:
-    """What one contender measured: each quantity except metrics, and its metrics that can be compared."""
+    """What one contender measured: its quantities, and the metrics that can be compared."""
 
     of: Contender
     planned: Mapping[PointKeys, int]
@@ -293,8 +299,7 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
     """Yield each quantity that both contenders have: throughput, errors, latency percentiles and means by operation,
     and the rates that searches for a promise found.
 
-    Also yields each metric that has a value for each repeat and is the same in both specs, unless `metrics`
-    is False.
+    Also yields each metric that has a value for each repeat and is the same in both specs, unless `metrics` is False.
     """
     yield from _in_common(_side(first, metrics), _side(second, metrics))
 
@@ -302,10 +307,9 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
 def pairs(
     sides: Sequence[Contender], *, metrics: bool = False, names: Sequence[str] = ()
 ) -> Iterator[tuple[Contender, Contender, Iterator[ComparedQuantity]]]:
-    """Yield each pair of contenders with the quantities that both have, metrics only if asked for. Each contender is
-    read once.
+    """Yield each pair of contenders with the quantities that both have. Metrics are included only if asked for.
 
-    `names` are what reasons call the contenders, by default their labels.
+    Each contender is read once. `names` are what reasons call the contenders, by default their labels.
     """
     called = names or [side.label for side in sides]
     measured = [_side(side, metrics) for side in sides]
@@ -314,16 +318,16 @@ def pairs(
 
 
 def own_quantities(side: Contender) -> Iterator[ComparedQuantity]:
-    """Yield each quantity of one contender, with its values on both sides. Errors are among them also at 0."""
+    """Yield each quantity of one contender, compared with itself. Includes errors even where no operation failed."""
     found = _side(side, metrics=True)
     yield from _in_common(found, found, without_errors=True)
 
 
 def _side(side: Contender, metrics: bool) -> _Side:
-    """Return what a contender measured, with metrics of one value a repeat that do not compare the hardware itself, and
-    those of declared values alone.
+    """Return what a contender measured, and its metrics that can be compared.
 
-    A plan that does not say which metrics are percentiles has none to compare.
+    A metric can be compared if it has one value a repeat, reads searched rates, or is made of declared values alone,
+    and if it does not itself compare the hardware. If the plan does not say which metrics are percentiles, none can.
     """
     metrics_by_name = {
         each.name: each
@@ -340,7 +344,7 @@ def _side(side: Contender, metrics: bool) -> _Side:
 def _in_common(
     *sides: _Side, names: tuple[str, str] = ("A", "B"), without_errors: bool = False
 ) -> Iterator[ComparedQuantity]:
-    """Yield each quantity that both sides have; with `without_errors`, also errors where no operation failed."""
+    """Yield each quantity that both sides have. `without_errors` also yields errors where no operation failed."""
 
     def quantity(
         name: str, unit: str, better: Better, found: Sequence[Gathered], percentile: bool, signed: bool = False
@@ -382,7 +386,7 @@ def _in_common(
 def _other_promises(
     sides: Sequence[_Side], points: Iterable[PointKeys], names: tuple[str, str]
 ) -> Iterator[tuple[PointKeys, str]]:
-    """Yield the points whose searches are for different promises, with both promises."""
+    """Yield the points at which the plans search for different promises, with a text that names both."""
     for point in points:
         name = str(dict(point).get("experiment"))
         if why := other_promise(name, [side.of.plan for side in sides], names):
@@ -406,7 +410,7 @@ def _quantity(
 
 
 def _is_not_given(values: PointValues) -> bool:
-    """Return whether a statistic is missing since the tool gives none, and not since something failed."""
+    """Return whether a statistic is missing because the tool does not give it, and not because something failed."""
     reason = values.reason
     if values.is_known or values.repeats or not isinstance(reason, Message):
         return False
@@ -435,8 +439,11 @@ def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
 
 
 def by_default(known: Mapping[str, ComparedQuantity], *plans: Plan) -> list[ComparedQuantity]:
-    """Return the quantities that are shown by default: of latencies only the 99th percentile, and of searches for a
-    promise only the rates found, as each search measures rates of its own choice."""
+    """Return the quantities that are shown by default.
+
+    Leaves out latencies other than the 99th percentile, and points at rates that a search for a promise chose: each
+    search chooses its own.
+    """
     searching = {name for plan in plans for name, each in plan.experiments.items() if each.promise}
     reads = {metric.name: metric.query.reads or () for plan in plans for metric in plan.metrics}
     names = {name for plan in plans for name in plan.experiments}

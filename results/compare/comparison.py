@@ -41,8 +41,8 @@ class PointValues:
     """The values at a point, in the quantity's unit: `value` over all repeats, and each repeat's own.
 
     A percentile's `value` comes from the merged histograms of all repeats. When it is missing, `reason` says why.
-    `measurements` are its sources, and two runs share them when one reused the other's results. `seconds` is their
-    total time.
+    `measurements` identify where the values come from: two runs share some when one reused the other's results.
+    `seconds` is their total time.
     """
 
     value: float | None
@@ -52,10 +52,9 @@ class PointValues:
     measurements: frozenset[str] = frozenset()
     seconds: float = 0.0
     level: float = LEVEL
-    """The level of each interval: above 0.95 where the repeats were looked at several times."""
+    """The confidence level of each interval: above 0.95 where the repeats were looked at several times."""
     bounds: tuple[float, float] | None = None
-    """The ends between which a value lies that no repeat has by itself, such as a rate that was searched for. The upper
-    one may be infinite."""
+    """The bounds of a value that has no repeats of its own, such as a searched rate. The upper one may be infinite."""
     doubt: Doubt = KNOWN
 
     @property
@@ -78,11 +77,11 @@ class PointValues:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """A compared measure or metric. `points` has what each contender measured, the first one first.
+    """A compared measure or metric. `points` has both contenders' values, the first one's first.
 
-    `unlike` says, for points that are not judged, why the two did not measure the same. `signed`: whether the true
-    value could be below 0. `exact`: whether it is made of sizes, counts and declared values alone, so that values which
-    do not vary differ where they are not the same. `names` are what reasons call the two.
+    `unlike` says of points that can't be judged why the two did not measure the same. `signed` is whether the true
+    value could be below 0. `exact` is whether the quantity is made of sizes, counts and declared values alone: where
+    such values do not vary, any difference is real. `names` are what reasons call the two contenders.
     """
 
     name: str
@@ -102,13 +101,13 @@ _PERCEPTIBLE = 0.02
 class Comparison:
     """One quantity at one point. `ratio` is the second contender's value over the first's, as tested.
 
-    For percentiles with repeats that is the ratio of the repeats, not of the merged value. There is no ratio for
-    values below 0, or when the first is 0. `difference` is how far the second is above the first, in the unit. Each
-    has its interval at `level`: where the two are tested, that of the corrected test, so that it leaves "no change" out
-    exactly where the test finds one. Otherwise it is the higher level of the two sides.
+    For percentiles with repeats, it is the ratio of the repeats, not of the merged values. It is None for values below
+    0, or when the first value is 0. `difference` is the second value minus the first, in the unit. Each has a
+    confidence interval at `level`. Where the two are tested, it is the level of the corrected test, so that an interval
+    excludes "no change" exactly when the test finds a change. Otherwise it is the higher level of the two sides.
 
-    `p` is the probability of so large a difference if there is none. `p_holm` is the same, corrected for the
-    comparisons of its family. Both are None when one side has fewer than two repeats, and when no repeat differs.
+    `p` is the probability of a difference this large if there is none. `p_holm` is `p` corrected for the comparisons of
+    its family. Both are None when one side has fewer than two repeats, and when no repeat differs.
     """
 
     quantity: str
@@ -130,11 +129,11 @@ class Comparison:
     signed: bool = True
     """Whether the true value could be below 0."""
     exact: bool = False
-    """Whether the values are exact, and do not vary on either side: they differ where they are not the same."""
+    """Whether the values are exact and do not vary on either side: then any difference is real."""
 
     @property
     def fewest(self) -> int:
-        """Return the number of repeats of the side that has fewer."""
+        """Return the number of repeats of the side with fewer repeats."""
         return min(len(side.repeats) if side else 0 for side in (self.first, self.second))
 
     @property
@@ -144,13 +143,13 @@ class Comparison:
 
     @property
     def shares_some(self) -> bool:
-        """Return whether some measurements of the two are the same, and others are not."""
+        """Return whether the two sides share some of their measurements, but not all."""
         sides = [side.measurements if side else frozenset[str]() for side in (self.first, self.second)]
         return sides[0] != sides[1] and bool(sides[0] & sides[1])
 
     @property
     def is_apart(self) -> bool:
-        """Return True if the repeats, which are tested, show another change than the two values."""
+        """Return whether the tested change of the repeats visibly differs from the change of the two shown values."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
             return False
         if self.ratio is not None and self.unit not in ("share", "%"):
@@ -160,7 +159,7 @@ class Comparison:
 
     @property
     def family(self) -> str:
-        """Return the name of what is corrected together: a measure or metric at all points, a latency of
+        """Return the name of the family of tests that are corrected together: a quantity at all points and for
         all operations."""
         return self.quantity.partition("[")[0]
 
@@ -191,16 +190,16 @@ class PairOutcome:
 
 
 def compare(found: Iterable[ComparedQuantity], threshold: float = 0.0) -> PairOutcome:
-    """Judge all points of each quantity together. `threshold` is the least change, as a share, that counts."""
+    """Judge all points of each quantity together. A change below `threshold`, a share, does not count."""
     return compare_all([found], threshold)[0]
 
 
 def compare_all(pairs: Iterable[Iterable[ComparedQuantity]], threshold: float = 0.0) -> list[PairOutcome]:
-    """Judge several pairs of contenders, each by its quantities, as one set of comparisons.
+    """Judge several pairs of contenders, each by its own quantities, as one set of comparisons.
 
-    A family answers one question, "has throughput changed at some point?": R. Bender and S. Lange, "Adjusting for
-    multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So other metrics, and their many
-    points, do not reduce the power for this one. A family spans all pairs.
+    A family of tests answers one question: "has throughput changed at some point?" See R. Bender and S. Lange,
+    "Adjusting for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So other metrics, with
+    their many points, do not reduce the power for this question. A family spans all pairs.
     """
     rows_of = [
         [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
@@ -275,7 +274,7 @@ def _compared(
 
 
 def _with_intervals(row: Comparison, level: float) -> Comparison:
-    """Return the comparison of two known values with the changes and their intervals at a level."""
+    """Return the comparison with its ratio and difference, and their intervals at a level. Needs two known values."""
     first, second = row.first, row.second
     if first is None or second is None or first.value is None or second.value is None:
         return row
@@ -311,7 +310,7 @@ def _ratio(first: PointValues, second: PointValues, level: float) -> tuple[float
 
 
 def _bounded_ratio(first: PointValues, second: PointValues) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the ratio of two values that lie between bounds; none where one is not known itself, or below 0."""
+    """Return the ratio of two values that lie between bounds; None where one is not itself known, or is below 0."""
     if first.bounds is None or second.bounds is None or not first.value or second.value is None:
         return None, None
     (low, high), (other_low, other_high) = first.bounds, second.bounds
@@ -363,7 +362,7 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
 
 
 def _why_missing(row: Comparison) -> str:
-    """Return why a side has no value: one reason for both, or one for each."""
+    """Return why a side has no value: one shared reason, or one for each side."""
     lacking: dict[str, list[str]] = {}
     for name, side in zip(row.names, (row.first, row.second), strict=True):
         if side is None or side.value is None:
@@ -376,7 +375,7 @@ def _why_missing(row: Comparison) -> str:
 
 
 def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Comparison | None:
-    """Return the comparison with its verdict if the sides can't be compared or are one measurement, else None."""
+    """Return the comparison with its verdict if the sides can't be compared or are the same measurement, else None."""
     if row.reason:
         return row
     if _same_measurement(first, second):
@@ -387,8 +386,10 @@ def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Com
 def _judged_by_bounds(
     row: Comparison, first: tuple[float, float], second: tuple[float, float], threshold: float
 ) -> Comparison:
-    """Judge values that are known by bounds alone: they differ where the bounds lie apart. Where they overlap and one
-    is open, the verdict is unknown."""
+    """Judge values that are known only by bounds: they differ where the bounds do not overlap.
+
+    Where they overlap and one is open, the verdict is unknown.
+    """
     rises = first[1] <= second[0]
     if first == second or (not rises and first[0] < second[1]):
         if min(first[0], second[0]) == 0 or math.isinf(max(first[1], second[1])):

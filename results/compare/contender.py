@@ -1,4 +1,4 @@
-"""What is compared: a run, or one hardware of a run."""
+"""The things that are compared: runs, or single hardware of a run."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from benchbrief.results.store.searched_doubts import Answering
 
 
 class ReadSide(Answering, Protocol):
-    """The part of a run's `Store` that is used here."""
+    """The part of `Store` that comparisons use."""
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]: ...
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A finished run, or its part with `hardware`. `label` is the user's name for it.
+    """A finished run, or only its cells on one `hardware`. `label` is the user's name for it.
 
-    `origin` says where its numbers are from: measured, simulated or imported.
+    `origin` is the origin of its numbers: measured, simulated or imported.
     """
 
     label: str
@@ -34,17 +34,18 @@ class Contender:
 
     @property
     def condition(self) -> str:
-        """Return the SQL condition for the rows `c` of its part of the run."""
+        """Return the SQL condition on the rows `c` that selects this contender's part of the run."""
         return "true" if self.hardware is None else f"c.hardware = {sql_text(self.hardware)}"
 
 
 _PASSING = ("free space of ",)
-"""Prefixes of fact names whose values change from hour to hour, and explain nothing."""
+"""Prefixes of names of facts whose values change from hour to hour, and explain nothing."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """`what` has `first` on one side and `second` on the other; "" on a side without it."""
+    """A difference between two contenders: `what` is `first` on one side and `second` on the other; "" where it
+    is missing."""
 
     what: str
     first: str
@@ -52,7 +53,7 @@ class Difference:
 
 
 def differences(first: Contender, second: Contender) -> list[Difference]:
-    """Return the spec's differences, then those of hosts, servers and tools. Raises RunnerError."""
+    """Return the differences between the specs, then those between hosts, servers and tools. Raises RunnerError."""
     return [*_of_specs(first, second), *_of_facts(first, second)]
 
 
@@ -81,7 +82,7 @@ def _of_facts(first: Contender, second: Contender) -> Iterator[Difference]:
 
 
 def _facts(side: Contender) -> dict[str, dict[str, None]]:
-    """Return each fact's values over the compared hosts; for a whole run, by its hardware."""
+    """Return the values of each fact over the compared hosts. For a whole run, each hardware has facts of its own."""
     condition = f"{side.condition} OR c.hardware IS NULL"  # facts without a hardware belong to the clients
     rows = side.store.sql(
         f"SELECT kind, hardware, name, value, unit FROM facts AS c WHERE {condition} ORDER BY ALL"  # noqa: S608  # ours
@@ -99,8 +100,7 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
 
 
 def is_passing(name: str) -> bool:
-    """Return True for a fact that explains no difference: it changes from hour to hour, or says where a
-    program lies."""
+    """Return whether a fact explains no difference, since it changes from hour to hour, or is the path of a program."""
     return name.startswith(_PASSING) or name.endswith(".path")
 
 
@@ -120,8 +120,11 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 class DefinedOtherwise(NamedTuple):
-    """A metric `name` with two definitions: `of`, itself or a metric in it, is `first` in one plan and `second` in
-    the other."""
+    """A metric that two plans define differently.
+
+    `of` is the differing definition: the metric itself, or another metric in its expression. `first` and `second` are
+    its definitions in the two plans.
+    """
 
     name: str
     of: str
@@ -130,9 +133,9 @@ class DefinedOtherwise(NamedTuple):
 
 
 def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
-    """Yield the metrics of one name that differ between the plans, themselves or in a metric that they are made of.
+    """Yield the metrics whose definition, or that of a metric in their expression, differs between the plans.
 
-    Compares expression, values of parameters, unit, which direction is better, and whether they are percentiles.
+    Compares the expression, values of parameters, unit, which direction is better, and whether it is a percentile.
     """
     ours, theirs = ({each.name: each for each in plan.metrics} for plan in (first, second))
     for name in (name for name in ours if name in theirs):
@@ -147,14 +150,14 @@ def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
 
 
 def definition_of(name: str, plan: Plan) -> dict[str, str]:
-    """Return how a metric is defined: its own definition, and that of each metric in it, by name."""
+    """Return the definition of a metric, and of each metric in it, by name."""
     metrics = {each.name: each for each in plan.metrics}
     kind = "" if metrics[name].percentile is None else f", percentile: {metrics[name].percentile}"
     return {of: f"{_definition(metrics.get(of))}{kind if of == name else ''}" for of in _made_of(name, metrics)}
 
 
 def _made_of(name: str, metrics: dict[str, Metric]) -> list[str]:
-    """Return a metric and, after it, all metrics named in it, directly or not."""
+    """Return a metric, followed by all metrics that it names, directly or indirectly."""
     found, left = {name: None}, [name]
     while left:
         for word in _WORD.findall(metrics[left.pop()].query.text):

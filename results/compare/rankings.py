@@ -1,8 +1,8 @@
-"""Several contenders at once: each pair tested, and a ranking at each point that shows which of them differ.
+"""Comparison of several contenders: each pair tested, and a ranking at each point that shows which of them differ.
 
 All pairs at all points of a quantity are one family of tests (`comparison.compare_all`), corrected together by Holm's
-procedure. Contenders between which no test finds a difference have a letter in common: H.-P. Piepho, "An Algorithm for
-a Letter-Based Representation of All-Pairwise Comparisons", Journal of Computational and Graphical Statistics 13 (2004).
+procedure. Contenders that no test tells apart share a letter: H.-P. Piepho, "An Algorithm for a Letter-Based
+Representation of All-Pairwise Comparisons", Journal of Computational and Graphical Statistics 13 (2004).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from benchbrief.results.compare.comparison import (
 from benchbrief.results.result_messages import say
 
 Pair = tuple[int, int]
-"""The places of two contenders, the lower first."""
+"""The places of two contenders in the list of contenders, the lower place first."""
 _APART = frozenset(("better", "worse", "differs"))
 
 
@@ -33,9 +33,9 @@ _APART = frozenset(("better", "worse", "differs"))
 class Ranking:
     """The contenders at one point of a quantity. `values` and `letters` are in the order of the contenders.
 
-    `order` has the places of those with a value, the best first: the highest first where no direction is better. It
-    is empty where a pair can't be judged, and then `reason` says why. Two contenders with a letter in common are not
-    told apart.
+    `order` has the places of the contenders with a value, the best first; the highest first where no direction is
+    better. It is empty where a pair can't be judged, and then `reason` says why. Two contenders that share a letter are
+    not told apart.
     """
 
     quantity: str
@@ -58,21 +58,21 @@ class Ranking:
 
     @property
     def leading(self) -> tuple[int, ...]:
-        """Return the first of the order, and those that do not differ from it."""
+        """Return the first of the order, and the contenders that do not differ from it."""
         return tuple(each for each in self.order if not self.are_apart(self.order[0], each))
 
 
 class Field(NamedTuple):
-    """Several contenders compared: the outcome of each pair, and the rankings."""
+    """Several contenders, compared: the outcome of each pair, and the rankings."""
 
     outcomes: Mapping[Pair, PairOutcome]
     rankings: tuple[Ranking, ...]
 
 
 def rank(pairs: Mapping[Pair, Iterable[ComparedQuantity]], threshold: float = 0.0) -> Field:
-    """Judge all pairs as one set of comparisons, and rank the contenders at each point that two of them have.
+    """Judge all pairs as one set of comparisons, and rank the contenders at each point that at least two of them have.
 
-    A change below `threshold`, a share, is no difference.
+    A change below `threshold`, a share, does not count.
     """
     outcomes = dict(zip(pairs, compare_all(pairs.values(), threshold), strict=True))
     count = 1 + max(second for _, second in pairs)
@@ -113,9 +113,9 @@ def _spread(groups: Sequence[frozenset[int]], count: int) -> tuple[str, ...]:
 
 
 def letter_groups(order: Sequence[int], apart: Iterable[Pair]) -> list[frozenset[int]]:
-    """Group the places so that two share a group exactly where they are not in `apart`.
+    """Group the places so that two share a group exactly when they are not in `apart`.
 
-    This is Piepho's insert and absorb. There is a group for each letter, in the order of their best members.
+    Uses Piepho's insert-and-absorb algorithm. There is a group for each letter, in the order of their best members.
     """
     groups = [frozenset(order)]
     for one, other in sorted(apart):
@@ -134,5 +134,5 @@ def letter_groups(order: Sequence[int], apart: Iterable[Pair]) -> list[frozenset
 
 
 def letter(at: int) -> str:
-    """Return the letter of a group: `a` to `z`, then those of the Greek alphabet, one sign each."""
+    """Return the letter of a group: `a` to `z`, then the Greek alphabet."""
     return chr(ord("a") + at) if at < 26 else chr(ord("α") + at - 26)

@@ -1,4 +1,4 @@
-"""Finding the cell of a plan that a number belongs to, by its coordinates."""
+"""Matching of numbers to the cells of a plan, by their coordinates."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Coordinates:
 
 
 class NoPlace(Wrong):
-    """No cell, or more than one, fits."""
+    """Raised when no cell fits, or more than one."""
 
 
 class Places:
-    """The cells of a plan by their coordinates. Hardware and workloads are found by name or by label."""
+    """The cells of a plan by their coordinates. Hardware and workloads are found by name or by unique label."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -48,15 +48,15 @@ class Places:
         self._workloads = _names((name, each.label) for name, each in plan.workloads.items())
 
     def hardware(self, text: str) -> str:
-        """Return the name of a hardware group. Raises NoPlace."""
+        """Return the name of a hardware group, given its name or label. Raises NoPlace."""
         return _named("hardware", text, self._hardware, self._plan.hardware)
 
     def workload(self, text: str) -> str:
-        """Return the name of a workload. Raises NoPlace."""
+        """Return the name of a workload, given its name or label. Raises NoPlace."""
         return _named("workload", text, self._workloads, self._plan.workloads)
 
     def experiment(self, text: str) -> str:
-        """Return the name of an experiment. Raises NoPlace."""
+        """Return `text` if it names an experiment. Raises NoPlace."""
         known = {name: name for name in self._plan.experiments}
         return _named("experiment", text, known, self._plan.experiments)
 
@@ -87,7 +87,7 @@ class Places:
         return cells[0].at_load(at.threads, at.target)
 
     def reach(self, at: Coordinates) -> list[Cell]:
-        """Return the cells, one or more, that fit all these coordinates. Raises NoPlace."""
+        """Return all cells, at least one, that fit the coordinates. Raises NoPlace."""
         cells = [cell for of in self._cells.values() for cell in of if _fits(cell, at)]
         if not cells:
             raise NoPlace(f"no experiment has a cell with {at}", "see `bench plan`")
@@ -114,7 +114,10 @@ def _fits(cell: Cell, at: Coordinates) -> bool:
 
 
 def _at_threads(cells: list[Cell], at: Coordinates) -> list[Cell]:
-    """Return the cells at these threads. Cells that wait for a search fit any threads, but these must be given."""
+    """Return the cells at the given threads. Raises NoPlace.
+
+    A cell whose threads a search is to find fits any number. Where all cells are such cells, the number must be given.
+    """
     if at.threads is not None:
         fitting = [cell for cell in cells if cell.threads in (None, at.threads)]
         if not fitting:
@@ -153,7 +156,7 @@ def _lacking(cells: Sequence[Cell], at: Coordinates) -> str:
 
 
 def _names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return each name by itself, and by its label when that is unique."""
+    """Return each name by itself, and also by its label if that is unique."""
     known: dict[str, str] = {}
     labels: dict[str, list[str]] = {}
     for name, label in pairs:
@@ -180,8 +183,10 @@ _PART = re.compile(r"\{([^{}]*)\}|\*")
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern that matches a path's end from a full name on. Raises ResultsError for unknown or
-    repeated names."""
+    """Compile a pattern that matches the end of a path, from the start of a file's or folder's name.
+
+    Raises ResultsError for unknown or repeated names.
+    """
     made, at, seen = "", 0, set()
     for match in _PART.finditer(pattern):
         made += re.escape(pattern[at : match.start()])
@@ -203,7 +208,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def as_glob(pattern: str) -> str:
-    """Convert a pattern to a glob that finds its files."""
+    """Convert a pattern to a glob that finds the same files, and maybe others."""
     return _PART.sub("*", pattern)
 
 
@@ -222,7 +227,8 @@ def given_cell(text: str) -> dict[str, str]:
 
 
 def read_coordinates(path: Path, pattern: re.Pattern[str] | None, given: Mapping[str, str]) -> dict[str, str] | None:
-    """Return what a path and the command line say; None when the path does not fit the pattern."""
+    """Return the coordinates in a path, and those given on the command line, which win; None if the path does
+    not match."""
     match = pattern.fullmatch(path.as_posix()) if pattern else None
     if pattern and match is None:
         return None
@@ -264,17 +270,17 @@ def _number(name: str, text: str, form: str) -> float:
 
 
 Options = Mapping[str, str | float | bool]
-"""The options of one importer that were given, by their names."""
+"""The importer's options that the user gave, by name."""
 
 STDOUT = "stdout"
-"""The name under which a tool's output is kept."""
+"""The name of a tool's kept output."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """The options of the command line on the files' cells and for the importer.
+    """The options of the command line that match files to cells, and those for the importer.
 
-    `samples` are the logs beside the measurements: their importer (`iostat`) and their path pattern.
+    `samples` are the logs beside the measurements: for each, its importer (`iostat`) and its path pattern.
     """
 
     pattern: str = ""
@@ -286,9 +292,9 @@ class Where:
 
 @dataclass
 class CellFiles:
-    """The files of a cell, by load generator and by the names under which they are kept.
+    """The files of a cell: by load generator, then by the names under which they are kept.
 
-    `remarks` say by load generator what is incomplete.
+    `remarks` say what is incomplete, by load generator.
     """
 
     cell: Cell
@@ -300,9 +306,9 @@ class CellFiles:
 def find_files(
     pattern: str, suffix: str, places: Places, where: Where
 ) -> Iterator[tuple[Path, dict[str, str], Cell | ImportProblem]]:
-    """Yield the files that a pattern finds, each with its coordinates, and its cell or why there is none.
+    """Yield the files that match a pattern, each with its coordinates, and its cell or why it has none.
 
-    Leaves out files of another cell than the given one.
+    Leaves out files of a cell other than the given one.
     """
     form, given = compile_pattern(pattern), given_cell(where.cell)
     found = (Path(name) for name in glob.glob(as_glob(pattern)))  # noqa: PTH207  # relative or absolute

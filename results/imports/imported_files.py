@@ -1,4 +1,5 @@
-"""What importers say of a file: what is wrong with it, whether it is whole and of the named tool, and its times."""
+"""Checks of imported files: what is wrong with a file, whether it is complete and from the named tool, and
+its times."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.text_encoding import text_encoding
 
 WRONG_CELL = "name the cell that it is of, or write into the spec what was run"
-"""The next step for an output that is not of its cell."""
+"""The hint for an output that does not belong to its cell."""
 _SHOWN = 20
 
 
 @dataclass(frozen=True)
 class ImportProblem:
-    """A problem. `line` is None for a file as a whole. `hint` is the next step."""
+    """A problem with an imported file. `line` is None for the file as a whole. `hint` is the next step."""
 
     file: str
     line: int | None
@@ -34,7 +35,7 @@ class ImportProblem:
 
 
 class ImportRefused(ResultsError):
-    """Nothing was stored, because of these problems."""
+    """Raised when nothing was stored, because of the problems it lists."""
 
     def __init__(self, problems: Sequence[ImportProblem]) -> None:
         lines = [str(problem) for problem in problems[:_SHOWN]]
@@ -55,7 +56,7 @@ _PACKED = {
 
 
 class Wrong(Exception):
-    """Something is wrong with what is imported. `hint` is the next step."""
+    """Raised when something is wrong with an imported file. `hint` is the next step."""
 
     def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)
@@ -63,7 +64,7 @@ class Wrong(Exception):
 
 
 class BadLine(Wrong):
-    """A line can't be read. `line` is None for the file as a whole."""
+    """Raised for a line that can't be read. `line` is None for the file as a whole."""
 
     def __init__(self, line: int | None, text: str, hint: str = "") -> None:
         super().__init__(text, hint)
@@ -71,7 +72,7 @@ class BadLine(Wrong):
 
 
 class UnreadableImport(Wrong):
-    """A file can't be read as a whole."""
+    """Raised for a file that can't be read as a whole."""
 
 
 def why_packed(path: Path) -> UnreadableImport | None:
@@ -88,12 +89,12 @@ HDR = ".hdr"
 
 
 def whole_run() -> tuple[str, str]:
-    """Return the property of an output that does not tell its warm-up from the rest."""
+    """Return the property of an output that does not separate its warm-up from the rest."""
     return "window", say.whole_run()
 
 
 class OutputProblem(Wrong):
-    """What is wrong with the file kept as `name`. `line` is None for the file as a whole."""
+    """A problem with the file kept as `name`. `line` is None for the file as a whole."""
 
     def __init__(self, name: str, line: int | None, text: str, hint: str = "") -> None:
         super().__init__(text, hint)
@@ -101,7 +102,7 @@ class OutputProblem(Wrong):
 
 
 def require_consistent(name: str, problems: Sequence[str]) -> None:
-    """Raises OutputProblem for an output that contradicts itself; `problems` name the values that disagree."""
+    """Raise OutputProblem if an output contradicts itself. `problems` name the values that disagree."""
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         hint = "the tool prints no such output: was it changed, or put together from several?"
@@ -109,7 +110,7 @@ def require_consistent(name: str, problems: Sequence[str]) -> None:
 
 
 def read_lines(name: str, path: Path) -> list[str]:
-    """Return the file's lines. Raises OutputProblem for a file that can't be a tool's."""
+    """Return the file's lines. Raises OutputProblem for a file that no tool can have printed."""
     refuse_no_text(name, path)
     try:
         return list(read_output_lines(path))
@@ -118,7 +119,7 @@ def read_lines(name: str, path: Path) -> list[str]:
 
 
 def refuse_no_text(name: str, path: Path) -> None:
-    """Raises OutputProblem for a file that is missing, empty, or compressed."""
+    """Raise OutputProblem for a file that is unreadable, empty, or compressed."""
     try:
         problem = why_packed(path)
         with path.open("rb") as file:
@@ -132,7 +133,7 @@ def refuse_no_text(name: str, path: Path) -> None:
 
 
 def tool_that_wrote(text: Sequence[str]) -> str:
-    """Return how to import an output of another tool than the named one; "" when no tool is recognised."""
+    """Return a hint that names the tool whose output this is, and how to import it; "" when none is recognised."""
     for name, spec in IMPORTER_SPECS.own.items():
         if spec.line and any(re.match(spec.line, line) for line in text):
             return f"it looks like one of `bench import {name}`"
@@ -140,19 +141,19 @@ def tool_that_wrote(text: Sequence[str]) -> str:
 
 
 def only_file(files: Mapping[str, Path], tool: str) -> tuple[str, Path]:
-    """Return the one file of an output, and its name. Raises OutputProblem when there are several."""
+    """Return the name and the path of an output's only file. Raises OutputProblem when there are several."""
     if len(files) > 1:
         raise OutputProblem(sorted(files)[1], None, f"a second output of {tool} for one cell and load generator")
     return next(iter(files.items()))
 
 
 def ends_whole(path: Path) -> bool:
-    """Return whether the last line has its end."""
+    """Return whether the last line has a line end."""
     return last_text(path, 4)[-1:] in ("\n", "\r")
 
 
 def last_text(path: Path, most: int) -> str:
-    """Return the text of the last bytes of a file, at most so many: an even number."""
+    """Return the text of the last `most` bytes of a file, an even number; of all of it when it is shorter."""
     encoding = text_encoding(path)
     with path.open("rb") as file:
         mark = file.read(2) if encoding == "utf-16" else b""

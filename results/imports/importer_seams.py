@@ -1,8 +1,9 @@
-"""The seams of imports: what an importer of each of the three sorts does, how it is loaded, and the settings of YCSB's
-kind that several find in an output. An importer's `spec.py` describes it.
+"""The seams of imports: what each of the three sorts of importers does, and how importers are loaded.
 
-Outputs of a tool belong to one cell each, logs of samples lie beside such outputs, and a table has the numbers of
-many cells."""
+An importer's `spec.py` describes it. Each output of a tool belongs to one cell, logs of samples lie beside such
+outputs, and a table has the numbers of many cells. Also here are the settings in the style of YCSB, which the outputs
+of several tools print.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting that an output prints, in its line: `text` in the tool's words, for messages."""
+    """A setting that an output prints. `line` is its line, `text` the tool's own words for messages."""
 
     line: int
     value: float | str
@@ -39,7 +40,7 @@ class Setting:
 
 @dataclass
 class CellNumbers:
-    """What a table says of one cell. `all_repeats`: it does not separate repeats."""
+    """What a table says of one cell. `all_repeats` is whether the numbers are of all repeats together."""
 
     cell: Cell
     all_repeats: bool = False
@@ -48,98 +49,99 @@ class CellNumbers:
 
 
 class OutputImporter(ABC):
-    """Reads finished outputs of a tool. An output of one file without settings needs only `read`."""
+    """The base class for a tool's finished outputs. Only `read` is required, if an output is one file
+    without settings."""
 
     @abstractmethod
     def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:
-        """Read the files of one cell and load generator, by the names under which they are kept.
+        """Read the files of one cell and load generator, given by the names under which they are kept.
 
-        `benchmark` is the workload's, in its tool's words. Times are in epoch seconds where the files have them,
-        else they begin at 0. Raises OutputProblem for files that do not prove a whole measurement.
+        `benchmark` is the workload's name in the tool. Times are in epoch seconds where the files have them, else they
+        begin at 0. Raises OutputProblem for files that do not prove a complete measurement.
         """
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
-        """Return how the tool was run: `threads`, `target`, and properties of the workload as a plan names them.
+        """Return the settings of the tool: `threads`, `target`, and properties of the workload under the plan's names.
 
         An output that contradicts its cell is refused. Sizes are in bytes, shares from 0 to 1.
         """
         return {}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield contradictions between an output and its cell, beside its settings and the mix of its operations."""
+        """Yield contradictions between an output and its cell, apart from settings and the mix of operations."""
         return iter(())
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
-        """Return the name under which a file is kept: STDOUT for the output. `said` are its coordinates."""
+        """Return the name to keep a file under: STDOUT for the output. `said` are the file's coordinates."""
         return STDOUT
 
     def may_repeat(self, name: str) -> bool:
-        """Return whether the file kept under a name may have the same bytes as another cell's."""
+        """Return whether a file with this kept name may have the same bytes as another cell's file."""
         return False
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return the given files that a file without coordinates may belong to."""
+        """Return those of the given files that a file without coordinates may belong to."""
         return ()
 
     def complete(
         self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
     ) -> Iterator[ImportProblem]:
-        """Add files that belong to outputs and were not given. Yields the problems of these files."""
+        """Add files that belong to the outputs but were not given. Yields the problems of the added files."""
         return iter(())
 
 
 class SampleImporter(ABC):
-    """Reads a log of samples for a probe."""
+    """The base class for logs of samples, which stand in for a probe."""
 
     @abstractmethod
     def read(self, path: Path, node: str, window: tuple[float, float], device: str) -> Sequence[Sample]:
-        """Return all samples in the order of their times, which are epoch seconds.
+        """Return all samples in order of time, in epoch seconds. Raises BadLog.
 
-        A rate covers the `seconds` up to its time; a gauge has none. `device` is the probe's own, "" for none.
-        `window` is the measured time, and only helps to understand times. Raises BadLog.
+        A rate covers the `seconds` before its time; a gauge has none. `device` is the probe's own, "" for none.
+        `window` is the measured time, used only to resolve ambiguous times.
         """
 
 
 class TableImporter(ABC):
-    """Reads one file with the numbers of many cells."""
+    """The base class for a file with the numbers of many cells."""
 
     @abstractmethod
     def prepare(
         self, path: Path, plan: Plan, given: StatedSource, experiment: str = "", *, skip_bad: bool = False
     ) -> Prepared:
-        """Return what an import would keep. `given` is the source from the command line.
+        """Return what an import would keep. `given` is the source that the command line names.
 
-        Raises ImportRefused with all problems, unless bad rows may be skipped and some are good.
+        Raises ImportRefused with all problems, unless `skip_bad` is set and some rows are good.
         """
 
     @abstractmethod
     def numbers(self, path: Path, plan: Plan, experiment: str) -> Mapping[str, CellNumbers]:
-        """Return the numbers of a kept file by the ids of their cells. Leaves out rows that the import left out.
+        """Return the numbers in a kept file by cell id, without the rows that the import left out.
 
-        `experiment` is that of rows that do not name one. Raises ResultsError for a file that can't be read any more.
+        Rows that name no experiment belong to `experiment`. Raises ResultsError for a file that can no longer be read.
         """
 
 
 class BadLog(BadLine):
-    """A log can't be read."""
+    """Raised for a log that can't be read."""
 
 
 SORTS: Mapping[str, type] = {"outputs": OutputImporter, "samples": SampleImporter, "tables": TableImporter}
-"""The base class of an importer, by what its spec `reads`."""
+"""The base class of an importer, by the sort that its spec `reads`."""
 
 
 def output_importer(name: str) -> OutputImporter:
-    """Return the importer of that name. Raises ResultsError when it reads other files, else RunnerError."""
+    """Return the importer of that name. Raises ResultsError when it does not read outputs, else RunnerError."""
     return cast(OutputImporter, _load(name, "outputs"))
 
 
 def sample_importer(name: str) -> SampleImporter:
-    """Return the importer of that name. Raises as `output_importer` does."""
+    """Return the importer of that name. Raises ResultsError when it does not read logs of samples, else RunnerError."""
     return cast(SampleImporter, _load(name, "samples"))
 
 
 def table_importer(name: str) -> TableImporter:
-    """Return the importer of that name. Raises as `output_importer` does."""
+    """Return the importer of that name. Raises ResultsError when it does not read tables, else RunnerError."""
     return cast(TableImporter, _load(name, "tables"))
 
 
@@ -154,16 +156,17 @@ def _load(name: str, reads: str) -> object:
 
 
 def read_output(kind: str, files: Mapping[str, Path], benchmark: str, options: Options | None = None) -> Measurement:
-    """Read an output. `files` are by the names under which they are kept; `benchmark` is the workload's, in its
-    tool's words. Raises OutputProblem, RunnerError."""
+    """Read an output with the importer `kind`. Raises OutputProblem, RunnerError.
+
+    `files` maps the names under which files are kept to their paths. `benchmark` is the workload's name in the tool.
+    """
     return output_importer(kind).read(files, benchmark, options or {})
 
 
 def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], device: str = "") -> tuple[Sample, ...]:
     """Return the samples inside a window of epoch seconds, for the probe's `device` if it has one.
 
-    Raises BadLog for a file that is no such log, that does not show which device or day is meant, or that is from
-    another time.
+    Raises BadLog for a file of another kind, from another time, or that does not show which device or day is meant.
     """
     if (problem := why_packed(path)) is not None:
         raise BadLog(None, str(problem), problem.hint)
@@ -191,7 +194,7 @@ def read_samples(kind: str, path: Path, node: str, window: tuple[float, float], 
 
 
 def _refuse_steps(found: Sequence[Sample], window: tuple[float, float]) -> None:
-    """Raise BadLog for times in the window that the log has twice: its clock was set back, or one has two values."""
+    """Raise BadLog if times in the window go back, as when a clock is set, or if one time has two values."""
     last: dict[tuple[str, str, str], Sample] = {}
     for each in found:
         of = each.measure, each.node, each.device
@@ -206,7 +209,7 @@ def _refuse_steps(found: Sequence[Sample], window: tuple[float, float]) -> None:
 
 
 HEAD = 200
-"""The first lines, in which a tool prints its settings."""
+"""The number of lines at the beginning in which a tool prints its settings."""
 _DISCLOSED = frozenset(
     [
         *("threadcount", "target", "recordcount", "operationcount", "maxexecutiontime", "insertstart", "insertcount"),
@@ -216,7 +219,7 @@ _DISCLOSED = frozenset(
         *("measurementtype", "measurement.interval", "hdrhistogram.percentiles", "batchsize"),
     ]
 )
-"""Properties of YCSB and go-ycsb that a brief may show. Others, such as a server's address, may hold a password."""
+"""Properties of YCSB and go-ycsb that a brief may show. Others may hold a password, such as the address of a server."""
 _NUMBERS = {
     "threadcount": "threads",
     "target": "target",
@@ -237,8 +240,10 @@ def disclosed(properties: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
 
 
 def planned(properties: Mapping[str, Setting]) -> Mapping[str, Setting]:
-    """Return the settings by a plan's names. Skips bad numbers, with which the tool would not have run,
-    and a target of 0, which means none."""
+    """Return the settings by the plan's names for them.
+
+    Skips bad numbers, with which the tool would not have run, and a target of 0, which means none.
+    """
     return dict(_planned(properties))
 
 

@@ -1,1 +1,1 @@
-"""db_bench's outputs."""
+"""The importer of db_bench's standard output."""

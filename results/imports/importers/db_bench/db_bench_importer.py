@@ -1,7 +1,7 @@
-"""A finished output of db_bench: one benchmark's part of it.
+"""A finished output of db_bench, of which the part of one benchmark is read.
 
-The measured time is the whole run, and its date is not known. An output that contradicts itself is refused: the tables
-of `db_bench_invariants.py` say when.
+The measured time is the whole run, whose date is not known. An output that contradicts itself is refused: see the
+tables of `db_bench_invariants.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from benchbrief.runners.drivers.output_evidence import read_output_lines
 _WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"
 _RATE_ALONE = f"{_WITHOUT_HISTOGRAM}, and its version prints neither the operations nor the time: the rate is all"
 _HEAD = 200
-"""The first lines, in which it prints its settings."""
+"""The number of lines at the beginning in which db_bench prints its settings."""
 _RESULT = re.compile(SPEC.line)
 _HEADLINE = re.compile(r"(\s*(\w+)\s*:\s+([\d.]+) micros/op\s+(\d+) ops/sec)(?: ([\d.]+) seconds)?")
 _DB_PATH = re.compile(r"\s*DB path: \[(.+)\]")
@@ -51,8 +51,8 @@ _SIZE_NAMES = {
     "Entries": ("records", "{} entries"),
 }
 _MORE, _FEWER = 1.1, 0.55
-"""How many of a cell's threads its output may show at once, as shares: never more, and fewer when some end early. In a
-short run of many threads most may: see `overlap`."""
+"""The most and the fewest threads that an output may show at once, as shares of the cell's threads. Fewer show when
+some end early, in a short run of many threads most of them: see `overlap`."""
 
 
 class DbBenchImporter(OutputImporter):
@@ -109,10 +109,10 @@ class DbBenchImporter(OutputImporter):
         return found
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem when another hardware has its database there, or another number of threads ran.
+        """Yield a problem when the database is another hardware's, or another number of threads ran.
 
-        db_bench prints no threads, but the seconds of all of them by operation, and the rate by the elapsed seconds:
-        `seconds_` and `elapsed` of `Stats::Report` in its source (tools/db_bench_tool.cc). Their product is how many
+        db_bench does not print its threads. It prints their summed seconds by operation, and a rate by elapsed
+        seconds: `seconds_` and `elapsed` of `Stats::Report` in tools/db_bench_tool.cc. The product is how many threads
         ran at once.
         """
         benchmark = plan.workloads[cell.workload].benchmark
@@ -139,10 +139,10 @@ class DbBenchImporter(OutputImporter):
 
 
 def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-    """Yield a limit of writes or a compression that differs from the spec's.
+    """Yield a problem for a write rate or a compression other than the spec's.
 
-    Without an option, the compression is db_bench's own, which depends on its build; an options file has another one
-    than the printed flag.
+    Without an option, the compression is db_bench's default, which depends on its build. With an options file, the
+    printed flag is not the compression in use.
     """
     workload, database = plan.workloads[cell.workload], plan.databases[cell.database]
     limit, compression = float(workload.properties.get("write_rate", 0.0)), database.options.get("compression")
@@ -161,12 +161,13 @@ def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProble
 
 
 def _disclosed(text: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return what its banner says of the run."""
+    """Return the names and values in the banner, the lines that db_bench prints first."""
     return tuple({match[1]: match[2] for line in text[:_HEAD] if (match := _BANNER.fullmatch(line.strip()))}.items())
 
 
 def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[str]:
-    """Yield the lines before any result, and those of one benchmark: a file may hold several, one after the other."""
+    """Yield the lines before the first result, then those of one benchmark. A file may hold several benchmarks
+    in turn."""
     places = [(number, match[1]) for number, line in enumerate(text) if (match := _RESULT.match(line))]
     if not places:
         problem = "not an output of db_bench: it has no result such as `readrandom : ... micros/op`"
@@ -184,7 +185,8 @@ def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[st
 
 
 def _hardware_at(folder: str, cell: Cell, plan: Plan) -> str:
-    """Return the hardware groups that declare their database there; "" when none does, or the cell's own does."""
+    """Return the other hardware groups that declare a database in `folder`; "" when none does, or the cell's
+    own does."""
     at: dict[int, set[str]] = {}
     for key, database in plan.databases.items():
         place = (database.path or "").rstrip("/")

@@ -1,1 +1,1 @@
-"""fio's outputs."""
+"""The importer of fio's JSON output."""

@@ -1,7 +1,7 @@
-"""A finished output of fio: the JSON of one run of it, whose jobs are the threads of a cell.
+"""A finished output of fio: the JSON of one run, whose jobs are the threads of a cell.
 
-An output that contradicts itself is refused: the table of `fio_invariants.py` says when. An option that fio was not
-given has fio's own default (its HOWTO, "I/O type" and "I/O engine").
+An output that contradicts itself is refused: see the table of `fio_invariants.py`. An option that was not given has
+fio's default (its HOWTO, "I/O type" and "I/O engine").
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _BEGIN = re.compile(r"(?:\}\s*)?\{")
 _VERSION = re.compile(SPEC.line)
 _DEFAULTS = {"rw": "read", "bs": "4k", "iodepth": "1", "ioengine": "psync", "direct": "0", "rwmixread": "50"}
 _ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
-"""Other names of an option. `buffered` is the opposite of `direct`."""
+"""Other names of options. `buffered` is the opposite of `direct`."""
 _PATTERNS = {"rw": "readwrite"}
 _MIXED = ("readwrite", "randrw")
 _AS_LIMITED = 0.05
-"""The share by which a rate may miss a limit that fio printed for some jobs only."""
+"""How far a rate may be from a limit that fio printed for only some of the jobs, as a share."""
 _DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
 
 
@@ -97,7 +97,8 @@ class FioImporter(OutputImporter):
         return settings
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem for an output of another pattern."""
+        """Yield a problem for an access pattern other than the workload's, and for rate limits that are partial
+        or unknown."""
         found = _read(path.name, path)
         pattern, wanted = _pattern(found), plan.workloads[cell.workload].benchmark
         if pattern != wanted:
@@ -127,8 +128,10 @@ def _read(name: str, path: Path) -> FioOutput:
 
 
 def _completed(name: str, found: FioOutput) -> int:
-    """Return how many I/Os completed in the measured time. Raises OutputProblem for none, and for latencies
-    without bins."""
+    """Return the number of I/Os completed in the measured time.
+
+    Raises OutputProblem if there are none, or if latencies have no bins.
+    """
     parts = [part for job in found.jobs for part in job.directions.values()]
     count = sum(part.clat_ns.count for part in parts)
     if not count or not found.seconds:
@@ -140,7 +143,7 @@ def _completed(name: str, found: FioOutput) -> int:
 
 
 def _require_alike(name: str, found: FioOutput) -> None:
-    """Raise OutputProblem where jobs were given different options: they are no threads of one cell."""
+    """Raise OutputProblem where jobs have different options: then they are not the threads of one cell."""
     first, *others = found.jobs
     mixed = _pattern(found) in _MIXED
     for option in _DEFAULTS:
@@ -154,7 +157,7 @@ def _require_alike(name: str, found: FioOutput) -> None:
 
 
 def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
-    """Return a value that is equal for two jobs when an option means the same for both."""
+    """Return an option's value in a normal form, equal for two jobs exactly when it means the same for both."""
     said = _said(found, option, job)
     if option == "rw":
         pattern, _, rest = said.partition(":")
@@ -164,7 +167,8 @@ def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
 
 
 def _said(found: FioOutput, option: str, job: FioJob | None = None) -> str:
-    """Return an option of a job, else of the first one: they are alike."""
+    """Return an option of a job, by default of the first job, as all are alike. An option not given has
+    fio's default."""
     job = job or found.jobs[0]
     if option == "direct":
         return "1" if found.option(job, "direct", "0") != "0" or found.option(job, "buffered", "1") == "0" else "0"
@@ -182,13 +186,13 @@ def _threads(found: FioOutput) -> int:
 
 
 def _target(found: FioOutput) -> float | None:
-    """Return the I/Os a second that all jobs were to do together; None where one had no limit, or an odd one."""
+    """Return the limit of all jobs together (I/Os a second); None where one has no limit, or one that can't be read."""
     limits = _limits(found)
     return sum(limits) if all(limits) else None
 
 
 def _limits(found: FioOutput) -> list[float]:
-    """Return the I/Os a second of each job in each of its directions; 0 for no limit, or an odd one."""
+    """Return the limit of each job in each direction (I/Os a second); 0 for none, or one that can't be read."""
     return [
         float(fio_invariants.rate_limit(found, job, name) or 0) * fio_invariants.lanes(found, job)
         for job in found.jobs
@@ -197,8 +201,10 @@ def _limits(found: FioOutput) -> list[float]:
 
 
 def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
-    """Yield a problem where several sections were reported together, and the limits of all but one are neither printed
-    nor follow from the rate."""
+    """Yield a problem where fio reported several sections as one job, and the limits of all but one are unknown.
+
+    fio prints the limit of one section only. The rate shows whether the others had the same.
+    """
     for job in found.jobs:
         own, every = fio_invariants.own_lanes(found, job), fio_invariants.lanes(found, job)
         for name, part in job.directions.items() if every > own else ():
@@ -212,12 +218,12 @@ def _unknown_limits(path: Path, found: FioOutput) -> Iterator[ImportProblem]:
 
 
 def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:
-    """Return the number, or the text as it stands, which no cell has."""
+    """Return an option with its number or, if it has none, its text, which equals no cell's value."""
     return Setting(_line(lines, option), text if number is None else float(number), f"{option}={text}")
 
 
 def _line(lines: list[str], option: str) -> int:
-    """Return the first line that has an option; 1 where fio was not given it."""
+    """Return the number of the first line that has an option; 1 if fio was run without it."""
     names = {option, _ALSO.get(option, option)}
     key = re.compile(rf'\s*"(?:{"|".join(map(re.escape, sorted(names)))})"\s*:')
     return next(islice((number for number, line in enumerate(lines, start=1) if key.match(line)), 1), 1)

@@ -1,1 +1,1 @@
-"""go-ycsb's outputs."""
+"""The importer of go-ycsb's output in its plain style."""

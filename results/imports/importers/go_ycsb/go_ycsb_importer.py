@@ -1,7 +1,7 @@
 """A finished output of go-ycsb in its plain style.
 
-The measured time is the whole run, which may include a warm-up, and its date is not known. An output that contradicts
-itself is refused: the tables of `go_ycsb_invariants.py` say when.
+The measured time is the whole run, whose date is not known, and which may include a warm-up. An output that contradicts
+itself is refused: see the tables of `go_ycsb_invariants.py`.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ class GoYcsbImporter(OutputImporter):
         )
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
-        """Its keys run from 0 to the record count, both included: the right count is one less than the records."""
+        """Return the settings. go-ycsb's keys run from 0 to its record count inclusive, so its right count is one less
+        than the records."""
         return {name: each for name, each in planned(_properties(read_output_lines(path))).items() if name != "records"}
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield what its first line and its properties tell of the keys, where the workload has another number of
-        records or another distribution."""
+        """Yield a problem when the output's phase, range of keys or distribution is not the workload's."""
         workload, text = plan.workloads[cell.workload], list(islice(read_output_lines(path), HEAD))
         said = _properties(text)
         for name, phases in go_ycsb_invariants.PHASES.items():
@@ -97,8 +97,10 @@ class GoYcsbImporter(OutputImporter):
 
 
 def _other_records(path: Path, line: int, given: str, last: float, workload: Workload) -> Iterator[ImportProblem]:
-    """Yield a problem when the last key is of another number of records. Both ends of the keys are included, so a
-    careful user gives go-ycsb one record less."""
+    """Yield a problem when the last key does not fit the number of records.
+
+    go-ycsb includes both ends of the range of keys, so a careful user gives it one record less.
+    """
     records = workload.properties.get("records")
     if isinstance(records, float) and last not in (records, records - 1):
         text = f"it was run with {given}, and workload {workload.name} has records = {records:.15g}"
@@ -116,7 +118,7 @@ def _properties(text: Iterable[str]) -> Mapping[str, Setting]:
 def _total(name: str, text: Sequence[str], found: go_ycsb_output.GoYcsbOutput) -> tuple[int, float]:
     """Return the number of operations and their seconds, from the TOTAL row.
 
-    Without one, as in older versions, returns the sum of the rows, and the time that is printed before them.
+    Older versions print no such row. For them, returns the sum over the rows, and the time printed before them.
     Raises OutputProblem.
     """
     total = found.final.get("TOTAL")

@@ -1,1 +1,1 @@
-"""Histogram logs by themselves."""
+"""The importer of HdrHistogram's interval logs."""

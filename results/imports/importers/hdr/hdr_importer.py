@@ -26,14 +26,15 @@ from benchbrief.runners.drivers.ycsb.ycsb_output import OPERATIONS, TimeSlice, l
 from benchbrief.runners.errors import BadOutput
 
 OTHERS = ("CLEANUP", "Intended-CLEANUP")
-"""YCSB's rows with a log of their own that are no operations."""
+"""YCSB's rows that have a log of their own but are not operations."""
 _ROWS = {ours: row for row, ours in OPERATIONS.items()}
 
 
 def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[TimeSlice, ...]]:
-    """Return the slices of each operation, by YCSB's names. `name` is that of lines without a tag. Raises BadLine.
+    """Return the time slices of each operation, by YCSB's names. Raises BadLine.
 
-    Leaves out logs of anything but operations, such as YCSB's CLEANUP.
+    Lines without a tag belong to the operation `name`. Leaves out logs of anything but operations, such as
+    YCSB's CLEANUP.
     """
     found: dict[str, list[TimeSlice]] = {}
     base, number, logged = 0.0, 0, False
@@ -58,7 +59,7 @@ def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[TimeSli
 
 
 def _row(name: str, line: int) -> str:
-    """Return YCSB's name of an operation, from its own or from ours."""
+    """Return YCSB's name of an operation, given YCSB's name or benchbrief's. Raises BadLine for any other name."""
     row = _ROWS.get(name.lower().replace("-", "_"), name)
     if operation_of(row) is None and row not in OTHERS:
         known = ", ".join(_ROWS)
@@ -67,12 +68,13 @@ def _row(name: str, line: int) -> str:
 
 
 def row_of(path: Path) -> str:
-    """Return the row of a log, from its name: `READ` for `t8-READ.hdr`; the full name when it ends with no row."""
+    """Return the operation in the name of a log: `READ` for `t8-READ.hdr`; the full name when it ends with
+    no operation."""
     return split(path.stem)[1] or path.stem
 
 
 def split(stem: str) -> tuple[str, str]:
-    """Return the prefix and the row's name; "" as the second when no row of YCSB has such a name."""
+    """Split a name into a prefix and the name of YCSB's row at its end; the second is "" if there is none."""
     at = next((at for at in range(len(stem)) if stem[at:] in OTHERS or operation_of(stem[at:])), len(stem))
     return stem[:at], stem[at:]
 
@@ -83,7 +85,7 @@ _Logs = Mapping[str, Sequence[ycsb_output.TimeSlice]]
 def read_logs(
     files: Mapping[str, Path], unit_s: float
 ) -> tuple[dict[str, tuple[ycsb_output.TimeSlice, ...]], dict[str, str]]:
-    """Return the intervals by YCSB's names of their rows, and the file of each."""
+    """Return the time slices by YCSB's names of their rows, and the file of each row."""
     found: dict[str, tuple[ycsb_output.TimeSlice, ...]] = {}
     read_from: dict[str, str] = {}
     for name, path in files.items():
@@ -100,15 +102,17 @@ def read_logs(
 
 
 def require_fitting(files: Mapping[str, str], problems: Sequence[ycsb_invariants.LogProblem]) -> None:
-    """Compare the logs with each other. `files` are by YCSB's names of their rows. Raises OutputProblem, at the log
-    of the first problem."""
+    """Raise OutputProblem for the first of the problems between logs, at its log.
+
+    `files` maps YCSB's names of rows to the names of their logs.
+    """
     if problems:
         name = files.get(problems[0].log) or min(files.values())
         raise OutputProblem(name, None, problems[0], "give all logs that YCSB wrote of this run, whole, or none")
 
 
 def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
-    """Read HDR logs. `unit_s` is the unit of their values. Raises OutputProblem."""
+    """Read HDR logs. `unit_s` is the unit of their values in seconds. Raises OutputProblem."""
     logs, read_from = read_logs(files, unit_s)
     whole = [piece for pieces in logs.values() for piece in pieces]
     if not whole:
@@ -130,7 +134,10 @@ def read_hdr(files: Mapping[str, Path], unit_s: float) -> Measurement:
 
 
 def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
-    """Return the slices of the longest log, when all logs have the same ones."""
+    """Return how many operations ended in each time slice of the longest log, with times from `start`.
+
+    A slice of another log counts into the nearest slice. Failed operations and intended latencies do not count.
+    """
     whole = [
         pieces for name, pieces in logs.items() if pieces and (ycsb_output.operation_of(name) or ("", True))[1] is False
     ]
@@ -149,8 +156,10 @@ def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
 
 
 def latency_kinds(operations: Iterable[Operation], *, is_known: bool = False) -> str:
-    """Return the kinds of latencies. Service time must be `is_known`: YCSB gives intended latencies the same names
-    with `measurement.interval=intended`."""
+    """Return the kinds of the latencies, as text. They count as service times only if `is_known` says so.
+
+    YCSB gives intended latencies the same names with `measurement.interval=intended`.
+    """
     kinds = {each.kind for each in operations}
     if kinds <= {"service"} and not is_known:
         return say.latency_unknown()

@@ -1,5 +1,3 @@
-"""The spec of the importer of histogram logs."""
-
 from benchbrief.compiler.extensions import ImporterSpec, Key, Word
 
 SPEC = ImporterSpec(

@@ -1,1 +1,1 @@
-"""iostat's logs."""
+"""The importer of iostat's reports, as text or JSON."""

@@ -40,9 +40,9 @@ _COLUMNS = {
     "util": ("disk.utilisation", 0.01, ""),
 }
 _AWAIT = {"r_await": "r/s", "w_await": "w/s"}
-"""Without requests, the time that they took is missing, not zero."""
+"""The rate of requests behind each mean time. At a rate of 0, the time is missing, not zero."""
 _WHOLE = r"(?:(?:sd|hd|vd|xvd|dasd|rssd)[a-z]+|nvme\d+n\d+|mmcblk\d+|pmem\d+)"
-"""The kernel's names of whole disks, see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
+"""Names of whole disks in Linux, see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
 _NOT_WHOLE = re.compile(rf"{_WHOLE}p?\d+|(?:loop|ram|zram|sr|fd|dm-|md)\d.*")
 _DEVICE = re.compile(r"Device:?\s+(.*)")
 
@@ -67,7 +67,7 @@ class Iostat(SampleImporter):
 
 
 def _counted(names: Sequence[str], device: str) -> Sequence[str]:
-    """Return the log's devices that belong to the probe, none of which is a part of another. Raises BadLog."""
+    """Return the log's devices that count for the probe, none of them a part of another. Raises BadLog."""
     hint = 'say `disk every 1 s on device` in the spec, and `device = "/dev/..."` in the hardware'
     if device.startswith("/dev/"):
         if Path(device).name not in names:
@@ -84,7 +84,10 @@ def _counted(names: Sequence[str], device: str) -> Sequence[str]:
 
 
 def _times_by_window(times: Sequence[_Times], window: tuple[float, float]) -> Sequence[float]:
-    """Return the reading of all stamps that gives valid dates. If both do, the measurement's time decides."""
+    """Return the times, with the month or the day first in all of them, whichever gives valid dates.
+
+    If both do, the one that falls into the measured window wins. Raises BadLog if that does not decide.
+    """
     ways = {tuple(way) for way in zip(*times, strict=True) if None not in way}
     if len(ways) > 1:
         ways = {way for way in ways if any(window[0] <= at <= window[1] for at in way if at is not None)}
@@ -95,7 +98,7 @@ def _times_by_window(times: Sequence[_Times], window: tuple[float, float]) -> Se
 
 
 _Times = tuple[float | None, float | None]
-"""A stamp's epoch seconds with the month first, and with the day first: `06/05/26` may be either."""
+"""The epoch seconds of a date read with the month first, and with the day first: `06/05/26` may be either."""
 _Report = tuple[_Times, list[tuple[str, dict[str, float]]]]
 
 
@@ -151,7 +154,7 @@ def _text_reports(path: Path) -> Iterator[_Report]:
 
 
 def _times(text: str) -> _Times:
-    """Parse both readings of a stamp. Raises ValueError."""
+    """Parse a date both ways: with the month first, and with the day first. Raises ValueError if both fail."""
     month, slash, rest = text.partition("/")
     day, more, year = rest.partition("/")
     if not (slash and more):

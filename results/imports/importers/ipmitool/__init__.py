@@ -1,1 +1,1 @@
-"""ipmitool's logs."""
+"""The importer of ipmitool's readings of power."""

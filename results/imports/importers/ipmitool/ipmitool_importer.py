@@ -22,7 +22,7 @@ _STAMP = re.compile(
     r"\bIPMI timestamp:\s+"
     r"(?:(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})|(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d)(?: ([A-Z]{2,5})\b)?)"
 )
-"""Up to ipmitool 1.8.18 as C's `asctime`. From 1.8.19 on in numbers, the month first, with its zone."""
+"""Formats of dates: C's `asctime` up to ipmitool 1.8.18; from 1.8.19 on numbers, the month first, with a time zone."""
 _AT = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d{10}(?:\.\d+)?)[\s,;|]+(.*)")
 
 

@@ -1,5 +1,3 @@
-"""The spec of the importer of ipmitool's logs."""
-
 from benchbrief.compiler.extensions import ImporterSpec
 
 SPEC = ImporterSpec(

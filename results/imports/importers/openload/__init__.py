@@ -1,1 +1,1 @@
-"""openload's outputs."""
+"""The importer of openload's records, with the histogram logs beside them."""

@@ -1,7 +1,8 @@
 """A finished output of openload: its record, and the histogram log beside it.
 
-openload judges itself. What it refused stays refused here, and so does what contradicts itself: the rules are those of
-`openload_invariants.py`, which a measurement of `bench run` is held to as well."""
+openload checks its own numbers. A run that it refused is refused here, and so is one that contradicts itself, by the
+rules of `openload_invariants.py`, which also hold for measurements of `bench run`.
+"""
 
 from __future__ import annotations
 
@@ -71,12 +72,12 @@ def asked_of(run: OpenloadRun) -> AskedLoad:
 
 
 def planned(run: OpenloadRun) -> Mapping[str, Setting]:
-    """Return the settings by a plan's names."""
+    """Return the settings by the plan's names for them."""
     return dict(_planned(run))
 
 
 def difference(run: OpenloadRun, cell: Cell, experiment: Experiment) -> str:
-    """Return how a run differs from its cell in when operations are due, or in what ends it; "" where it does not."""
+    """Return how a run's schedule of operations or its end differs from its cell's; "" where they are alike."""
     said, wanted = _arrivals(run), experiment.arrivals
     if wanted is not None and wanted.kind == "closed":
         wanted = None
@@ -103,8 +104,8 @@ def difference(run: OpenloadRun, cell: Cell, experiment: Experiment) -> str:
 
 
 def _compared(said: Arrivals, wanted: Arrivals, *, whole: bool) -> Iterator[tuple[str, object, object]]:
-    """Yield what must be alike: its name, and both values. Rates only of the `whole` load, not of one of several
-    load generators."""
+    """Yield what must be alike: its name, the run's value and the plan's. Rates only if the run had the `whole` load,
+    not when it was one of several load generators."""
     yield "kind", said.kind, wanted.kind
     if said.kind in ("steps", "burst"):
         yield "spacing", said.spacing, wanted.spacing
@@ -137,7 +138,7 @@ def _planned(run: OpenloadRun) -> Iterator[tuple[str, Setting]]:
 
 
 def _arrivals(run: OpenloadRun) -> Arrivals | None:
-    """Return when operations were due, as a plan says it; None in a closed loop."""
+    """Return the schedule of a run's operations in the plan's terms; None for a closed loop."""
     kind = run.settings.get("arrivals", "")
     if kind not in _KINDS:
         return None
@@ -159,9 +160,9 @@ def _arrivals(run: OpenloadRun) -> Arrivals | None:
 
 
 def _steps(run: OpenloadRun) -> tuple[tuple[float, ...], float]:
-    """Return the rates of the window's steps and the seconds of each; none where they are not alike.
+    """Return the rates of the steps in the measured window, and the seconds of each step; none if these differ.
 
-    A step before them may be the warm-up.
+    A step before the window, as long as the warm-up, is left out.
     """
     parts = [each.partition("x") for each in run.settings.get("steps", "").split(",")]
     steps = [
@@ -205,7 +206,7 @@ class OpenloadImporter(OutputImporter):
         return planned(_record(path.name, path))
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem for operations that were due at other times, or that ended by another rule."""
+        """Yield a problem if operations had another schedule, or the run another end, than the cell's."""
         if text := difference(_record(path.name, path), cell, plan.experiments[cell.experiment]):
             yield ImportProblem(str(path), 1, text, WRONG_CELL)
 
@@ -214,7 +215,7 @@ class OpenloadImporter(OutputImporter):
         return LOG if path.name == LOG else STDOUT
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """A log belongs to the record in its folder."""
+        """Return the record in a log's folder."""
         return [other for other in paths if other.parent == path.parent and other != path]
 
     def complete(
@@ -230,7 +231,7 @@ class OpenloadImporter(OutputImporter):
 
 
 def _record(name: str, path: Path) -> OpenloadRun:
-    """Read the record of one run. Raises OutputProblem for a file that is none, or not whole."""
+    """Read the record of one run. Raises OutputProblem for a file that is not a complete record."""
     text = read_lines(name, path)
     said = [number for number, line in enumerate(text, start=1) if line.strip()]
     if len(said) > 1:
@@ -246,7 +247,7 @@ def _record(name: str, path: Path) -> OpenloadRun:
 
 
 def _whole(name: str, path: Path) -> OpenloadRun:
-    """Require a run that ended by itself and accepts its own numbers. Raises OutputProblem."""
+    """Raise OutputProblem unless the run ended by itself and accepts its own numbers."""
     run = _record(name, path)
     if run.refusals:
         codes = ", ".join(dict.fromkeys(each.code for each in run.refusals))

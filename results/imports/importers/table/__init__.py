@@ -1,1 +1,1 @@
-"""Tables of published figures."""
+"""The importer of published figures in a CSV file."""

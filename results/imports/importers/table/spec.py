@@ -1,5 +1,3 @@
-"""The spec of the importer of published tables."""
-
 from benchbrief.compiler.extensions import ImporterSpec
 
 SPEC = ImporterSpec(

@@ -66,7 +66,7 @@ NOTE = "note"
 _HEAD = re.compile(r"([\w.]+)\s*(?:\[\s*([\w-]+)\s*\])?\s*(?:\(([^()]*)\))?")
 _BOUNDS = (".low", ".high")
 _PLAIN = ("x", "X")
-"""The unit of a number without one: for a share, 1 is the whole."""
+"""The unit of a plain number. For a share, 1 is the whole."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class CoordinateColumn:
 
 @dataclass(frozen=True)
 class NoteColumn:
-    """A remark on a row, in words."""
+    """A column of remarks on the rows, in words."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class MeasureColumn:
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A metric of the spec as the source states it: a value for comparison, not a measurement."""
+    """A column with a metric of the spec as the source states it: for comparison, not a measurement."""
 
     metric: Metric
     bound: Literal["value", "low", "high"]
@@ -104,7 +104,7 @@ class _MakesProblem(Protocol):
 
 
 def read_head(text: str, plan: Plan, file: str, line: int) -> Column | ImportProblem:
-    """Return what a column holds, or what is wrong with its head."""
+    """Return the column that a head describes, or what is wrong with the head."""
 
     def wrong(what: str, hint: str = "") -> ImportProblem:
         return ImportProblem(file, line, what, hint)
@@ -138,18 +138,18 @@ def read_head(text: str, plan: Plan, file: str, line: int) -> Column | ImportPro
 
 
 def as_operation(text: str) -> str:
-    """Convert `READ-MODIFY-WRITE` to our name."""
+    """Convert `READ-MODIFY-WRITE` to benchbrief's name."""
     return text.lower().replace("-", "_")
 
 
 def nearest(text: str, known: Sequence[str]) -> str:
-    """Return a hint with the known name nearest to an unknown one."""
+    """Return a hint that suggests the known name nearest to an unknown one."""
     guess = did_you_mean(text, known)
     return f"did you mean `{guess}`?" if guess else f"there is {', '.join(known)}"
 
 
 def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesProblem) -> ImportProblem:
-    """Return the problem of a column without its unit, or with a wrong one: a share, too, has two possible units."""
+    """Return the problem of a column that has no unit, or a wrong one. A share needs one, too: it may be in %."""
     if dimension != DIMENSIONLESS:
         return wrong(f"`{text}`: {name} is {dimension_name(dimension)}", f"name its unit, as in {name} ({shown})")
     hint = f"name its unit: {name} (%), or {name} (x) for a number that is not in %"
@@ -157,7 +157,8 @@ def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesP
 
 
 def _coordinate(name: str, key: str, unit: Unit | None, text: str, wrong: _MakesProblem) -> Column | ImportProblem:
-    """Return a coordinate, or a note. `target` is in ops/s without a unit, as in a path."""
+    """Return a column of coordinates or notes, or what is wrong. A `target` without a unit is in ops/s, as in
+    a path."""
     standard = parse_unit("ops/s" if name == "target" else "")
     if key:
         return wrong(f"`{text}`: a column `{name}` has no operations", "leave out what is in [ ]")
@@ -201,15 +202,15 @@ _NEVER = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
 class UnclearNumber(Exception):
-    """A number that can be read in two ways."""
+    """Raised for a number that can be read in two ways."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table's text. `comments` are the lines before the head, `rows` the head and the lines below that are
-    not empty.
+    """The text of a table. `comments` are the lines before the head. `rows` are the head and the non-empty lines
+    below it.
 
-    Each has its number in the file.
+    Each line comes with its number in the file.
     """
 
     comments: tuple[tuple[int, str], ...]
@@ -227,7 +228,7 @@ class Sheet:
 
     @cached_property
     def _decimal_point(self) -> bool:
-        """Return whether some number has a point that can't separate thousands."""
+        """Return whether some number has a decimal point, one that can't separate thousands."""
         return self.separator == "," or any(
             "." in field and _POINT.fullmatch(field) and not _THOUSANDS.fullmatch(field) for field in self._below
         )
@@ -237,7 +238,7 @@ class Sheet:
         return (field.strip() for _, line in self.rows[1:] for field in line.split(self.separator))
 
     def number(self, text: str) -> float:
-        """Parse a number. Raises ValueError for anything else, UnclearNumber when it has two readings."""
+        """Parse a number. Raises ValueError for text that is none, UnclearNumber for a number with two readings."""
         match = _COMMA.fullmatch(text) if self.separator != "," else None
         if match is None:
             if not _POINT.fullmatch(text) and not _NEVER.fullmatch(text):
@@ -277,12 +278,12 @@ def read_sheet(path: Path) -> Sheet:
 
 
 EACH_NODE = "each"
-"""In the column `node`: the number holds for each host of the hardware."""
+"""The value in the column `node` for a number that holds for each host of the hardware."""
 
 
 @dataclass(frozen=True)
 class PublishedMetric:
-    """A metric as the source states it, in the unit of the table."""
+    """A metric's value as the source states it, in the table's unit."""
 
     metric: str
     bound: str
@@ -294,9 +295,9 @@ class PublishedMetric:
 
 @dataclass
 class FigureTable:
-    """A table that was read. `bad_lines` are the rows left out because of a problem.
+    """A table as it was read. `bad_lines` are the rows left out because of a problem.
 
-    `too_long` holds texts above the limits of a new import, which an import of an earlier version may have.
+    `too_long` holds texts longer than a new import may have, which an import by an earlier version may contain.
     """
 
     source: StatedSource
@@ -308,11 +309,11 @@ class FigureTable:
 
 
 class _Wrong(Wrong):
-    """A row can't be read."""
+    """Raised for a row that can't be read."""
 
 
 def read_table(path: Path, plan: Plan, experiment: str, problems: list[ImportProblem]) -> FigureTable:
-    """Read a table. Adds what is wrong with it to `problems`. Raises OSError."""
+    """Read a table. Appends problems to `problems`. Raises OSError."""
     file = str(path)
     try:
         sheet = read_sheet(path)
@@ -497,7 +498,7 @@ class _Rows:
         return named
 
     def _number(self, text: str, unit: Unit | None) -> float:
-        """Parse a number to base units. Raises _Wrong."""
+        """Parse a number and convert it to base units. Raises _Wrong."""
         try:
             value = self._sheet.number(text)
         except UnclearNumber as error:
@@ -546,7 +547,7 @@ def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
 
 
 def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: int) -> Iterator[ImportProblem]:
-    """Yield problems for metrics with several units, since they are printed with one."""
+    """Yield a problem for each metric whose columns have several units. A metric is printed with one unit."""
     units: dict[str, str] = {}
     for column in columns:
         if isinstance(column, MetricColumn):
@@ -557,12 +558,14 @@ def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: in
 
 
 _MEAN = 50.5
-"""A place between the ends: the mean can be below or above any percentile."""
+"""The mean's rank, between those of min and max. It is not compared with percentiles, as it may be below or
+above any."""
 _ENDS = {"min": 0.0, "mean": _MEAN, "max": 101.0}
 
 
 def out_of_order(values: Iterable[CellValue]) -> tuple[CellValue, CellValue] | None:
-    """Return the lower and the higher statistic of which the higher has the smaller value; None if none has."""
+    """Return two statistics of a latency where the one that must be lower has the larger value; None if there
+    are none."""
     by_phase: dict[tuple[str, int | None], list[CellValue]] = {}
     for value in values:
         if KINDS[value.measure].view == "latency":

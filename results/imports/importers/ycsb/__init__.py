@@ -1,1 +1,1 @@
-"""YCSB's outputs."""
+"""The importer of YCSB's outputs, its raw latencies, and its histogram logs."""

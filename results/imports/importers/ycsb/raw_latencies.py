@@ -37,24 +37,24 @@ _HEAD_BYTES = 1 << 20
 _LINE = re.compile(r"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
 _TITLE = re.compile(r"[A-Z][A-Z-]* latency raw data: op, timestamp")
 _ANNOUNCED = "Raw data measurement: will output to stdout"
-"""What YCSB prints before latencies that come on its standard output. In a file of their own they stand alone."""
+"""The line that YCSB prints before latencies on its standard output. A file of latencies alone does not have it."""
 _OPERATION = re.compile(r"(?:READ|UPDATE|INSERT|SCAN|DELETE)[A-Z_-]*,")
 _MEMORY = "200MB"
 _DUCKDB = {"utf-8-sig": "utf-8", "utf-16": "utf-16"}
-"""The names of encodings in DuckDB, which leaves out a byte-order mark. Its UTF-16 is the little-endian one alone."""
+"""DuckDB's names of encodings. DuckDB skips a byte-order mark, and reads only little-endian UTF-16."""
 _RMW = "READ-MODIFY-WRITE"
 _TOTAL_KEYS = {"Throughput(ops/sec)", "RunTime(ms)"}
 _FIRST_MS, _LAST_MS = 946_684_800_000, 4_102_444_800_000
-"""The years 2000 to 2100."""
+"""Limits of time stamps: the years 2000 to 2100."""
 _PATIENCE = 20.0
-"""An event at random times is absent for this many times its mean distance once in 10^8 runs."""
+"""The longest plausible gap, as a multiple of the mean gap. With random times, one in 10^8 runs has a longer one."""
 _START_S = 120.0
-"""The most seconds that an operation may have begun before the first one ended, as a thread's first one may connect."""
+"""The most seconds from an operation's beginning to the first end of any. A thread's first operation may connect."""
 _FEWEST_GROUPS = 20
 _REJECTS = 10_000
-"""How many bad lines are checked. YCSB prints a few hundred lines that are no latencies, and one for each status."""
+"""How many bad lines are checked. YCSB prints a few hundred lines that are not latencies, and one for each status."""
 _BUCKETS = 10
-"""Latencies are distinguished to 2^-10 of their value, and up to 2^11 us to the microsecond."""
+"""The resolution of latencies: 2^-10 of their value, and 1 us up to 2^11 us."""
 
 
 @dataclass
@@ -70,14 +70,14 @@ class _OfRow:
 
 
 def is_raw(path: Path) -> bool:
-    """Return whether a file has raw latencies in its first or last megabyte: on standard output they come late."""
+    """Return whether a file has raw latencies in its first or last megabyte. On standard output they come late."""
     with path.open(encoding=text_encoding(path), errors="replace") as file:
         first = file.read(_HEAD_BYTES)
     return any(_LINE.search(text) for text in (first, last_text(path, _HEAD_BYTES)))
 
 
 def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
-    """Read raw latencies. `beside` are lines of the same run that YCSB printed into another file. Raises BadLine."""
+    """Read raw latencies. `beside` are lines that YCSB printed into another file in the same run. Raises BadLine."""
     import duckdb
 
     with duckdb.connect(":memory:", config={"memory_limit": _MEMORY, "threads": 2}) as connection:
@@ -126,7 +126,7 @@ def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any
 
 
 def _refuse_rejected(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """Return the lines of YCSB's other output among the latencies. Raises BadLine for an incomplete latency."""
+    """Return the lines among the latencies that are YCSB's other output. Raises BadLine for an incomplete latency."""
     rows = connection.execute("SELECT DISTINCT line, csv_line FROM reject_errors ORDER BY line").fetchall()
     for line, text in rows:
         said = str(text or "").strip()
@@ -163,7 +163,7 @@ def _rows(groups: list[tuple[Any, ...]]) -> dict[str, _OfRow]:
 
 
 def _refuse_cut(among: Sequence[str], text: YcsbText) -> None:
-    """Raises BadLine for latencies on standard output without YCSB's own count of them, which comes after them all."""
+    """Raise BadLine for latencies on standard output without YCSB's count of them, which it prints last."""
     announced = any(line.startswith(_ANNOUNCED) for line in among)
     counted = any("Total Operations" in cells for cells in text.cells.values())
     if announced and not counted and not text.overall.keys() >= _TOTAL_KEYS:
@@ -172,9 +172,9 @@ def _refuse_cut(among: Sequence[str], text: YcsbText) -> None:
 
 
 def _refuse_other_counts(rows: Mapping[str, _OfRow], text: YcsbText) -> None:
-    """Raises BadLine when YCSB's own count of operations differs from the lines.
+    """Raise BadLine when YCSB's own count of operations differs from the number of lines.
 
-    It prints `[READ], Total Operations, 500`, and `Average`, `Min` and `Max`, after the latencies or elsewhere.
+    YCSB prints `[READ], Total Operations, 500`, and `Average`, `Min` and `Max`, after the latencies or in another file.
     """
     for name, cells in text.cells.items():
         of = rows.get(name, _OfRow())
@@ -201,9 +201,9 @@ def _refuse_other_counts(rows: Mapping[str, _OfRow], text: YcsbText) -> None:
 
 
 def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> None:
-    """Raises BadLine for time stamps that do not come from one run.
+    """Raise BadLine for time stamps that can't come from one run.
 
-    While nothing ends, something is running. So a gap is at most the longest latency, plus chance.
+    While no operation ends, some operation is running. So a gap is at most the longest latency, plus chance.
     """
     first, last = min(of.first_ms for of in rows.values()), max(of.last_ms for of in rows.values())
     if not _FIRST_MS < first <= last < _LAST_MS:
@@ -228,9 +228,10 @@ def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> N
 
 
 def _refuse_twice(groups: list[tuple[Any, ...]]) -> None:
-    """Raises BadLine when each latency of an operation is there several times.
+    """Raise BadLine when each latency of an operation occurs several times, as in a file joined to itself.
 
-    Then the count of each bucket and of each second is a multiple of that. By chance, all are even once in 2^20 files.
+    Then the count of each bucket and of each second is a multiple of that number. By chance, all counts are even in one
+    of 2^20 files.
     """
     counts: dict[str, list[int]] = {}
     for op, _, _, _, count, *_ in groups:

@@ -1,5 +1,3 @@
-"""The spec of the importer of YCSB's outputs."""
-
 from benchbrief.compiler.extensions import ImporterSpec, Key, Text
 
 SPEC = ImporterSpec(

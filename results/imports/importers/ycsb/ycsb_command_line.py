@@ -1,4 +1,4 @@
-"""YCSB's settings, from its command line, which its script and its client both print."""
+"""YCSB's settings, from its command line, which both its script and its client print."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import pairwise
 from benchbrief.results.imports.importer_seams import Setting
 
 _STOCK = re.compile(r"(?:.*/)?workload([a-f])")
-"""A properties file that YCSB brings. None of them sets `measurement.interval`."""
+"""A properties file that comes with YCSB. None of them sets `measurement.interval`."""
 _PHASES = {"-load": "load", "-t": "run", "dotransactions=false": "load", "dotransactions=true": "run"}
 _FLAGS = {"-threads": "threadcount", "-target": "target"}
 
@@ -18,7 +18,7 @@ _FLAGS = {"-threads": "threadcount", "-target": "target"}
 def of_command_line(text: Iterable[str]) -> Mapping[str, Setting]:
     """Return the properties and flags of the first command line in an output, by the properties' names.
 
-    Of two that set the same one, the later one holds (`Client.parseArguments`).
+    If two set the same property, the later one wins (`Client.parseArguments`).
     """
     command = command_line(text)
     found: dict[str, Setting] = {}
@@ -33,31 +33,32 @@ def of_command_line(text: Iterable[str]) -> Mapping[str, Setting]:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """The first command line of an output. `words` are empty when there is none."""
+    """The first command line of an output. `words` is empty when there is none."""
 
     line: int
     words: tuple[str, ...]
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The properties files, in their order: a later one overrides an earlier one."""
+        """The properties files in order. A later one overrides an earlier one."""
         return tuple(after for word, after in pairwise(self.words) if word == "-P")
 
     @property
     def phase(self) -> str:
-        """`load` or `run`; "" when it says neither."""
+        """The phase, `load` or `run`; "" when the command line has neither."""
         return _PHASES.get(self.phase_word, "")
 
     @property
     def phase_word(self) -> str:
-        """The word that says it: both flags set `dotransactions`, and the last one holds (`Client.parseArguments`)."""
+        """The word that sets the phase. Both flags set `dotransactions`, and the last one
+        wins (`Client.parseArguments`)."""
         return next((word for word in reversed(self.words) if word in _PHASES), "")
 
     @property
     def stock(self) -> str:
-        """The letter of the workload that YCSB brings, when nothing that is not shown can have changed it; else "".
+        """The letter of a workload that comes with YCSB, if its file is the last one; else "".
 
-        A file of the user's own overrides those before it, and not those after it.
+        A user's own file, which the output does not show, overrides the files before it but not those after it.
         """
         last = _STOCK.fullmatch(self.files[-1]) if self.files else None
         return last[1] if last else ""
@@ -71,9 +72,9 @@ def command_line(text: Iterable[str]) -> CommandLine:
 
 
 def has_interval(text: Iterable[str]) -> bool:
-    """Return whether the first command line in an output has `measurement.interval`, whose default is `op`.
+    """Return whether the first command line in an output sets `measurement.interval`, whose default is `op`.
 
-    A properties file of the user's own may set it, which the output does not show.
+    The user's own properties file may also set it, which the output does not show.
     """
     found = command_line(text)
     said = any(word.startswith("measurement.interval=") for word in found.words)

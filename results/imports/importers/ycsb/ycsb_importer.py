@@ -53,13 +53,13 @@ from benchbrief.runners.drivers.ycsb.ycsb_output import say as say_ycsb
 _LINE = re.compile(IMPORTER.line)
 _INTERVAL = "measurement.interval"
 _TOLERANCE = 0.02
-"""How far the operations in rows may be from those of [OVERALL], as a share. Beyond it, the output was cut."""
+"""How far the operations in rows may differ from those of [OVERALL], as a share. Beyond it, the output was cut."""
 _OVERALL = re.compile(r"\s*\[OVERALL\]\s*,\s*Throughput")
 _COUNTED = re.compile(r"\s*\[(?!(?:Hdr|Intended-)?CLEANUP|Bucket|Raw)([^\]]+)\]\s*,\s*Operations\s*,\s*[1-9]")
 
 
 def read_ycsb(files: Mapping[str, Path]) -> Measurement:
-    """Read an output. `files` are by the names under which they are kept. Raises OutputProblem."""
+    """Read an output. `files` maps the names under which files are kept to their paths. Raises OutputProblem."""
     logs = {name: path for name, path in files.items() if name.endswith(HDR)}
     raw = {name: path for name, path in files.items() if name not in logs and raw_latencies.is_raw(path)}
     texts = {name: path for name, path in files.items() if name not in logs and name not in raw}
@@ -109,7 +109,7 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
 
 
 def _with_failures_inside(logged: Operation, found: ycsb_output.YcsbText) -> Operation:
-    """Return an operation of a log with the counts of its row, where the log has failures among its latencies."""
+    """Return a log's operation with the counts of YCSB's row, if the log counts failures among its latencies."""
     rows = (row for row in found.rows.values() if ycsb_output.operation_of(row.name) == (logged.operation, False))
     mixed = next((row for row in rows if row.failed_inside), None)
     if mixed is None or logged.kind == "intended":
@@ -128,7 +128,7 @@ def _percentiles_from(rows: Iterable[Operation], found: ycsb_output.YcsbText, *,
 
 
 def _only_intended(name: str, text: Sequence[str], found: ycsb_output.YcsbText) -> bool:
-    """Return whether rows with plain names are intended latencies, as with `measurement.interval=intended`.
+    """Return whether rows with plain names hold intended latencies, as with `measurement.interval=intended`.
 
     Raises OutputProblem when the command line contradicts the rows.
     """
@@ -159,7 +159,8 @@ def _rows(name: str, path: Path) -> tuple[list[str], ycsb_output.YcsbText]:
 
 
 def _row_lines(name: str, path: Path) -> tuple[list[str], bool]:
-    """Return an output's rows, also of a JSON exporter, and whether its end is complete. Raises OutputProblem."""
+    """Return an output's rows, converted from JSON if need be, and whether its end is complete.
+    Raises OutputProblem."""
     text = read_lines(name, path)
     whole = "\n".join(text)
     if not ycsb_output.is_json(whole):
@@ -204,7 +205,7 @@ def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.YcsbT
 
 
 def _without(lacking: Sequence[str], found: ycsb_output.YcsbText) -> str:
-    """Say why the run's time or rate is unknown: the row is missing, or it has no number."""
+    """Say why the run's time or rate is unknown: a row is missing, or has no number."""
     overall = found.cells.get("OVERALL", {})
     there = next((key for key in lacking if key in overall), None)
     if there is not None:
@@ -226,22 +227,22 @@ def _raw(name: str, path: Path, texts: Mapping[str, Path]) -> Measurement:
 
 
 class _Damaged(Exception):
-    """A log can't be read."""
+    """Raised for a log that can't be read."""
 
 
 @dataclass(frozen=True)
 class OwnLogs:
-    """An output's logs: `files` by their rows. `remark` names what is incomplete, "" when nothing is."""
+    """The logs of an output. `files` maps YCSB's rows to logs. `remark` says what is incomplete, "" when nothing is."""
 
     files: Mapping[str, Path]
     remark: str = ""
 
 
 def logs_of(outputs: Iterable[Path], given: Collection[Path]) -> dict[Path, OwnLogs]:
-    """Return the logs in the folders of outputs. `given` are files that the user assigned to another output.
+    """Return the logs that lie in the folders of outputs. `given` are files that the user assigned to another output.
 
-    An unreadable output has none: its reader reports what is wrong. So it does for damaged logs, which are an output's
-    own where no others are beside it.
+    An unreadable output has no logs here: reading it reports what is wrong. A damaged log counts as the output's own if
+    no others lie beside it, so that reading it reports it, too.
     """
     logged: dict[Path, Histogram] = {}
     found: dict[Path, OwnLogs] = {}
@@ -305,7 +306,7 @@ def operation_failed(row: str) -> bool:
 
 
 def _against(rows: Sequence[YcsbRow], paths: Mapping[str, Path], logged: dict[Path, Histogram]) -> str:
-    """Return why logs do not belong to an output's rows; "" when they do. Raises _Damaged when one can't be read."""
+    """Return why logs do not belong to an output's rows; "" when they do. Raises _Damaged for an unreadable log."""
     for row in rows:
         path = paths.get(row.name)
         if path is None:
@@ -335,7 +336,8 @@ class YcsbImporter(OutputImporter):
         return planned(of_command_line(islice(read_output_lines(path), HEAD)))
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
-        """Yield a problem when the command line loads where the cell measures, or is of another stock workload."""
+        """Yield a problem for an output of the other phase, of a stock workload with other settings than the cell's, or
+        of another number of threads."""
         yield from _other_threads(path, cell)
         command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workloads[cell.workload]
         if command.phase and command.phase != workload.phase:
@@ -357,11 +359,11 @@ class YcsbImporter(OutputImporter):
         return "raw" if is_raw(path) else STDOUT
 
     def may_repeat(self, name: str) -> bool:
-        """Logs beside an output may be equal, for example those of operations that were never done."""
+        """Return whether the file is a histogram log. The logs of operations that never ran are all equal."""
         return name.endswith(HDR)
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """A log belongs to an output in its folder, to one with its prefix if there is one."""
+        """Return the outputs in a log's folder; only those named like the log's prefix, if there are any."""
         if path.suffix != HDR:
             return ()
         near = [other for other in paths if other.parent == path.parent and other.suffix != HDR]
@@ -398,8 +400,10 @@ class YcsbImporter(OutputImporter):
 
 
 def _other_threads(path: Path, cell: Cell) -> Iterator[ImportProblem]:
-    """Yield a problem when another number of threads closed its connections. Fewer run where some fail to connect, or
-    there are fewer operations than threads."""
+    """Yield a problem when another number of threads closed their connections.
+
+    Fewer threads run when some fail to connect, or when there are fewer operations than threads.
+    """
     if path.suffix == HDR or is_raw(path) or cell.threads is None or cell.threads_from is not None:
         return
     closed, wanted = read_rows(path.name, path).cleanups, cell.threads / len(cell.load_hosts)
@@ -412,7 +416,7 @@ def _other_threads(path: Path, cell: Cell) -> Iterator[ImportProblem]:
 
 
 def _add_own_logs(cells: Iterable[CellFiles], paths: Sequence[Path]) -> None:
-    """Add the histogram logs that are beside the outputs and belong to them, when none was given."""
+    """Add the histogram logs that lie beside the outputs and belong to them. Skips cells that were given logs."""
     outputs = [
         (of, host, files[STDOUT])
         for of in cells
