@@ -174,9 +174,13 @@ def test_a_value_that_the_run_before_had_not_is_not_missing_when_its_series_ends
 def test_a_measure_that_the_tool_lacks_is_missing_only_where_an_earlier_run_had_it(why: str) -> None:
     rows = nights(1, quantity="latency.p99[write]")
     assert judged([*rows[:-1], rows[-1]._replace(value=None, reason=why)]).state == "missing"
-    never = [row._replace(value=None, reason=why) for row in rows]
-    assert (judged(never).state, judged(never).detail) == ("passed over", why)
-    assert [case.state for case in cases([judged(never)], strict=True)] == ["skipped"]
+    never = judged([row._replace(value=None, reason=why) for row in rows])
+    assert (never.state, never.detail) == ("passed over", why)
+    assert [case.state for case in cases([never], strict=True)] == ["skipped"]
+
+
+def test_a_measure_that_failed_is_missing_whether_a_run_ever_had_it_or_not() -> None:
+    rows = nights(1, quantity="latency.p99[write]")
     for failed in ("the tool died", say.both(first=word("no_knee"), then="the tool died")):
         assert judged([row._replace(value=None, reason=failed) for row in rows]).state == "missing"
 

@@ -38,6 +38,7 @@ from tests.support.bench import fresh_bench
 
 PLAIN = Odd(0, "plain", "technical_brief", "en", "full", "usual", 2, "noisy", "good", "found", 30)
 PLANTED = "planted in the test"
+LONG = pytest.mark.long
 
 
 def brief_of(odd: Odd, folder: Path, *formats: Format) -> Rendered:
@@ -56,12 +57,12 @@ def require_whole(odd: Odd, folder: Path, *formats: Format) -> None:
 
 
 # A prime step, so that few seeds meet each kind of value, name, template and language.
-@pytest.mark.parametrize("seed", range(0, 18 * 7, 7))
+@pytest.mark.parametrize("seed", range(0, 9 * 7, 7))
 def test_any_results_have_a_brief_with_all_of_its_parts(seed: int, tmp_path: Path) -> None:
     require_whole(Odd.of(seed), tmp_path, "html", "markdown")
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", [TEMPLATES[0], *(pytest.param(name, marks=LONG) for name in TEMPLATES[1:])])
 def test_any_results_have_a_pdf(template: str, tmp_path: Path) -> None:
     at = TEMPLATES.index(template)
     values = ("anything", "far apart", "some NaN", "wild")[at]
@@ -69,8 +70,8 @@ def test_any_results_have_a_pdf(template: str, tmp_path: Path) -> None:
     require_whole(odd, tmp_path, "pdf", "html")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(1000, 1500))
+@LONG
+@pytest.mark.parametrize("seed", [*range(9 * 7, 18 * 7, 7), *range(1000, 1500)])
 def test_more_results_have_a_brief_with_all_of_its_parts(seed: int, tmp_path: Path) -> None:
     formats: tuple[Format, ...] = ("html", "markdown", "pdf") if seed % 20 == 0 else ("html", "markdown")
     require_whole(Odd.of(seed), tmp_path, *formats)
@@ -122,7 +123,13 @@ PARTS = (
 )
 
 
-@pytest.mark.parametrize(("place", "name", "part"), PARTS, ids=[name for _, name, _ in PARTS])
+QUICK = {"text", "table", "drawing", "_settings"}
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "part"),
+    [pytest.param(*each, marks=() if each[1] in QUICK else LONG, id=each[1]) for each in PARTS],
+)
 def test_a_part_that_fails_leaves_its_place_with_a_reason_and_all_others_stay(
     place: object, name: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,7 +149,7 @@ def test_a_part_that_fails_leaves_its_place_with_a_reason_and_all_others_stay(
     assert made.numbers.exists()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", [pytest.param("en", marks=LONG), "ja"])
 def test_a_gap_is_named_in_the_language_of_the_brief(
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,7 +223,7 @@ def test_a_search_whose_rates_were_all_refused_has_a_brief_that_says_so(language
     assert "it was failed" in page
 
 
-@pytest.mark.parametrize("part", ["table", "figure", "text"])
+@pytest.mark.parametrize("part", ["text", *(pytest.param(part, marks=LONG) for part in ("table", "figure"))])
 def test_a_brief_with_a_gap_is_verified_and_the_gap_is_named(part: str, tmp_path: Path) -> None:
     with fresh_bench(tmp_path / "bench") as bench:
         bench.spec(SMALL)
@@ -239,7 +246,9 @@ def test_a_brief_with_a_gap_is_verified_and_the_gap_is_named(part: str, tmp_path
             assert f"missing from the brief since it was made: {gap}" in shown.err
 
 
-@pytest.mark.parametrize(("language", "good"), [("en", "34 measurements were good"), ("ja", "34 件の測定")])
+@pytest.mark.parametrize(
+    ("language", "good"), [("en", "34 measurements were good"), pytest.param("ja", "34 件の測定", marks=LONG)]
+)
 def test_an_interrupted_run_says_that_it_shows_what_was_measured_only_where_it_does(language: str, good: str) -> None:
     odd = replace(PLAIN, language=language)
     rows = [
