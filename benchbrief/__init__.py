@@ -57,7 +57,7 @@ _PLACES = {
     "plan": "api.checked_spec:plan",
     "runs": "api.opened_run:list_runs",
 }
-"""The module and the name of each. It is imported when it is used, for a fast start."""
+"""The module and the name of each. Modules are imported on use, for a fast start."""
 
 if not TYPE_CHECKING:
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
 
 MOST_OF_A_BRIEF = 1 << 30
-"""In bytes."""
+"""The most bytes that are read of a brief."""
 
 
 @dataclass(frozen=True)
@@ -418,8 +418,8 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 
 
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
-    """Yield what the texts and tables lack. A text that could not be made, or a number in one, is named without its
-    place: as many may be missing."""
+    """Yield what the texts and tables lack. The file names a text or a number that could not be made without its place,
+    so as many may be missing anywhere."""
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
         (queries[query], _known_place(number.at))
@@ -472,7 +472,7 @@ def key_of(key: DimKey | int | None) -> DimKey:
 
 
 def _of_texts(part: object) -> Iterator[tuple[_Wanted, ...]]:
-    """Yield what each number needs: of a range, both ends."""
+    """Yield the values to compute for each number in the text; two for a range."""
     for value in objects_within(part, p.Value):
         yield tuple(_Wanted(end) for end in (value.query, value.high) if end)
 
@@ -792,14 +792,15 @@ class _Check:
         return self._letters.get((identity(query.query), *_keyed(number.at)), "")
 
     def _doubt_now(self, number: NumberEntry, query: QueryEntry, high: QueryEntry | None) -> Doubt:
-        """Return what is not known of a number; of one in an early file, what that says."""
+        """Return the present doubt in a number. For one from an early file, or with a failed query, it is the
+        file's doubt."""
         if number.bound is None or self._failed(query, high):
             return number.doubt
         known = [self._known.get(identity(each.query), each.query) for each in (query, high) if each]
         return self._results.doubt(known[0], known[1] if high else None, number.at)
 
     def _printed(self, number: NumberEntry, value: float | None, high: float | None, doubt: Doubt) -> str:
-        """Print as the brief's language does."""
+        """Print a number as the brief's language does."""
         unit = self._queries[number.query].unit
         with written_as(Locale(self._recorded.locale, self._recorded.units)), printed_as(self._recorded.printing):
             return doubt.mark + number.printed.text(value, high, unit, ranged=bool(number.high_query))
@@ -817,7 +818,7 @@ class _Check:
                         yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
 
     def _behind(self, query: QueryEntry, keys: Sequence[DimKey | int | None]) -> tuple[str, ...]:
-        """Return the recorded cells behind one point of a figure; those of all points where the plan does not say."""
+        """Return the recorded cells behind one point of a figure; behind all points if the plan does not tell."""
         known = self._known.get(identity(query.query))
         if known is None or known.reads is None:
             return query.cells
@@ -850,7 +851,7 @@ class _Check:
         return self._rows[query.id]
 
     def _why(self, cells: Iterable[str], otherwise: str) -> str:
-        """Return how the cells behind a number changed; else the store's reason."""
+        """Return why a value differs: how the cells behind it changed, else the store's reason."""
         if otherwise.startswith("its SQL"):
             return otherwise
         reasons = [f"{cell} {reason}" for cell in cells if (reason := self._changed(cell))]

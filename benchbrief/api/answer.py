@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 
 
 def with_hints(function: Callable[Params, Made]) -> Callable[Params, Made]:
-    """Return the function, whose BenchErrors have their hint in a second line."""
+    """Wrap a function so that its BenchErrors have their hint in a second line."""
 
     @wraps(function)
     def called(*args: Params.args, **named: Params.kwargs) -> Made:
@@ -33,7 +33,7 @@ def with_hints(function: Callable[Params, Made]) -> Callable[Params, Made]:
 
 
 _MOST_ROWS = 40
-"""A notebook shows the first rows of more."""
+"""The most rows that a notebook shows."""
 
 
 class LibraryMissing(BenchError):

@@ -178,7 +178,7 @@ def _require_utf8() -> None:
 
 
 def _is_utf8(name: str) -> bool:
-    """Bytes of a name that are not UTF-8 are lone surrogates (PEP 383)."""
+    """Return whether a name is UTF-8. In one that is not, its other bytes are lone surrogates (PEP 383)."""
     return not any("\ud800" <= char <= "\udfff" for char in name)
 
 

@@ -51,8 +51,8 @@ def out_option(function: F) -> F:
 
 
 def run_argument(function: F) -> F:
-    """An optional RUN: a run's name, the start of it, its folder, or `imported` or `simulated` for the last one of
-    these; the last run that was measured when left out."""
+    """An optional RUN: a run's name, the start of it, its folder, or `imported` or `simulated` for the last run of that
+    kind. Without it, the last measured run."""
     return click.argument("run", required=False, shell_complete=complete_run)(function)
 
 
@@ -214,7 +214,7 @@ def simulate_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _simulation(
     simulate: bool, seed: int | None, errors: float | None, failing: tuple[tuple[str, float], ...]
 ) -> Simulated | None:
-    """Raises UsageError for the other options without --simulate."""
+    """Return what `--simulate` asks for; None to measure. Raises UsageError for the other options without it."""
     if not simulate:
         others = {"--seed": seed, "--errors": errors, "--failing": failing or None}
         for name in (name for name, value in others.items() if value is not None):
@@ -227,7 +227,7 @@ def _simulation(
 
 
 def refuse_unknown_hosts(simulated: Simulated | None, plan: Plan) -> None:
-    """Raises Stop with a message for a host that is to fail and that the plan does not have."""
+    """Refuse a host that is to fail and that the plan does not have: raise Stop with a message."""
     if simulated is None or not simulated.failing:
         return
     sides = dict.fromkeys((cell.hardware, cell.load_hosts) for cell in plan.cells)

@@ -19,7 +19,7 @@ _OF_A_PLAN = frozenset({"W0704"})
 
 
 def spec_options(function: F) -> F:
-    """`--profile NAME` and `--param NAME=VALUE` (repeatable, given on as a dict)."""
+    """`--profile NAME` and `--param NAME=VALUE` (repeatable, passed on as a dict)."""
     function = click.option(
         "--param",
         "-p",
@@ -47,7 +47,7 @@ _TIME = re.compile(rf"\s*(?:{_PART.pattern}\s*)+")
 
 
 def budget_option(function: F) -> F:
-    """`--budget TIME`, given on in seconds."""
+    """`--budget TIME`, passed on in seconds."""
     return click.option(
         "--budget",
         metavar="TIME",
@@ -85,7 +85,7 @@ def compile_or_stop(
     planning: bool = False,
     budget_s: float | None = None,
 ) -> Any:
-    """The checked spec with its plan; shows every diagnostic, and stops with code 1 when there is an error.
+    """Return the checked spec with its plan. Shows every diagnostic, and stops with code 1 if there is an error.
 
     Warnings of what a brief will leave out are shown only when `planning`: a run shows them in its brief.
     """

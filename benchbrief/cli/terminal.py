@@ -104,7 +104,7 @@ def fold(line: str, width: int | None, indent: int) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """`45 s`, `3 min 20 s`, `2 h 05 min`, `3 d 04 h`."""
+    """Write seconds as a duration: `45 s`, `3 min 20 s`, `2 h 05 min`, `3 d 04 h`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -116,12 +116,12 @@ def duration(seconds: float) -> str:
 
 
 def rate(ops_per_s: float) -> str:
-    """`15,203 ops/s`, `4.2 ops/s`."""
+    """Write a rate with its unit: `15,203 ops/s`, `4.2 ops/s`."""
     return f"{ops_per_s:,.0f} ops/s" if ops_per_s >= 100 or ops_per_s == 0 else f"{ops_per_s:.1f} ops/s"
 
 
 def latency(seconds: float) -> str:
-    """`812 us`, `1.23 ms`, `2.5 s`: three digits, and letters that every terminal has."""
+    """Write a latency as `812 us`, `1.23 ms` or `2.5 s`: three digits, and letters that every terminal has."""
     size, unit = next((step for step in _STEPS if seconds < step[0] * 999.5), _STEPS[-1])
     value = seconds / size
     return f"{value:.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
@@ -159,7 +159,7 @@ MEANINGS: Mapping[ExitCode, str] = {
 
 
 def exit_codes(*codes: ExitCode) -> str:
-    """A paragraph for the help of a command that may end with these."""
+    """Return a paragraph on these exit codes, for the help of a command."""
     return "\b\nExit codes:\n" + "\n".join(f"  {int(code):<4} {MEANINGS[code]}" for code in codes)
 
 
@@ -213,9 +213,9 @@ def silence_what_is_closed() -> None:
 
 
 def lead_somewhere() -> None:
-    """Open missing standard streams on the null device: output there is lost without an error.
+    """Open missing standard streams on the null device, so that output there is lost without an error.
 
-    Nor does a file that is opened later take their number.
+    Otherwise, a file that is opened later would take their number.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -250,7 +250,7 @@ class EndRequest:
         self.is_made = False
 
     def on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Ctrl-C."""
+        """Handle Ctrl-C: remember that it came, and raise KeyboardInterrupt."""
         self.is_made = True
         raise KeyboardInterrupt
 
@@ -275,7 +275,7 @@ _TERMINALS = frozenset(descriptor for descriptor in (1, 2) if os.isatty(descript
 
 
 def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:
-    """Show an error in one line with its next step, without secrets; raise what this returns."""
+    """Show an error in one line with its next step, without secrets. Returns the Stop to raise."""
     from benchbrief.runners.journal.secret_masking import hide
 
     message, hint = hide(message), hide(hint)

@@ -21,7 +21,7 @@ State = Literal["ok", "failure", "error", "skipped"]
 
 @dataclass(frozen=True)
 class Case:
-    """`group` is shown as the class; `seconds` are 0 where a verdict takes no time of its own."""
+    """A case of a JUnit file. `group` is shown as its class; `seconds` is 0 if a verdict takes no time of its own."""
 
     group: str
     name: str
@@ -86,8 +86,7 @@ def verdict_options(function: F) -> F:
 
 
 def require_writable(*files: Path | None) -> None:
-    """Raises Stop with a message when one of the files can't be written: that is better known before hours
-    of measuring.
+    """Refuse files that can't be written, before hours of measuring: raise Stop with a message.
 
     An existing file keeps its content, and no new one is left.
     """
@@ -100,19 +99,19 @@ def require_writable(*files: Path | None) -> None:
 
 
 def write_verdicts(suite: str, cases: Sequence[Case], junit_file: Path | None) -> None:
-    """Raises Stop with a message when the file can't be written."""
+    """Write the cases as JUnit XML, if a file is given. Raises Stop with a message if it can't be written."""
     if junit_file is not None:
         write_file(junit_file, junit(suite, cases))
 
 
 def write_markdown(text: str, file: Path | None) -> None:
-    """Raises Stop with a message when the file can't be written."""
+    """Write Markdown, if a file is given; append to the page of a step on GitHub. Raises Stop as `write_file` does."""
     if file is not None:
         write_file(file, text.encode("utf-8", "replace"), append=str(file) == os.environ.get(_SUMMARY))
 
 
 def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
-    """Raises Stop with a message when the file can't be written."""
+    """Write a file and the folders that it needs. Raises Stop with a message if it can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab" if append else "wb") as file:

@@ -24,14 +24,14 @@ _MOST_DIFFERENCES = 12
 _SHARES = {"share": 100.0, "%": 1.0}
 """The units of shares, with the factor that makes percentage points of them."""
 _ANYTHING = 10.0
-"""An interval of a ratio from below its inverse to above it is shown in words: what was measured does not say."""
+"""An interval of a ratio that includes both a tenth and ten times is shown in words, since it says nothing."""
 _HUGE = 11
 """Ratios beyond it, changes of more than 1,000 %, are shown as factors."""
 _WHOLE = 99.95
 """Larger changes in per cent are printed without decimals."""
 _MOST_DECIMALS = 4
 _LONGEST = 160
-"""Characters of a reason: that of a failed cell has what its tool said."""
+"""The most characters of a reason: that of a failed cell has what its tool said."""
 _MISSING = "–"
 
 
@@ -84,8 +84,8 @@ def format_point(row: Comparison, hidden: set[str]) -> str:
 
 
 def format_values(values: PointValues | None, unit: str, *, with_spread: bool = True) -> str:
-    """`15,203 ops/s ±0.8 %`; of a percentile, how far the repeats lie below and above: `1.23 ms −3.0/+5.2 %`; of what
-    lies between bounds, these: `5,000 ops/s (4,926 to 5,075)`."""
+    """Write a value with its spread: `15,203 ops/s ±0.8 %`. For a percentile, that is how far the repeats lie below and
+    above: `1.23 ms −3.0/+5.2 %`. A value between bounds has the bounds: `5,000 ops/s (4,926 to 5,075)`."""
     if values is not None and values.bounds is not None:
         return _bounded(values, *values.bounds, unit, with_spread=with_spread)
     if values is None or values.value is None:
@@ -104,7 +104,8 @@ def format_values(values: PointValues | None, unit: str, *, with_spread: bool = 
 
 
 def _bounded(values: PointValues, low: float, high: float, unit: str, *, with_spread: bool) -> str:
-    """`5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`; of a price, `≤ 2 USD`, `above 3 USD`."""
+    """Write a value that has bounds: `5,000 ops/s (4,926 to 5,075)`, `≥ 20,000 ops/s`, `below 1,000 ops/s`; for a
+    price, `≤ 2 USD`, `above 3 USD`."""
     value = values.value
     if value is None and high == inf:
         return f"above {format_quantity(low, unit)}" if low > 0 else _MISSING
@@ -136,7 +137,7 @@ def _decimals(whole_from: float, *values: float) -> int:
 
 
 def format_fixed(value: float, decimals: int, *, signed: bool = False) -> str:
-    """`+1,234.5`, with a true minus sign."""
+    """Write a number as `+1,234.5`, with a true minus sign."""
     return f"{value:{'+' if signed else ''},.{decimals}f}".replace("-", "−")
 
 
@@ -163,11 +164,12 @@ def format_amount(value: float, unit: str) -> str:
 
 
 def format_change(row: Comparison) -> str:
-    """`+17.2 % (+14.1 to +20.3)`, the interval of the ratio as changes; `19,000 times (120 to 41,000)` where one
-    of them is huge, `(too wide to say)` where the interval holds anything; of shares, and where there is no ratio, the
+    """Write a change with its interval: `+17.2 % (+14.1 to +20.3)`. A huge one is a factor: `19,000 times (120 to
+    41,000)`. An interval that holds anything is `(too wide to say)`. For shares, and where there is no ratio, it is the
     difference: `−39.9 points (−41.1 to −38.7)`.
 
-    Where the repeats changed otherwise than A and B show: `+63 %, of repeats +94 % (−27 to +420)`."""
+    If the repeats changed differently from A and B, both are shown: `+63 %, of repeats +94 % (−27 to +420)`.
+    """
     tested = _tested(row)
     if not row.is_apart or row.first is None or row.second is None:
         return tested
@@ -238,7 +240,7 @@ def _times(ratio: float) -> str:
 
 
 def count_verdicts(outcome: PairOutcome) -> str:
-    """`2 worse, 1 better, 5 within noise`."""
+    """Count the verdicts: `2 worse, 1 better, 5 within noise`."""
     counts = Counter(verdict_word(row.verdict) for row in outcome.comparisons)
     order = ("worse", "better", "differs", "within threshold", "within noise", "same measurement", "can't tell")
     return ", ".join(f"{counts[each]} {each}" for each in order if counts[each])

@@ -102,14 +102,15 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Loads:
-    """`other` has, by the experiment, the workload and (of whole runs) the hardware, what of their load differs."""
+    """How the loads of two contenders differ. `other` has what differs, by experiment and workload; for whole runs, by
+    hardware too."""
 
     differences: tuple[Difference, ...]
     other: Mapping[PointKeys, tuple[str, ...]]
 
     def why_other(self, point: PointKeys) -> str:
-        """Return why the measurements at a point have different loads; "" if they do not. A point with fewer
-        dimensions stands for all that it may be made of."""
+        """Return why the measurements at a point have different loads; "" if they do not. A point with fewer dimensions
+        stands for all groups that match it."""
         keys = dict(point)
         found = [names for group, names in self.other.items() if all(keys.get(dim, key) == key for dim, key in group)]
         names = list(dict.fromkeys(name for each in found for name in each))
@@ -119,8 +120,8 @@ class Loads:
 
 
 def compare_loads(first: Contender, second: Contender) -> Loads:
-    """By each experiment and workload that both measured, whatever their experiments are called: a metric that does not
-    tell experiments apart is of all of them. The load's differences stand first."""
+    """Compare the loads of what both sides measured, even if their experiments have other names: a metric may not tell
+    experiments apart. The load's own differences come first."""
     found: dict[bool, dict[Difference, None]] = {True: {}, False: {}}
     ours, theirs = _groups(first), _groups(second)
     # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
@@ -144,8 +145,8 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
 
 
 def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> Iterator[tuple[PointKeys, Cell, Cell]]:
-    """What is compared, by the group that it stands at: each experiment with its namesake; one without a namesake, by
-    its workload and hardware alone, with all that the other side has of these."""
+    """Yield what is compared, with its group: each experiment with its namesake. One without a namesake is compared
+    with all that the other side has of its workload and hardware."""
     for group, was in ours.items():
         if group in theirs:
             yield group, was, theirs[group]
@@ -188,7 +189,7 @@ def _arrivals(side: Contender, cell: Cell) -> Arrivals:
 
 
 def _with_defaults(part: ChangedPart, ours: Arrivals, theirs: Arrivals) -> ChangedPart:
-    """Return the part with the default for a setting of arrivals that a side does not say."""
+    """Return the part of the plan, with the default where a side does not set a setting of arrivals."""
     _, is_setting, name = part.name.partition("arrivals.")
     if part.owner or not is_setting:
         return part
@@ -208,7 +209,7 @@ def _difference(part: ChangedPart, cell: Cell) -> Difference:
 
 _NAMED_HOSTS = 5
 _ENOUGH = 3
-"""Repeats that can tell a difference from noise."""
+"""The fewest repeats that can tell a difference from noise."""
 
 _NODES = """
 SELECT DISTINCT c.hardware, p.source, p.value FROM properties p JOIN cells c USING (run_id, cell_id)
@@ -312,15 +313,15 @@ def _has_few(values: PointValues | None) -> bool:
 
 
 def _had_no_room(side: Contender, experiment: object) -> bool:
-    """Whether the plan has enough repeats of each experiment behind a comparison, and a budget that may leave some
-    out. A reduced metric is behind none of its own."""
+    """Return whether the plan has enough repeats of each experiment behind a comparison, but a budget may leave some
+    out. For None, that is every experiment."""
     named = side.plan.experiments.items()
     behind = [each for name, each in named if experiment is None or name == experiment]
     return all(each.repeats >= _ENOUGH and is_budgeted(side.plan, each) for each in behind)
 
 
 def levels_of(rows: Sequence[Comparison]) -> str:
-    """Return the level of the intervals, `95 %`, or from which to which level they are."""
+    """Return the level of the intervals, `95 %`, or the range of their levels."""
     levels = sorted({side.level for row in rows for side in (row.first, row.second) if side})
     low, high = (f"{100 * each:.4g} %" for each in (levels[0], levels[-1]))
     return low if low == high else say.level_range(low=low, high=high)
@@ -393,7 +394,7 @@ def ranking_cautions(
     *,
     judged: bool,
 ) -> Iterator[str]:
-    """`judged`: points of another load are judged all the same."""
+    """Yield the cautions on a ranking. `judged`: points of another load are judged all the same."""
     rows = [row for outcome in field.outcomes.values() for row in outcome.comparisons]
     yield from _warn_of_loads(field, loads, judged=judged)
     yield from warn_of_origins(contenders, names)

@@ -29,7 +29,7 @@ class GitFiles:
 
     @classmethod
     def at(cls, revision: str, spec: Path) -> Self:
-        """The revision of the repository that the spec is in. Raises RunnerError."""
+        """Return the files at a revision of the repository that the spec is in. Raises RunnerError."""
         folder = spec.resolve().parent
         if not folder.is_dir():
             raise RunnerError(f"there is no folder {spec.parent}", "name the spec where it is now")
@@ -71,7 +71,8 @@ class GitFiles:
         return hashlib.sha256(content).hexdigest() if content is not None else None
 
     def tree(self, path: Path, name: str) -> ast.File:
-        """The name of the revision in messages, as git writes it: `HEAD~1:brief.bench`."""
+        """Return the syntax tree of a file in the revision. Messages name the file as git
+        does: `HEAD~1:brief.bench`."""
         shown = f"{self.revision}:{name}"
         content = self._content(path)
         if content is None:

@@ -42,7 +42,7 @@ class NotComparable(ResultsError):
 
 @dataclass(frozen=True)
 class NamedContender:
-    """`hardware` is "" for all of a run's."""
+    """A contender that a user has named. `hardware` is "" for all of a run's."""
 
     text: str
     run_dir: Path
@@ -50,7 +50,7 @@ class NamedContender:
 
 
 def resolve(text: str, out: Path) -> NamedContender:
-    """Raises RunnerError, or NotComparable when the run has no such hardware."""
+    """Find the run that a text names, perhaps with its hardware behind a colon. Raises RunnerError."""
     name, colon, hardware = text.rpartition(":")
     if not colon or name == _REVISION[:-1] or Path(text).is_dir():
         name, hardware = text, ""
@@ -102,7 +102,7 @@ def contender(reference: NamedContender, opened: ExitStack) -> Contender:
 
 
 MOST = 26
-"""Contenders, as each is called by a letter."""
+"""The most contenders: each is called by a letter."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Differing:
 
 @dataclass(frozen=True)
 class JudgedContenders:
-    """`outcomes` are of the pairs, `names` the letters of the contenders. The first is what others are judged by."""
+    """`outcomes` are those of pairs, `names` the letters of the contenders. The others are judged against the first."""
 
     references: tuple[NamedContender, ...]
     origins: tuple[str, ...]
@@ -126,7 +126,7 @@ class JudgedContenders:
     differing: tuple[Differing, ...]
     notes: tuple[str, ...]
     labels: Mapping[str, str]
-    """Those of hardware, workloads and, by `metric_key`, metrics, where all contenders have the same one."""
+    """The labels of hardware, workloads and (by `metric_key`) metrics, where all contenders have the same one."""
     sentences: Mapping[str, Message]
     """The sentences in the contenders' stores, by their English words."""
 
@@ -200,7 +200,8 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
 
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
-    """Yield what differs from the first contender in any other; the others have what the first has."""
+    """Yield what differs between the first contender and any other. Those that do not differ have the value of
+    the first."""
     values_of: dict[str, dict[int, str]] = {}
     for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
         values_of.setdefault(each.what, {0: each.first})[other] = each.second

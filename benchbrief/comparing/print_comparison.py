@@ -109,7 +109,7 @@ def _cells(row: Comparison, *, with_spread: bool, with_interval: bool) -> tuple[
 
 
 def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bool) -> list[FittedLine]:
-    """A metric's name on a line of its own, above its points."""
+    """Return an aligned table, with each metric's name on a line of its own above its points."""
     hidden = find_constant_dimensions(rows)
     cells = [
         (f"  {one_line(format_point(row, hidden))}", *_cells(row, with_spread=with_spread, with_interval=with_interval))
@@ -179,7 +179,8 @@ def print_comparison(
     html: Path | None,
     language: str,
 ) -> None:
-    """`language` is that of the page. Raises Stop where a file can't be written."""
+    """Print the comparison, and write the files that are given. `language` is that of the page. Raises Stop where a
+    file can't be written."""
     title = titled(judged.references)
     if len(judged.names) == 2:
         (outcome,) = judged.outcomes.values()
@@ -202,7 +203,7 @@ def print_comparison(
 
 
 def titled(references: Sequence[NamedContender]) -> str:
-    """`B against A`, `B and C against A`."""
+    """Return the title of a comparison: `B against A`, `B and C against A`."""
     first, *others = map(named, references)
     listed = " and ".join((", ".join(others[:-1]), others[-1])) if len(others) > 1 else others[0]
     return f"{listed} against {first}"

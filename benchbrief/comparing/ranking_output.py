@@ -127,13 +127,13 @@ def _missing(ranking: Ranking, names: str) -> Iterator[tuple[str, str]]:
 
 
 def summary(judged: JudgedContenders) -> Iterator[str]:
-    """`against A: B 2 worse, 5 within noise`, a line for each contender."""
+    """Yield a line on each contender: `against A: B 2 worse, 5 within noise`."""
     for name, outcome in judged.against_first.items():
         yield f"{name} against {judged.names[0]}: {count_verdicts(outcome) or 'no point in common'}"
 
 
 def ranking_cases(judged: JudgedContenders, *, strict: bool) -> Iterator[Case]:
-    """Compare each contender with the first: what a build server counts."""
+    """Yield the cases of a JUnit file: each contender against the first."""
     for name, outcome in judged.against_first.items():
         called = (judged.names[0], name)
         for each in cases(outcome, called, strict=strict):

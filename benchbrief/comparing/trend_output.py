@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _OWNERS = ("workload ", "database ")
 _UNCOUNTED = {"path", "uri", "version", "package", "hooks", "start.binary", "start.router", "start.port"}
-"""They define nothing: a series goes on where a database's place, build or commands differ (`series_rows.py`)."""
+"""Settings that do not define a series: it goes on where a database's place, build or commands
+differ (`series_rows.py`)."""
 
 
 def name_redefinitions(series: Sequence[HistorySeries], folder: Path) -> tuple[HistorySeries, ...]:
@@ -81,7 +82,7 @@ def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
 
 
 def _cells(cells: Iterator[Cell]) -> dict[Curve, Cell]:
-    """Return a cell of each curve: but for the point, the others are as it is."""
+    """Return one cell of each curve. The others differ from it only in their point."""
     found: dict[Curve, Cell] = {}
     for cell in cells:
         found.setdefault(Curve.of(cell), cell)
@@ -96,7 +97,7 @@ _FLAT = 0.02
 def sparkline(parts: Sequence[Sequence[float]], width: int) -> str:
     """Return the values as blocks on one scale, at most `width` of them, with a bar between parts.
 
-    Neighbours that share a block stand at their mean. Finite values.
+    Neighbours that share a block are drawn at their mean. All values must be finite.
     """
     every = [value for part in parts for value in part]
     if not every:
@@ -127,9 +128,9 @@ _MOST_POINTS = 3
 
 
 def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list[HistorySeries], list[str]]:
-    """Return the series that show something, and notes on the others. Those whose quantity is `named` all do.
+    """Return the series that show something, and notes on the others. If quantities are `named`, all series are shown.
 
-    Else those are left out in which no run has a value, and errors where there are none.
+    Otherwise, series without a value in any run are left out, and series of errors that are all 0.
     """
     shown: list[HistorySeries] = []
     left_out: Counter[str] = Counter()

@@ -25,7 +25,8 @@ _MINUTE_S = 60.0
 
 
 def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget. If one is too small, cells with results in the folder's runs take no time."""
+    """Return what fits in each budget. If one is too small, cells that runs of the folder have measured take
+    no time."""
     from benchbrief.compiler.estimates.budget_fit import budget_fits
 
     fits = budget_fits(plan)
@@ -86,7 +87,7 @@ class Taken:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     found: frozenset[Source] = frozenset()
-    """What earlier runs have, before a look at the hosts."""
+    """The earlier results that were found before a look at the hosts."""
 
     def show(self, progress: Progress) -> None:
         for text in (*self.notes, *([self.sentence] if self.carried else ())):

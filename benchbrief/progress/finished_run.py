@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def sentence(found: Promised) -> str:
-    """`e (on box, with a) keeps its promise at ≥ 2,000 ops/s: 4 of 4 runs there kept it, 1 of them held out`; "" where
-    no rate counts; a warning says why."""
+    """Say what a search found: `e (on box, with a) keeps its promise at ≥ 2,000 ops/s: 4 of 4 runs there kept it, 1 of
+    them held out`; "" where no rate counts, as a warning says why."""
     if found.sustained is None:
         return ""
     where = f"{found.experiment} (on {found.hardware}, with {found.workload})"
@@ -139,7 +139,7 @@ def code_of_verdicts(verdicts: Iterable[ExpectVerdict]) -> ExitCode:
 
 
 def not_run(evidence: Evidence) -> int:
-    """Return how many cells have no verdict, without candidates that ramps and searches would have left out anyway."""
+    """Return how many cells did not run, without candidates that ramps and searches would have left out anyway."""
     missing = sum(each.status == "missing" and not each.no_room for each in evidence.verdicts)
     not_chosen = [each.cell.id for each in evidence.verdicts if is_candidate_left_out(each.reason)]
     uncounted = UncountedCandidates(evidence.plan, not_chosen).count

@@ -26,14 +26,15 @@ from benchbrief.runners.journal.journal_file import JOURNAL, START, is_being_wri
 from benchbrief.runners.plain_files import open_plain
 
 LOOK_S = 0.5
-"""How often the journal is looked at."""
+"""Seconds between two looks at a journal."""
 _BEGIN_S = 15.0
-"""A run whose journal has not begun after this long is one whose controller died before."""
+"""Seconds after which a run whose journal has not begun has lost its controller."""
 _SURE_S = 1.5
-"""A journal that no process has held for this long has no controller: at its start, one may be between two files."""
+"""Seconds after which a journal that no process holds has no controller. A controller that starts may be between
+two files."""
 
 CODES = {"done": ExitCode.DONE, "failed": ExitCode.CELL_FAILED, "interrupted": ExitCode.INTERRUPTED}
-"""What a run ends with, as far as its journal alone can tell: an `expect` is judged after it."""
+"""A run's exit code by the status in its journal. An `expect` is judged only after that."""
 
 Phase = Literal["running", "tables", "reports", "ended", "gone"]
 
@@ -48,7 +49,7 @@ class JournalTail:
         self._lines = 0
 
     def new(self) -> list[j.AnyRecord]:
-        """Raises RunnerError for a line that is no record."""
+        """Return the records since the last look. Raises RunnerError for a line that is no record."""
         try:
             with open_plain(self._path) as file:
                 file.seek(self._read)
@@ -157,7 +158,7 @@ def _code(number: int) -> ExitCode:
 
 
 _ASK_EVERY_S = 5.0
-"""How often a scheduler is asked whether it has jobs of the run."""
+"""Seconds between two questions to a scheduler, whether it has jobs of the run."""
 
 
 @dataclass
@@ -170,7 +171,7 @@ class LaneTails:
     _tails: dict[Path, JournalTail] = field(default_factory=dict)
 
     def new(self) -> list[j.AnyRecord]:
-        """Raises RunnerError for a line that is no record."""
+        """Return the records of all lanes since the last look. Raises RunnerError for a line that is no record."""
         found: list[list[j.AnyRecord]] = []
         for folder in folders_in(self.run_dir):
             found.append([])
@@ -245,7 +246,7 @@ FIELDS = {
     "remark": ("severity", "text", "cell", "origin"),
     "run_ended": ("status", "message"),
 }
-"""What of a record is shown, by its type; an empty text is null."""
+"""The fields of a record that are shown, by its type. An empty text becomes null."""
 
 
 def event(view: LiveRun, record: j.AnyRecord) -> dict[str, object] | None:

@@ -110,10 +110,11 @@ def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: flo
 
 
 class MetricsFile:
-    """Keeps a file up to date while it is entered, replaced as a whole each time; nothing when there is none to keep.
+    """Keeps a file up to date while it is entered, and replaces it as a whole each time. Without a path, it
+    does nothing.
 
-    It is left as it is until the run has begun here: who is refused a run that another process drives must not write
-    over that one's file. The last contents stay: they tell how the run ended.
+    The file is left as it is until the run has begun here: a command that is refused must not overwrite the file of the
+    process that drives the run. The last contents stay, since they tell how the run ended.
     """
 
     def __init__(self, path: Path | None, progress: Progress, readings: Callable[[], Sequence[JobReading]]) -> None:
@@ -150,7 +151,8 @@ class MetricsFile:
                 self._write(self._path, "running")
 
     def _write(self, path: Path, unless_ended: str) -> None:
-        """Raises OSError."""
+        """Replace the file, once the run has begun here, with the state `unless_ended` if it has not ended.
+        Raises OSError."""
         view = self._progress.view
         if view is None or not self._begun():
             return

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import JobReading, LiveLoad
 
 HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
-"""Without a live display, when nothing was shown for so long, a line says what runs; then ever more rarely."""
+"""Seconds of silence after which a line says what runs, if there is no live display. The waits get longer."""
 
 
 _SHORTEST_NAME = 12

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import LiveLoad
 
 _ALIKE_S = 1.0
-"""Times that differ by less are one, in seconds."""
+"""Times that differ by less than this are taken for one, in seconds."""
 _ESTIMATE_SHARE = 0.02
 """At most this share of the time is spent on estimating the time left, which looks at every cell of the plan."""
 
@@ -56,9 +56,9 @@ class KnownOfRun:
     spent_s: float = 0.0
     """How long earlier controllers drove the run."""
     votes: Mapping[str, Vote] = field(default_factory=dict)
-    """What cells said of their rates to searches for promises before."""
+    """What earlier cells told searches for promises about their rates."""
     left_out: Collection[str] = ()
-    """The cells of candidates that ramps and searches left out before."""
+    """The cells of candidates that ramps and searches have already left out."""
 
 
 def known_by_estimate(plan: Plan, run_dir: Path) -> KnownOfRun:
@@ -86,7 +86,7 @@ class LiveRun:
         self.counts: Counter[str] = Counter(cell.state for cell in self.cells.values())
         self.running: dict[str, CellView] = {}
         self.votes: dict[str, Vote] = dict(known.votes)
-        """What cells said of their rates to searches for promises."""
+        """What cells told searches for promises about their rates."""
         self.run_id = ""
         self.simulated = False
         self.imported = False
@@ -234,15 +234,15 @@ class LiveRun:
             self.running.pop(cell_id, None)
 
     def elapsed_s(self, now: float) -> float:
-        """Return the seconds since the controller that drives the run began, until it ended."""
+        """Return the seconds since the controller that drives the run began; once the run has ended, until its end."""
         until = self.end.at if self.end is not None else now
         return max(0.0, until - self.start.at) if self.start is not None else 0.0
 
     def remaining_s(self, now: float) -> float | None:
-        """Estimated seconds left, that of the brief included; None when nothing is left to measure.
+        """Return the estimated seconds left, with those for the brief; None when nothing is left to measure.
 
-        With a budget, never more than was said before: what was learned since then may be that cells take longer, and
-        then fewer of them are run. With many cells the estimate is made now and then only.
+        With a budget, it is never more than before: if cells turn out to take longer, fewer of them are run. With many
+        cells, the estimate is made only now and then.
         """
         if self.finished >= self.total and not self.running:
             return None

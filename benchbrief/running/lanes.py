@@ -140,9 +140,9 @@ def follow_and_report(run_dir: Path, progress: Progress, asked: EndingOptions, w
 
 
 _LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
-"""Between two looks at all lanes: so many seconds at least and at most, and so many times as long as a look took."""
+"""Seconds between two looks at all lanes: the least, the most, and how many times as long as the last look took."""
 _MERGED_ELSEWHERE_S = 30.0
-"""So long, in seconds, `bench status` may take to merge what is there, until that is another controller's."""
+"""Seconds in which a `bench status` may finish merging. Who still writes after that is another controller."""
 
 
 class NothingBegun(RunnerError):

@@ -66,7 +66,7 @@ class Checked:
         return found
 
     def of(self, uri: str) -> Analysis | None:
-        """The analysis that has the file: its own, or the first of those that use it."""
+        """Return the analysis that has the file: its own, or the first of those that use it; None if none has it."""
         having = [analysis for analysis in self.analyses.values() if any(file.uri == uri for file in analysis.files)]
         return min(having, key=lambda analysis: analysis.files[0].uri != uri, default=None)
 
@@ -154,7 +154,7 @@ def _place(analysis: Analysis, span: Span) -> types.Location | None:
 
 
 def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[ShownFinding]]) -> Iterator[ShownFinding]:
-    """Return a word at each `use` whose file can't be used: that is why nothing else is said of the spec."""
+    """Yield a finding at each `use` whose file can't be used, which is why nothing else is said of the spec."""
     root = analysis.files[0]
     for use in (each for each in root.declarations if isinstance(each, ast.Use)):
         path = used_path(root, use)

@@ -83,7 +83,7 @@ class Suggestions:
         return file.key == "metric" or (bool(file.tokens) and file.tokens[0].text == "expect")
 
     def members(self, family: str) -> Iterator[Item]:
-        """What may stand after `family.`"""
+        """Yield what may stand after `family.`"""
         for name in family_of(family):
             doc = word_meanings.measure_doc(name)
             yield self.word(name.removeprefix(f"{family}."), doc, ItemKind.Field)
@@ -118,7 +118,7 @@ class Suggestions:
             yield self.word(word, attribute_doc(key), ItemKind.Property, f"{word}: ")
 
     def meter_argument(self, meter: str, name: str) -> Iterator[Item]:
-        """What may stand behind `user: ` in a meter."""
+        """Yield what may stand behind `user: ` in a meter."""
         spec = METER_SPECS.usable(meter)
         key = spec.arguments.get(name) if spec else None
         match key.shape if key else None:
@@ -231,7 +231,7 @@ class Suggestions:
 _SIGNS = {"=", ",", "[", "(", "{", ":", "+", "-", "*", "/", "<", ">", "<=", ">=", "==", "!=", ".", ".."}
 _LINKS = {"and", "or", "not", "x", "over", "by", "along", "when", "every", "on", "from", "in"}
 OPERATORS = frozenset(_SIGNS | _LINKS)
-"""A value can't end with these."""
+"""What a value can't end with."""
 
 
 class ExpressionSuggestions(Suggestions):
@@ -455,7 +455,7 @@ class _Completer(ExpressionSuggestions):
             yield from self.keys(block)
 
     def in_head(self, block: OpenBracket) -> Iterator[Item]:
-        """After the keyword of an inner block."""
+        """Yield what may stand after the keyword of an inner block."""
         words = [token.text for token in block.tokens]
         first = words[0]
         if first == "each":
@@ -619,7 +619,7 @@ class _Completer(ExpressionSuggestions):
 
 
 def _number_of(block: OpenBracket, shape: Shape | None, cursor: Cursor) -> Number | None:
-    """Return what a number here has to be, as far as is known; None for anything."""
+    """Return which numbers are meant here, as far as is known; None for any value."""
     last = [token.text for token in cursor.before[-2:]]
     if isinstance(shape, Number):
         return shape

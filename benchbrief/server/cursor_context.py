@@ -105,7 +105,7 @@ class BlockHead:
 
     keyword: str
     words: tuple[str, ...] = ()
-    """What follows the keyword, without texts."""
+    """The words after the keyword, without texts."""
 
     @property
     def name(self) -> str:
@@ -113,7 +113,7 @@ class BlockHead:
 
     @property
     def base(self) -> str:
-        """`ycsb.b`, "" for none."""
+        """What the block is made from: `ycsb.b`; "" for nothing."""
         return "".join(self.words[self.words.index("from") + 1 :]) if "from" in self.words else ""
 
 
@@ -125,7 +125,7 @@ class OpenBracket:
     head: BlockHead = field(default_factory=lambda: BlockHead(""))
     word: str = ""
     tokens: list[TypedToken] = field(default_factory=list)
-    """Since the last attribute or block began."""
+    """The tokens since the last attribute or block began."""
     key: str = ""
     """The attribute whose value the tokens are; for a metric and a parameter, the word itself."""
     keys: dict[str, None] = field(default_factory=dict)

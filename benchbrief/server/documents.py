@@ -104,7 +104,7 @@ _MOST_BROKEN = 20
 
 MOST_SPECS = 1_000
 MOST_ENTRIES = 50_000
-"""Specs on disk, and files and folders, that are looked at for one rename."""
+"""The most specs on disk, and the most files and folders, that are looked at for one rename."""
 
 _NO_SPECS_IN = frozenset({"bench-out", "node_modules", "__pycache__"})
 
@@ -121,7 +121,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class FilePart:
-    """A piece of a file, with the declarations in it, as far as they can be read, and why they can't all be."""
+    """A piece of a file, with the declarations that could be read, and the error if some could not."""
 
     source: Source
     start: int
@@ -150,7 +150,7 @@ class Parsed:
         return span.source in self._starts
 
     def offset(self, span: Span) -> int:
-        """Where a span of one of the parts begins in the file. Raises KeyError for one of another file."""
+        """Return where a span of one of the parts begins in the file. Raises KeyError for a span of another file."""
         return self._starts[span.source] + span.start
 
     def range(self, span: Span) -> types.Range:
@@ -189,27 +189,27 @@ def uri_of(path: Path) -> str:
 
 @dataclass
 class Documents:
-    """All that is known of files; a snapshot of it is what one check sees."""
+    """All that is known of files. Each check sees a snapshot of it."""
 
     root: Path = field(default_factory=Path.cwd)
     folders: tuple[Path, ...] = ()
-    """Those that the editor has open; specs below them may use a file that is edited."""
+    """The folders that the editor has open. Specs in them may use a file that is edited."""
     encoding: Encoding = Encoding.Utf16
     open: dict[Path, Buffer] = field(default_factory=dict)
-    """By resolved path."""
+    """The files that the editor has open, by resolved path."""
     last: dict[Path, Parsed] = field(default_factory=dict)
     """Each file as it was read last, for its parts."""
     good: dict[Path, Parsed] = field(default_factory=dict)
     """Each file as it was when it last had no syntax error."""
     every_user: bool = True
-    """Whether all specs that may use an open file were looked at, where that was asked."""
+    """Whether all specs that may use an open file were looked at; True if nobody asked for that."""
 
     def opened(self, uri: str, version: int | None, text: str) -> None:
         path = path_of(uri, self.root)
         self.open[path.resolve()] = Buffer(uri, path, version, DocumentText(text, self.encoding))
 
     def changed(self, uri: str, version: int | None, changes: list[types.TextDocumentContentChangeEvent]) -> None:
-        """Raises KeyError for a document that is not open."""
+        """Apply changes of the client's to an open document. Raises KeyError for one that is not open."""
         path = path_of(uri, self.root)
         text = self.open[path.resolve()].text
         for change in changes:

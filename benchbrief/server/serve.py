@@ -38,7 +38,7 @@ from benchbrief.server.spec_view import View, Views
 
 class BenchProtocol(LanguageServerProtocol):
     documents: Documents
-    """The server's: what its client has open."""
+    """What the client has open."""
 
     @property
     def was_shut_down(self) -> bool:
@@ -124,7 +124,7 @@ class BenchServer(LanguageServer):
                 self._publish(checked)
 
     async def newest(self) -> Checked | None:
-        """What was found in the documents as they are now."""
+        """Wait for a check that is under way, and return what was found."""
         if self._checking is not None:
             await asyncio.shield(self._checking)
         return self.checked
@@ -378,7 +378,7 @@ _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages b
 
 
 class _Bounded(io.BufferedReader):
-    """Standard input that refuses messages longer than any spec: room for a whole message is made before it
+    """Standard input that refuses messages longer than any spec, since room for a whole message is made before it
     has come."""
 
     def read(self, size: int | None = -1, /) -> bytes:

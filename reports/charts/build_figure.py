@@ -90,7 +90,8 @@ def _ends(d: DrawnSeries, text: Callable[[float], str], words: Words) -> str:
 
 
 def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
-    """Return the rates at which a line's promise was broken, and those that the generator could not offer."""
+    """Return sentences on the rates at which a line's promise was broken, and on those that the generator could
+    not offer."""
     hollow = [p.x for p in d.trace.points if p.hollow and p.y is not None]
     late = [p.x for p in d.trace.points if p.late and p.y is not None]
     by_search = {
@@ -105,7 +106,7 @@ def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
 
 
 def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
-    """Return the highest of the series of one quantity on one axis; with the quantity's name where there
+    """Return a sentence on the highest series of each quantity on each axis. It names the quantity if there
     are several."""
     lines = [d for d in drawn if d.trace.mark != "rule"]
     groups: dict[tuple[bool, str], list[DrawnSeries]] = {}
@@ -121,7 +122,7 @@ def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
 
 
 def _finding(compared: Sequence[DrawnSeries], words: Words) -> str:
-    """Return the highest series at the points that all have; "" where less than half of the points have them all."""
+    """Return which series is the highest at the points that all have; "" if these are less than half of the points."""
     values = [{k: p.y for k, p in zip(d.labels, d.trace.points, strict=True) if p.y is not None} for d in compared]
     keys = list(dict.fromkeys(label for d in compared for label in d.labels))
     common = [key for key in keys if all(key in of_one for of_one in values)]
@@ -154,8 +155,8 @@ def _leader(values: Sequence[float]) -> int | None:
 
 
 def _times(points: Sequence[Sequence[float]], leader: int, words: Words) -> str:
-    """Return the ratio of the leader's value to the next one over all points; "" if a ratio has no meaning: with
-    zero, negative or equal values."""
+    """Return by how many times the leader exceeds the next series, as a range over all points. It is "" if one of the
+    next values is not above zero, or if the values are about equal."""
     next_ones = [max(v for place, v in enumerate(values) if place != leader) for values in points]
     if min(next_ones) <= 0:
         return ""
@@ -165,7 +166,7 @@ def _times(points: Sequence[Sequence[float]], leader: int, words: Words) -> str:
 
 
 def _three_digits(value: float) -> str:
-    """Return 1.00, 12.3, 1,230."""
+    """Write a number with three digits: 1.00, 12.3, 1,230."""
     rounded = to_digits(value, 3)
     return fixed(rounded, max(0, 2 - magnitude(rounded)))
 
@@ -173,8 +174,8 @@ def _three_digits(value: float) -> str:
 def staircase_axis(
     figure: plan.FigureElement, x_dim: str | None, results: Results
 ) -> tuple[str | None, dict[str, tuple[plan.LabelledKey, ...]]]:
-    """Return what the x axis shows, and its keys where these are the rates of a staircase's steps in place of their
-    numbers. They are when every drawn experiment has the same steps."""
+    """Return what the x axis shows. If all drawn experiments have the same staircase, it shows the rates of the steps
+    and not their numbers. The keys for that come second."""
     if x_dim != "phase":
         return x_dim, {}
     names = {cell.experiment for series in figure.series for cell in results.cells_behind(series.query)}
@@ -189,7 +190,7 @@ def staircase_axis(
 
 
 def axis_scale(drawn: Sequence[DrawnSeries]) -> Scale:
-    """Return the scale of an axis's values, without marks on the x axis."""
+    """Return the scale for the values of an axis. Marks on the x axis do not count."""
     units = {d.series.query.unit for d in drawn if not d.upright}
     if len(units) != 1:
         return Scale(1.0, "")
@@ -238,7 +239,7 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale) -> str:
 
 
 FEWEST_FOR_INTERVAL = 3
-"""Repeats. Student's interval of two is nine times as wide as they lie apart, and fills the plot."""
+"""In repeats. With two, Student's interval is nine times as wide as their distance, and fills the plot."""
 _MOST_REASONS = 3
 """The most kinds of reasons for gaps in a footnote; the disclosure has all."""
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
@@ -263,7 +264,7 @@ class Drawing:
 
 @dataclass
 class _Remarks:
-    """The material of a figure's footnotes, gathered over its traces."""
+    """What a figure's footnotes are made of, gathered over its traces."""
 
     notes: dict[str, None] = field(default_factory=dict)
     missing: int = 0
@@ -284,7 +285,7 @@ class _Remarks:
 
 
 def fits_half(figure: plan.FigureElement) -> bool:
-    """Return whether half of the page's width is enough for the figure: not for panels side by side."""
+    """Return whether the figure fits half of the page's width. Panels side by side do not."""
     if len(_keys(figure, figure.panel_dim)) > 1:
         return False
     bars = [s for s in figure.series if s.mark == "bar"]
@@ -360,7 +361,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
 
 
 def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[plan.LabelledKey, ...]]:
-    """Return the figure's keys, with those that only the results have: of time and of nodes."""
+    """Return the figure's keys, with those that only the results have: times and nodes."""
     keys = dict(figure.keys)
     for series in figure.series:
         for dim in (series.x_dim, series.color_dim, figure.panel_dim):
@@ -513,9 +514,10 @@ def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKi
 def _interval(
     series: plan.Series, values: Sequence[float], drawn: float, results: Results
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return Student's interval around the drawn value, at the brief's level, as wide as the repeats' own values say.
+    """Return Student's interval around the drawn value, at the brief's level. Its width is from the repeats'
+    own values.
 
-    The value is of all repeats (a ratio of means, a percentile of merged histograms), and may differ from
+    The value is computed over all repeats (a ratio of means, a percentile of merged histograms), and may differ from
     their mean.
     """
     low, high = t_interval(len(values), drawn, statistics.stdev(values), strictest_level(results.plan))

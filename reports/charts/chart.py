@@ -31,8 +31,8 @@ class ChartPoint:
     """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval.
     `repeats`: values of single repeats, drawn where they are too few for an interval.
 
-    An `upright` point is the place of a rule on the x axis. A `hollow` one is a rate that did not keep its promise, a
-    `late` one a rate of which nothing is known, as the load generator was late.
+    An `upright` point is the place of a rule on the x axis. A `hollow` one is a rate that did not keep its promise. A
+    `late` one is a rate at which the load generator was late, so that nothing is known of it.
     """
 
     x: float
@@ -50,7 +50,7 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class RefusedPlace:
-    """A place on the x axis where no value stands: the promise was broken, or the load was `beyond` the generator."""
+    """A rate on the x axis that has no value: the promise was broken there, or the load was `beyond` the generator."""
 
     x: float
     beyond: bool
@@ -71,12 +71,12 @@ class Trace:
     dashed: bool = False
     loose: bool = False
     counted: bool = False
-    """Whether its values are numbers of things, such as nodes."""
+    """Whether its values count things, such as nodes."""
     refused: tuple[RefusedPlace, ...] = ()
 
     @property
     def whole(self) -> bool:
-        """Whether it is written without decimals, also beside a series that has them: 3 nodes beside 4.74."""
+        """Whether it is written without decimals, even beside a series that has them: 3 nodes beside 4.74."""
         return self.counted and all(p.y is None or p.y == int(p.y) for p in self.points)
 
     @property
@@ -189,7 +189,7 @@ def log_ticks(values: Iterable[float], base: int) -> Ticks:
 
 
 def _log_ticks_between(values: Sequence[float], steps: Sequence[float]) -> Ticks:
-    """Return the steps that the values lie between, at least three."""
+    """Return ticks from the step at or below the smallest value to the one at or above the largest, at least three."""
     low = max((i for i, step in enumerate(steps) if step <= min(values) * (1 + 1e-9)), default=0)
     high = next((i for i, step in enumerate(steps) if step >= max(values) * (1 - 1e-9)), len(steps) - 1)
     low = min(low, len(steps) - 3)
@@ -239,7 +239,7 @@ def _trimmed(value: float, among: Sequence[float]) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Estimate the pixels: full-width characters are as wide as high, others about 0.6 of it."""
+    """Estimate a text's width in pixels: full-width characters are as wide as high, others about 0.6 of that."""
     wide = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else _NARROW.get(c, 0.58) for c in text)
     return wide * size
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart
 
 _WIDEST = 1200.0
-"""Pixels of a text, beyond any figure: the converter takes minutes for a text of thousands of characters."""
+"""The most pixels of a text, wider than any figure. The converter takes minutes for thousands of characters."""
 _TITLE = 30
 """Pixels for a chart's own title, which a page writes beside its figure."""
 _CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
@@ -261,7 +261,8 @@ def _cross(trace: Trace, size: float) -> dict[str, Any]:
 
 
 def _refused(plot: Plot, trace: Trace) -> list[Any]:
-    """Return the marks inside the x axis of rates without a value: hollow points, and crosses for the generator's."""
+    """Return marks inside the x axis for rates without a value: hollow points for broken promises, and crosses for
+    rates beyond the load generator."""
     alt = _altair()
     x, found = plot.x_pixel(), []
     for beyond in (False, True):

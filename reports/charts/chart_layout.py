@@ -43,7 +43,7 @@ class LegendItem:
 
 @dataclass(frozen=True)
 class Frame:
-    """A panel among others: the space at its sides, its sides with axis numbers, and the lines for a heading."""
+    """A panel among several: the space at its sides, the sides with axis numbers, and the lines of its heading."""
 
     left: float
     right: float
@@ -197,8 +197,8 @@ class Plot:
         return [point.mark + text if text else text for point, text in zip(trace.points, texts, strict=True)]
 
     def bar(self, place: int, of: int, index: float) -> tuple[float, float]:
-        """Return left and right edge of the bar of the `place`-th of `of` series in a category, as the renderer's
-        band scales do."""
+        """Return the left and right edges of a bar, as the renderer's band scales place it: series `place` of `of`, in
+        the category `index`."""
         slot = self.width / len(self.chart.x.categories)
         room = slot * (1 - SLOT_GAP)
         step = room / (of - BAR_GAP)
@@ -223,13 +223,14 @@ class Plot:
 
 
 def needs_legend(chart: Chart) -> bool:
-    """Return whether a legend is needed: not for a single series that the axis names."""
+    """Return whether the chart needs a legend. A single series that the axis names needs none."""
     first, *others = chart.traces
     return bool(others) or (first.mark == "curve" and not chart.left.startswith(first.name))
 
 
 def legend(chart: Chart, width: float, left: float, below: float) -> tuple[LegendItem, ...]:
-    """Return its items in rows that end `below` 0, from `left` on and as wide as `width`."""
+    """Return the items of the legend, in rows that begin at `left` and are about `width` wide. The last row ends
+    at `below`."""
     items: list[LegendItem] = []
     x, row = 0.0, 0
     for series, trace in enumerate(chart.traces):
@@ -278,9 +279,9 @@ def heading_lines(text: str, width: float) -> list[str]:
 
 
 def _fitting(word: str, width: float) -> list[str]:
-    """Part a word that is wider than a line: behind a stroke of its own if one is there, else by a hyphen.
+    """Split a word that is wider than a line: at a `-`, `_`, `/` or `.` in it, else with a hyphen.
 
-    What would be on the fourth line is left in one: a heading has three.
+    After three parts, the rest stays whole, since a heading has three lines.
     """
     found: list[str] = []
     while len(found) < 3 and text_width(word, TEXT) > width and not _BROKEN_ANYWHERE.search(word):
@@ -304,7 +305,8 @@ def _extent(traces: Sequence[Trace]) -> list[float]:
 
 
 def bar_text(value: float | None, among: Sequence[float]) -> str:
-    """Write a number with the size and decimals of all of them: three digits for the largest, two for the smallest."""
+    """Write a number with the letter and the decimals that suit all numbers `among` which it stands: three digits for
+    the largest, two for the smallest."""
     if not value:
         return "" if value is None else "0"
     sizes = [abs(v) for v in among if v]
@@ -334,7 +336,7 @@ def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
 
 @dataclass(frozen=True)
 class ChartText:
-    """`series`: the one that it names, if any."""
+    """A text of a chart. `series` is the place of the series that it names, if any."""
 
     text: str
     x: float

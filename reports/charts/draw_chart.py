@@ -143,8 +143,8 @@ def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter:
 def lower_drawing(
     charts: Sequence[Chart], drawn: DrawnFigure, font: str, converter: Converter, gaps: Gaps
 ) -> Callable[[float], str]:
-    """Return a function that redraws the charts at a share of their height, with texts of the same size, and numbers
-    written as now. It keeps the charts where that fails, and panels as high as they are at least."""
+    """Return a function that redraws the charts at a share of their height, with texts and numbers as they are now. If
+    that fails, it returns the present drawing. Several panels never get lower."""
     written = locale()
 
     def lower(share: float) -> str:

@@ -22,8 +22,8 @@ _AS_IT_IS = Scale(1.0, "")
 class Detail:
     """A measured point in base units. `key` is its place along the dimension of the series.
 
-    `repeats` and `cells` are those behind it, as far as they have a result. `x` is a curve's other value, `mark`
-    that of its point.
+    `repeats` counts the repeats with a result, and `cells` has the ids of their cells. `x` is a curve's other value,
+    and `mark` the mark of its point.
     """
 
     key: str
@@ -50,7 +50,7 @@ class DrawnSeries:
     named: bool = False
     """Whether its name says its value."""
     along: str = ""
-    """The dimension that the keys of its points are of."""
+    """The dimension of its points' keys."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class DrawnSeries:
 
     @property
     def searched(self) -> bool:
-        """Whether its values are made of searched rates."""
+        """Whether its values come from searched rates."""
         return any(read.view == "sustained" for read in self.series.query.reads or ())
 
     @property
@@ -102,7 +102,8 @@ def event_rules(
 
 
 def value_writers(drawn: Sequence[DrawnSeries]) -> list[Callable[[float], str]]:
-    """Return how to write the values of each series: equal decimals on one axis; a mark, or whole counts, by itself."""
+    """Return a function for each series that writes its values: with equal decimals on one axis; for a mark or whole
+    counts, each number by itself."""
     axes = {
         right: column_writer(
             [p.y for d in drawn if d.trace.right == right and d.trace.mark != "rule" for p in d.trace.points]
@@ -114,7 +115,7 @@ def value_writers(drawn: Sequence[DrawnSeries]) -> list[Callable[[float], str]]:
 
 
 def column_writer(values: Iterable[float | None]) -> Callable[[float], str]:
-    """Return how to write compared numbers: with the same decimals."""
+    """Return a function that writes numbers with the same decimals, to be compared."""
     decimals = decimals_for(values)
     return lambda value: in_column(value, decimals)
 

@@ -52,7 +52,7 @@ def with_verdicts(
     kind: XKind,
     results: Results,
 ) -> Trace:
-    """Return a line over searched rates with the verdict on each: of its points, and of rates without a value."""
+    """Return a line over searched rates with the search's verdicts: on its points, and on rates without a value."""
     if series.x_dim != "target" or trace.mark != "line" or kind == "category":
         return trace
     behind = _behind(series, where, results)
@@ -119,7 +119,7 @@ def _notes_on_verdicts(drawn: Sequence[DrawnSeries], words: Words) -> Iterator[s
 def _limit_rules(
     figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
 ) -> Iterator[DrawnSeries]:
-    """Yield a level line in each panel for each limit of a promise that a line of the figure has the measure of."""
+    """Yield a level line in each panel for each limit of a promise whose measure is one of the figure's lines."""
     for panel in panels:
         found: dict[tuple[float, str], DrawnSeries] = {}
         for line in _lines(figure):
@@ -198,7 +198,7 @@ def _promised(places: Mapping[Curve, None], results: Results) -> list[Promised]:
 
 
 def _measures(query: plan.Query, limit: plan.PromiseLimit, of: plan.Plan) -> bool:
-    """Return whether a query is what the promise limits, and nothing that is computed of it."""
+    """Return whether a query is the very measure that the promise limits, and not something computed from it."""
     metrics = {metric.name: metric.query.text for metric in of.metrics}
     text = query.text
     while text in metrics and metrics[text] != text:
@@ -230,7 +230,8 @@ def _rule(
 
 
 def _color(line: plan.Series, each: Promised, results: Results) -> int | None:
-    """Return the colour that the line has of the hardware or workload, as `build_figure.py` gives it."""
+    """Return the palette's place for the hardware or workload that the line's colour stands for, as `build_figure.py`
+    chooses it; None if it stands for neither."""
     if line.color_dim == "hardware":
         return list(results.plan.hardware).index(each.hardware)
     return list(results.plan.workloads).index(each.workload) if line.color_dim == "workload" else None

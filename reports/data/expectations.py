@@ -24,17 +24,18 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class JudgedExpectation:
-    """`numbers` are the deciding places, with their compared values; "" when there are none. `decided` is whether the
-    repeats decide it; None where none can. Where they do not, `numbers` has the intervals too."""
+    """An expectation with its verdict. `numbers` names the deciding places with their compared values; "" if there
+    are none. `decided` is whether the repeats decide it; None where none can. If they do not, `numbers` has the
+    intervals too."""
 
     expect: Expect
     verdict: _Verdict
     numbers: str
     decided: bool | None
     places: int = 1
-    """Those that it is asked at."""
+    """The number of places at which the condition is asked."""
     is_bound: bool = False
-    """Whether it is unknown as a search knows a rate from one side only."""
+    """Whether the verdict is unknown because a search knows a rate from one side only."""
 
 
 def judge_expectations(results: Results) -> list[JudgedExpectation]:

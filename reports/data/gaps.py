@@ -1,7 +1,7 @@
-"""Makes each part of a brief on its own: one that can't be made leaves its place with a reason, and the brief comes.
+"""Makes each part of a brief on its own. If one can't be made, its place has the reason, and the brief is still made.
 
-This is the only place of the reports that goes on after an error. Under BENCH_STRICT, as in the tests, and under
-BENCH_TRACEBACK, it goes on only after what is foreseen, so that a mistake of ours shows.
+This is the only place in the reports that goes on after an error. Under BENCH_STRICT, as in the tests, and under
+BENCH_TRACEBACK, it goes on only after foreseen errors, so that a mistake of ours shows.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ class Gaps:
         anchor: str = "",
         is_drawing: bool = False,
     ) -> Made | MissingPart:
-        """Return what `make` returns, or the gap in its place. `part` is its identity in the brief, and `named` what
-        kind of part it is, and its number or name there.
+        """Return what `make` returns, or the gap in its place. `part` identifies it in the brief; `named` is what kind
+        of part it is, and its number or name there.
 
-        Raises what is no matter of a part: a user's mistake in the report, and a file that can't be read or written.
+        Raises errors that do not concern one part alone: a user's mistake in the report, and a file that can't be read
+        or written.
         """
         if part in self._found:
             return self._found[part]
@@ -64,12 +65,12 @@ class Gaps:
             return self._found.setdefault(part, MissingPart(kind, " ".join(name), text, is_ours, anchor, is_drawing))
 
     def each(self, part: Hashable, make: Callable[[], Iterable[Made]], *named: str) -> tuple[Made, ...]:
-        """Return all that `make` gives, or nothing of it."""
+        """Return everything that `make` yields, or nothing if any of it can't be made."""
         made = self.made(part, lambda: tuple(make()), *named)
         return () if isinstance(made, MissingPart) else made
 
     def tried(self, make: Callable[[], Made], instead: Made) -> Made:
-        """Return what `make` returns, or what the brief has already."""
+        """Return what `make` returns; `instead` if it fails."""
         try:
             return make()
         except Exception as error:

@@ -156,7 +156,7 @@ def published(results: Results) -> Iterator[Published]:
 
 
 def _written(value: float) -> str:
-    """Write with the decimals of the source."""
+    """Write a number with the decimals of the source."""
     return fixed(value, len(f"{value:f}".rstrip("0").partition(".")[2]))
 
 
@@ -173,8 +173,8 @@ def _label(results: Results, dim: str, name: str) -> str:
 def _computed(
     results: Results, metric: p.Metric, known: dict[str, str], *, ranged: bool
 ) -> tuple[p.Query | None, p.Query | None, dict[str, DimKey]]:
-    """Return the query for the metric over the imported figures, if its dimensions match the source's; for a range,
-    the lowest and the highest over the others. Then the keys."""
+    """Return the query for the metric over the imported figures, if its dimensions match the source's, and its keys. A
+    range has two queries: for the lowest and the highest value over the other dimensions."""
     over = [dim for dim in metric.query.dims if dim not in known]
     query, high = metric.query, None
     if over and ranged:

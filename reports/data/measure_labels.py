@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?=,|$)")
 """The form of a metric's name: `steady_rate`."""
 _CJK = "[\u2e80-\u9fff\uff00-\uffef]"
 _SEPARATOR = re.compile(rf"^, |(?<={_CJK}), |, (?={_CJK})")
-"""Between a measure and its fixed keys. A comma inside a name outside Japanese belongs to the name."""
+"""What stands between a measure and its fixed keys. Outside Japanese, a comma inside a name belongs to the name."""
 
 
 def readable_label(label: Label, words: Words) -> str:
@@ -32,7 +32,7 @@ def readable_label(label: Label, words: Words) -> str:
 
 
 def _worded(label: Label, words: Words, *, within: bool = False) -> str:
-    """Return a label within a sentence. Several parts have parentheses `within` a calculation."""
+    """Return a label within a sentence. `within` a calculation, a label of several parts has parentheses."""
     if isinstance(label, str):
         text = _readable(label, words)
         return text if text == label else text[0].lower() + text[1:] if text[1:2].islower() else text

@@ -21,7 +21,7 @@ from benchbrief.results.store.searched_doubts import Bound, Doubt
 
 @dataclass(frozen=True)
 class Backlink:
-    """From a row of the appendix to where it is shown: a number in a text, or an element."""
+    """A link from a row of the appendix to a place where it is shown: a number in a text, or an element."""
 
     label: str
     anchor: str
@@ -29,9 +29,9 @@ class Backlink:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """What is computed alike from the same cells; `measurements` name their lines.
+    """A line of the appendix: values computed alike from the same cells. `measurements` name the lines of the cells.
 
-    In a compact appendix, all `values` of a figure, a table, a box or a section's texts.
+    In a compact appendix, a line has all `values` of a figure, a table, a box or a section's texts.
     """
 
     id: str
@@ -154,7 +154,7 @@ class NumberEntry(_Part):
     at: dict[str, DimKey] = {}
     cells: tuple[str, ...]
     remarks: tuple[str, ...] = ()
-    """What is not known of the searched rates behind it."""
+    """Sentences on what is not known of the searched rates behind it."""
     bound: Bound | None = None
     """Whether the true value may be larger or smaller than a search says: `shown` begins with a sign then. None in an
     early file."""
@@ -162,9 +162,9 @@ class NumberEntry(_Part):
     """Whether the searches behind it decided with their confidence."""
     printed: PrintedBy
     letters: str = ""
-    """Of a comparison: contenders with a letter in common do not differ by any test."""
+    """The letters of a contender in a comparison. Contenders that share a letter do not differ by any test."""
     linked: bool = True
-    """Whether the page marks it. It does not inside an author's link."""
+    """Whether the page marks the number. It marks none inside an author's link."""
 
     @property
     def doubt(self) -> Doubt:
@@ -223,19 +223,19 @@ class NumbersFile(_Part):
     figures: tuple[FigureEntry, ...]
     cells: dict[str, CellEntry]
     page_sha256: str = ""
-    """Of the whole HTML page, with words and drawings; "" in an early file."""
+    """The SHA-256 of the whole HTML page, with words and drawings; "" in an early file."""
     journal_bytes: int = 0
     """How much of the run's journal the tables were built from; 0 in an early file."""
     journal_sum: str = ""
     """The sum over that part of the journal (`runners/journal/journal_file.py`), which shows changes."""
 
     not_made: tuple[str, ...] = ()
-    """What of the brief could not be made, each with its reason: its numbers are lacking."""
+    """The parts of the brief that could not be made, each with its reason. Their numbers are missing."""
 
     def in_order(self, shown: Mapping[str, bool]) -> NumbersFile:
-        """Return the file with the numbers in the order of a page, and whether the page marks them.
+        """Return the file with its numbers in the order of a page, and with whether the page marks them.
 
-        Drops those that it does not show.
+        Numbers that the page does not show are left out.
         """
         known = {number.id: number for number in self.numbers}
         numbers = tuple(known[i].model_copy(update={"linked": linked}) for i, linked in shown.items())
@@ -245,7 +245,7 @@ class NumbersFile(_Part):
         return self.model_dump_json(indent=1) + "\n"
 
     def written(self, cells: Iterable[tuple[str, CellEntry]]) -> Iterator[bytes]:
-        """Yield the file with these cells in place of its own, piece by piece: they are most of a large one."""
+        """Yield the file in pieces, with these cells in place of its own. Cells are most of a large file."""
         head, _, tail = self.model_copy(update={"cells": {}}).json_text().partition(f"{_CELLS}}},")
         yield f"{head}{_CELLS}".encode()
         pending, comma = iter(cells), ""

@@ -209,13 +209,14 @@ class Results:
         self._reasons: dict[str, dict[tuple[DimKey, ...], str]] = {}
         self._behind: dict[str, list[tuple[ReportedCell, dict[str, DimKey]]]] = {}
         self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[DimKey, ...], tuple[ReportedCell, ...]]] = {}
-        """By the dims that are asked for: a large brief asks thousands of times."""
+        """The cells behind each key, by the SQL of a query and by the dims that are asked for. A large brief asks
+        thousands of times."""
         self._rows_by: dict[tuple[str, tuple[int, ...]], dict[tuple[DimKey, ...], list[tuple[DimKey, ...]]]] = {}
         self._doubts: dict[str, dict[tuple[DimKey, ...], Doubt]] = {}
         self._made: dict[Callable[[Results], Any], Any] = {}
 
     def once(self, make: Callable[[Results], Made]) -> Made:
-        """Compute something of these results once for all places of a brief."""
+        """Return what `make` computes from these results. It is computed once, for all places of a brief."""
         if make not in self._made:
             self._made[make] = make(self)
         made: Made = self._made[make]
@@ -234,7 +235,7 @@ class Results:
         return {**self._read[query.sql], **quoted} if quoted else self._read[query.sql]
 
     def _quoted(self, query: Query) -> dict[tuple[DimKey, ...], float]:
-        """Return the published values for what the query does not give."""
+        """Return the published values at keys for which the query gives no value."""
         if query.quote is None or not self._published_values:
             return {}
         known = {keys for keys, value in self._read[query.sql].items() if value is not None}
@@ -252,8 +253,8 @@ class Results:
         return next(iter(self.spread(query, **where)), None)
 
     def doubt(self, query: Query, high: Query | None, where: Mapping[str, DimKey]) -> Doubt:
-        """Return the doubt of a value that rests on searches for a promise. Of a range up to `high`, return whether an
-        end of it is in doubt. A missing value has none."""
+        """Return the doubt in a value that rests on searches for a promise. A range up to `high` is in doubt if one of
+        its ends is. There is none in a missing value."""
         ends = [query, high] if high else [query]
         if not self.promises or any(self.at(end, **where) is None for end in ends):
             return KNOWN
@@ -272,8 +273,8 @@ class Results:
         return self._doubts[query.sql]
 
     def known_from_both_sides(self, query: Query) -> dict[tuple[DimKey, ...], float | None]:
-        """Return the rows of a condition: None where it would be another one beyond a rate that a search knows from
-        one side."""
+        """Return the rows of a condition. A row is None if a search knows a rate from one side only, and another rate
+        on the other side would change the outcome."""
         known = self._doubts_of(query)
         return {keys: None if known.get(keys, KNOWN).bound else value for keys, value in self.rows(query).items()}
 
@@ -283,7 +284,7 @@ class Results:
         return [v for keys in self._rows_at(query, where) if (v := rows[keys]) is not None]
 
     def _rows_at(self, query: Query, where: Mapping[str, DimKey]) -> Sequence[tuple[DimKey, ...]]:
-        """Return the keys of the rows that have these ones. A figure along time asks for each of thousands."""
+        """Return the keys of all rows that match these keys. A figure along time asks for each of thousands."""
         rows = self.rows(query)
         if rows is not self._read[query.sql]:  # some are published
             return _matching(query, rows, where)
@@ -327,7 +328,7 @@ class Results:
         return self.not_needed(query, **where)
 
     def _not_chosen(self, query: Query, where: Mapping[str, DimKey]) -> list[ReportedCell]:
-        """Return the cells of curves whose adaptive ramp has not chosen the load that `where` has."""
+        """Return the cells of curves whose adaptive ramp has not chosen the load in `where`."""
         curves: dict[Curve, list[ReportedCell]] = {}
         for cell in self.cells_behind(query, **where) if {"threads", "target"} & set(where) else ():
             if self.plan.experiments[cell.experiment].adaptive:
@@ -359,7 +360,7 @@ class Results:
         return list(reasons) or [self.words["no_value" if self._planned(query, **where) else "not_planned"]]
 
     def _not_done(self, query: Query, where: Mapping[str, DimKey]) -> list[str]:
-        """Return the names of operations that the query reads and the only workload there does not do."""
+        """Return the names of operations that the query reads, and that the only workload at these keys does not do."""
         workloads = {str(place["workload"]) for place in self._places_at(where)}
         done = self.plan.workloads[workloads.pop()].operations if len(workloads) == 1 else ()
         wanted = dict.fromkeys(str(key) for read in reads_of(query) for key in read.keys.get("operation", ()))
@@ -367,7 +368,7 @@ class Results:
         return [self.words.get(f"operation_{each}", each) for each in wanted if done and each not in done]
 
     def _planned(self, query: Query, **where: DimKey) -> bool:
-        """Return whether each of the query's measures has cells there, at any load."""
+        """Return whether each of the query's measures has planned cells at these keys, at any load."""
         there = self._places_at(where)
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
 
@@ -376,7 +377,7 @@ class Results:
 
     @cached_property
     def _places(self) -> list[dict[str, DimKey]]:
-        """Each place that the plan has cells at, once."""
+        """Each combination of experiment, hardware and workload that has planned cells, once."""
         found = dict.fromkeys(tuple(at[dim] for dim in CURVE) for _, at in self._points)
         return [dict(zip(CURVE, keys, strict=True)) for keys in found]
 
@@ -402,8 +403,8 @@ class Results:
 
     @cached_property
     def loads(self) -> Mapping[str, OfferedLoad]:
-        """The load of each good cell with an offered load. None is known of published figures: a published saturation
-        stands at any load above it."""
+        """The load of each good cell with an offered load, by the cell's id. Published figures have none: a published
+        saturation stands at any load above it."""
         if self.published:
             return {}
         text = (
@@ -517,13 +518,13 @@ def find_unasked(results: Results) -> dict[str, frozenset[str]]:
 
 
 def asked_cells(results: Results) -> list[ReportedCell]:
-    """Return all planned cells but such candidates, and those that were not chosen."""
+    """Return all planned cells, except candidates that a search or ramp would still ask for, or has left out."""
     open_ids = frozenset[str]().union(*results.once(find_unasked).values())
     return [c for c in results.cells if c.cell_id not in open_ids and _code(c, results) not in _LEFT_OUT]
 
 
 def name_candidates(experiment: str, results: Results) -> str:
-    """Return what stands for the candidates that an experiment would still ask for."""
+    """Return the words that stand for all candidates that an experiment would still ask for."""
     key = "d_unasked_rates" if results.plan.experiments[experiment].promise else "d_unasked_points"
     return results.words[key].format(experiment=experiment)
 

@@ -14,11 +14,11 @@ from benchbrief.reports.data.view_model import NumberSource
 from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
-"""A point in brackets: who writes it asks for it."""
+"""A load in brackets. Who writes it asks for that point."""
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
-    """Return the table without the points of a ramp at which no value is due: neither along its lines nor across."""
+    """Return the table without the points of a ramp at which no value is due, along its lines and across."""
     due = tuple(line for line in element.lines if not (line.query and _is_not_needed(line.query, results)))
     element = element.model_copy(update={"lines": due or element.lines})
     queries = [line.query for line in element.lines if line.query]
@@ -70,7 +70,7 @@ class Columns:
         }
 
     def _own(self, table: p.TableElement) -> dict[str, Column]:
-        """Return one scale and one number of decimals for all lines of a unit."""
+        """Return a column for each unit: one scale and one number of decimals for all of its lines."""
         by_unit: dict[str, list[float | None]] = {}
         for line in table.lines:
             if line.query and not line.format:

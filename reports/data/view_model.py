@@ -383,7 +383,7 @@ class ReportView:
     legal: Markup | None
     provenance: ProvenanceView
     numbers: NumbersFile
-    """For the side file, and not on the page. It has no cells."""
+    """For the side file, and not on the page. They come without their cells."""
     cells: Callable[[], Iterable[tuple[str, CellEntry]]]
     """Returns the cells behind the numbers. Nothing else can be asked of the store while they are read."""
     simulated: bool = False
@@ -399,4 +399,4 @@ class ReportView:
     keywords: tuple[str, ...] = ()
     legal_notes: tuple[Footnote, ...] = ()
     gaps: tuple[MissingPart, ...] = ()
-    """What of the brief could not be made."""
+    """The parts of the brief that could not be made."""

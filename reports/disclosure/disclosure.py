@@ -134,7 +134,7 @@ class End(NamedTuple):
     lasted_s: float
     cut_s: float | None
     correlation: float | None
-    """The highest of batches that follow each other, of throughput and of latency."""
+    """The highest correlation between successive batches, of throughput or of latency."""
 
 
 def disclose_steadiness(results: Results) -> Iterator[Item]:
@@ -183,13 +183,13 @@ def _counts(experiment: p.Experiment, ends: list[End], results: Results) -> Iter
 
 
 def _times(seconds: list[float], results: Results) -> str:
-    """Return a time, or from which to which they are."""
+    """Write times as one duration, or as a range."""
     low, high = duration(min(seconds)), duration(max(seconds))
     return low if low == high else results.words["d_until_times"].format(low=low, high=high)
 
 
 def disclose_spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield what a disclosure says of an experiment's arrivals; nothing of a closed loop, nor of a tool's only way."""
+    """Yield sentences on an experiment's arrivals; none for a closed loop, or for a tool that has only one way."""
     words, arrivals = results.words, experiment.arrivals
     tools = {cell.tool.driver for cell in results.plan.cells if cell.experiment == experiment.name}
     spec = next((found for tool in tools if (found := TOOL_SPECS.usable(tool))), None)
@@ -203,7 +203,7 @@ def disclose_spacing(experiment: p.Experiment, results: Results) -> Iterator[str
 
 
 def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield what the spec, or the tool's usual way, says of when operations are due and of what may be missing."""
+    """Yield sentences on when operations are due and which may be missing, by the spec or the tool's default."""
     words = results.words
     spacings = {
         "rates": words.locale.listed([quantity(rate, "ops/s") for rate in arrivals.rates]),
@@ -232,7 +232,7 @@ def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experimen
 
 
 def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield the most that a run had of each number by which a load generator judges itself."""
+    """Yield the highest value of each measure by which a load generator judges itself."""
     disclosed = {name: said for name, said in spec.measures.items() if said.disclosed}
     if not disclosed:
         return
@@ -325,7 +325,7 @@ def _promised(found: Promised, results: Results) -> str:
 
 
 def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
-    """Return how many of the runs at a rate kept the promise, with those apart whose load generator was late."""
+    """Return how many of the runs at a rate kept the promise. Runs with a late load generator are counted apart."""
     key = "d_rate_unknown" if late == runs else "d_rate_late" if late else "d_rate_runs"
     return words[key].format(rate=points([rate]), met=met, n=runs - late, late=late)
 
@@ -386,7 +386,7 @@ def _goes_around_cache(plan: p.Plan, database: p.DatabaseKey) -> bool:
 
 
 def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
-    """Return whether the data lie on a file system in memory, as the hosts say: it has no other storage."""
+    """Return whether the data lie on a file system in memory, by the facts of the hosts."""
     found = results.plan.databases.get(database)
     names = (f"filesystem of {found.path}", "filesystem") if found is not None else ()
     kinds = {fact.value for fact in results.observed if fact.kind == "host" and fact.name in names}
@@ -394,7 +394,7 @@ def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
 
 
 def _smallest_memory(hardware: p.Hardware, results: Results) -> float | None:
-    """Return the bytes; None where some host's are unknown."""
+    """Return the memory of the smallest host in bytes; None if that of any host is unknown."""
     of_hosts: dict[str, float] = {}
     for fact in results.observed:
         if fact.kind == "host" and fact.name in _MEMORY and fact.node in hardware.hosts:
@@ -406,7 +406,8 @@ def _smallest_memory(hardware: p.Hardware, results: Results) -> float | None:
 
 
 def disclose_overlaps(results: Results) -> Iterable[Item]:
-    """Return a sentence for all experiments in which the same was allowed beside a measurement."""
+    """Yield a sentence for each kind of work that may go on beside a measurement, with the experiments that
+    allow it."""
     words = results.words
     found: dict[str, list[str]] = {}
     for experiment in results.plan.experiments.values():
@@ -431,7 +432,8 @@ def _key(experiment: Experiment, results: Results) -> str:
 def build_disclosure(
     results: Results, gaps: Gaps, *, facts_shown: bool, reports_from: Mapping[str, str] | None
 ) -> DisclosureView:
-    """`facts_shown`: the report has a table of the hosts' facts, so the disclosure has none.
+    """Return the test disclosure. `facts_shown`: the report has a table of the hosts' facts, so the disclosure
+    has none.
 
     `reports_from`: the files of reports and metrics, if not the run's own spec, with their SHA-256.
     """

@@ -72,8 +72,8 @@ def each_entry(store: AskedStore) -> Iterator[tuple[str, CellEntry]]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The raw outputs behind a brief: how many, and those that its page lists; of each measurement their number and
-    one digest."""
+    """The raw outputs behind a brief: how many there are, those that its page lists, and for each measurement their
+    number and one digest."""
 
     count: int
     listed: tuple[RawFile, ...]
@@ -165,7 +165,7 @@ class Ledger:
         self.heading = ""
 
     def at(self, place: str, *, of_text: bool = False) -> None:
-        """`place` names the current element, "" for running text. `of_text`: its numbers are in a claim or a note,
+        """Set the current element to `place`; "" is running text. `of_text`: its numbers are in a claim or a note,
         which a compact appendix counts among the section's texts."""
         self._place, self._group = place, "" if of_text else place
 
@@ -279,7 +279,7 @@ class Ledger:
 
     @property
     def shows_measured(self) -> bool:
-        """Whether any number or figure so far has a value of a measurement, and not only the count of none."""
+        """Whether any number or figure so far shows a measured value. A zero does not count."""
         numbers = any(number.cells and number.value for number in self._numbers)
         measured = {entry.id for entry in self._queries.values() if entry.cells}
         series = (each for figure in self._figures for each in figure.series if each.query in measured)

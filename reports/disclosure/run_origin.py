@@ -79,7 +79,7 @@ def unstated_topics(results: Results, known: Sequence[_Property]) -> Iterator[st
 
 
 def _states(each: _Property) -> bool:
-    """Return the text. A version without a number is only the tool's name."""
+    """Return whether the property says anything. A version without a number is only the tool's name."""
     return each.name != VERSION or any(char.isdigit() for char in each.value)
 
 
@@ -105,7 +105,7 @@ def _by_name(known: Iterable[_Property]) -> dict[str, list[str]]:
 
 
 def _values(values: Sequence[str], words: Words) -> str:
-    """Return numbers as those of a ramp; of other values the first ones, and the number of the others."""
+    """Write values: numbers as those of a ramp; of other values the first ones, and how many more there are."""
     try:
         numbers = [float(value) for value in values]
     except ValueError:

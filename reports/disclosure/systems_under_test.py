@@ -39,7 +39,8 @@ def disclose_power_meters(results: Results) -> Iterable[Item]:
 
 
 def probed_hardware(name: str, results: Results) -> set[str]:
-    """Return the hardware with a planned probe; for imported results, whose plan did not run, with its samples."""
+    """Return the hardware with a planned probe; for imported results, whose plan did not run, the hardware with
+    its samples."""
     if is_imported(results):
         rows = results.store.sql(
             "SELECT probe, hardware FROM coverage JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "

@@ -38,7 +38,7 @@ class Letters:
 
 
 def letters_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the letters of a comparison; of any other table none, and no note."""
+    """Return the letters of a comparison; for any other table none, and no note."""
     groups: dict[str, list[p.Line]] = {}
     for line in element.lines:
         if line.tested and line.query:
@@ -68,13 +68,13 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def letters_beside(line: p.Line, letters: str) -> Markup:
-    """Return the letters beside a number. Without any, it takes their room, so that the numbers of a column
-    stay aligned."""
+    """Return the letters beside a number. If it has none, their room stays, so that the numbers of a column
+    are aligned."""
     return Markup(' <span class="letters">{}</span>').format(letters) if line.tested else Markup("")
 
 
 def letters_in(elements: Iterable[p.Element], results: Results) -> Iterator[tuple[p.Query, dict[str, DimKey], str]]:
-    """Yield each value of all comparisons that has letters, with its keys and these."""
+    """Yield each compared value that has letters: its query, its keys, its letters."""
     for element in elements:
         if isinstance(element, p.SectionElement):
             yield from letters_in(element.elements, results)
@@ -103,8 +103,8 @@ def _pairs(
 
 
 def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> PointValues | None:
-    """Return a contender's value with those of its repeats. Where a planned repeat has none, it is not ranked: the
-    others are another sample than the planned one."""
+    """Return a contender's value with those of its repeats. If a planned repeat has none, the value is None and is not
+    ranked: the other repeats are not the planned sample."""
     if line.query is None or line.tested is None:
         return None
     value = results.at(line.query, **{dim: key})
@@ -130,7 +130,8 @@ def table_remarks(element: p.TableElement, results: Results) -> Iterator[str]:
 
 
 def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
-    """The axis of a line chart marks the candidates that were not measured itself."""
+    """Yield remarks on the values of a figure. Candidates that were not measured need none where the axis
+    marks them."""
     queries = [query for series in element.series for query in (series.query, series.x_query) if query]
     shown = [element.title, element.x_label, *(key.label for keys in element.keys.values() for key in keys)]
     shown += [readable_label(series.label, results.words) for series in element.series]
@@ -218,7 +219,7 @@ class Cautions:
         self._beyond = Beyond(results.store)
         beside = "SELECT DISTINCT cell_id FROM properties WHERE name = 'background thread'"
         self._beside = {str(cell) for (cell,) in results.store.sql(beside).rows}
-        """The cells with a thread whose operations no total has."""
+        """The cells with a thread whose operations are in no total."""
         self._said: set[str] = set()
         notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
         self._noted: dict[str, list[str]] = {}
@@ -226,8 +227,8 @@ class Cautions:
             self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
 
     def of(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Return what holds for all values of a query: how it counts latency at an offered load, and which
-        workloads' background operations a throughput leaves out."""
+        """Yield the cautions on all values of a query: how it counts latency at an offered load, and which workloads'
+        background operations a throughput leaves out."""
         yield from self._without_background(query, **where)
         yield from self._of_time(query, **where)
         kinds = {read.counted for read in reads_of(query) if read.view == "latency"}
@@ -247,7 +248,7 @@ class Cautions:
             yield words["c_unknown_kind"]
 
     def at(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Return what holds for the values at these keys."""
+        """Yield the cautions on the values at these keys."""
         words, cells = self._results.words, self._measured(query, **where)
         for cell in cells:
             yield from self._noted.get(cell.cell_id, ())  # from a row of a table of published figures
@@ -273,7 +274,7 @@ class Cautions:
         yield from self._of_time(query)
 
     def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Return that a size is that of what a closed loop of writes left, which is larger the faster they were."""
+        """Yield a caution on the size of a database: a closed loop of writes leaves more, the faster the writes are."""
         if not any(read.measure in ("database.size", "database.space_amplification") for read in reads_of(query)):
             return
         workloads = self._results.plan.workloads
@@ -281,7 +282,7 @@ class Cautions:
             yield self._results.words["c_size_of_time"]
 
     def _without_background(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Return of which workloads the throughput leaves a background thread out, where each first stands."""
+        """Yield a caution for each workload whose throughput leaves out a background thread, where it first stands."""
         totals = any(
             read.view == "throughput" and set(read.keys.get("operation", ("all",))) == {"all"}
             for read in reads_of(query)
@@ -296,7 +297,7 @@ class Cautions:
                 yield self._results.words["c_without_background"].format(workload=label)
 
     def _lengths(self, cells: list[ReportedCell]) -> Iterator[str]:
-        """Return that measurements of one number differ in their warm-up or measured time, which may explain
+        """Yield a caution if measurements of one number differ in their warm-up or measured time, which may explain
         the number."""
         words, experiments = self._results.words, self._results.plan.experiments
         if is_imported(self._results):  # it was not measured as the spec's experiments say
@@ -324,7 +325,7 @@ class Cautions:
         return self._results.words["d_until_times"].format(**times)
 
     def few(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Return that few operations lie beyond a percentile of the values."""
+        """Yield a caution if few operations lie beyond a percentile of the values."""
         if self._rests_on_few(query, self._measured(query, **where)):
             yield self._results.words["c_few"].format(n=FEWEST)
 

@@ -51,7 +51,7 @@ class _Differences(NamedTuple):
 
 
 def spreads(results: Results) -> list[Spread]:
-    """Return the spreads, the widest first."""
+    """Return the spread of each point with several measurements, the widest first."""
     point = "t.experiment, t.hardware, t.workload, t.threads, t.target"
     rows = results.store.sql(
         f"SELECT {point}, any_value(s.repeats), any_value(s.cv) AS cv, min(t.value), max(t.value) "  # noqa: S608  # ours
@@ -64,7 +64,7 @@ def spreads(results: Results) -> list[Spread]:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Return that repeats of a point differ much, if they do."""
+    """Yield a notice if repeats of a point differ much, and one if compared hardware differs within noise."""
     words, found = results.words, results.once(spreads)
     wide = [spread for spread in found if spread.cv > NOTICED_CV]
     if wide:
@@ -176,6 +176,6 @@ def _point(hardware: str, workload: str, threads: float, target: float | None, r
 
 
 def _share(value: float) -> str:
-    """Write a percentage with two digits; with more where it would read as the noticed share."""
+    """Write a share as a percentage with two digits; with more if it would read the same as `NOTICED_CV`."""
     digits = 1 - magnitude(100 * value) if 0 < value < 0.0995 else 0
     return percent(value, digits, unlike=NOTICED_CV)

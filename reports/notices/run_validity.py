@@ -18,7 +18,7 @@ from benchbrief.results.analysis.cautions import COMPLETE, patchy
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 _MOST_REASONS = 3
-"""A notice lists so many reasons at most, and counts the rest."""
+"""The most reasons that a notice lists; the rest are counted."""
 
 
 def disclose_budget(experiment: p.Experiment, results: Results) -> Iterable[Item]:
@@ -61,7 +61,8 @@ def _budget(experiment: p.Experiment, plan: p.Plan) -> str:
 def _rows(experiment: p.Experiment, results: Results) -> list[tuple[int, float | None]]:
     """Return for each point how often it was measured, and half the width of its interval as a share of the mean.
 
-    The interval has the level that the brief draws, also where the experiment's own looks would do with a lower."""
+    The interval has the level that the brief draws, even if the experiment's own looks need only a lower one.
+    """
     found: list[tuple[int, float | None]] = []
     for name, repeats, mean, sd in results.store.sql(
         "SELECT experiment, repeats, mean, sd FROM measure.spread "

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _LEAST_SIZE = 4.0
-"""CSS pixels. Nobody can read smaller letters."""
+"""In CSS pixels. Nobody can read smaller letters."""
 _MOST_MOVED = 10.0
-"""CSS pixels, or degrees."""
+"""How far a text may be moved in CSS pixels, or turned in degrees."""
 _LEAST_CONTRAST = 1.8
-"""By WCAG 2.2. It is far below the recommended contrast, and above anything but a mistake."""
+"""By WCAG 2.2. It is far below the recommended contrast, so that only a mistake can have less."""
 
 
 @dataclass(frozen=True)
 class _Around:
-    """What the boxes around a box let show of it: an area (left, top, right, bottom) over a colour of these shares."""
+    """What the boxes around a box let show of it: an area (left, top, right, bottom) over a colour, as shares of red,
+    green and blue."""
 
     area: tuple[float, float, float, float]
     ground: tuple[float, float, float] = (1.0, 1.0, 1.0)
@@ -40,7 +41,8 @@ def find_unseen(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
 
 
 def _of_page(page: Any) -> Iterator[str]:
-    """Yield the page's flow: its margins and footnotes would stand between the parts of what a page's end breaks."""
+    """Yield the visible texts of a page's flow, without margins and footnotes: these would come between the two parts
+    of a text that goes on on the next page."""
     around = _Around((0.0, 0.0, page.margin_width(), page.margin_height()))
     for box in page.children[:1]:
         yield from _of_box(box, around)
@@ -69,8 +71,8 @@ def _of_box(box: Any, around: _Around) -> Iterator[str]:
 
 
 def _is_moved(transform: Iterable[tuple[str, Any]]) -> bool:
-    """Return whether it is moved or turned by more than a style sheet may
-    (`compiler/briefs/confined_styles.py`)."""
+    """Return whether a transform moves or turns a box by more than a style sheet
+    may (`compiler/briefs/confined_styles.py`)."""
     for name, by in transform:
         if name == "translate":
             if any(length.unit != "px" or abs(length.value) > _MOST_MOVED for length in by):
@@ -100,7 +102,7 @@ def _rgb(color: Any) -> tuple[float, float, float]:
 
 
 def _contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    """WCAG 2.2, contrast ratio and relative luminance."""
+    """Return the contrast ratio of two colours (WCAG 2.2)."""
     low, high = sorted(map(_luminance, (one, other)))
     return (high + 0.05) / (low + 0.05)
 
@@ -183,7 +185,7 @@ def _too_high(document: Any, lowered: Mapping[str, float]) -> dict[str, float]:
 
 
 def _blank(sheet: Any, following: Any) -> float:
-    """Return the pixels between a page's contents and its foot or footnotes."""
+    """Return the blank pixels between a page's contents and its foot or footnotes."""
     page, flow = sheet._page_box, sheet._page_box.children[0]
     after = following._page_box.children[0].descendants() if following else ()
     go_on = {box.element for box in after if box.element is not None}

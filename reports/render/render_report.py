@@ -154,7 +154,7 @@ class _Brief:
         return {f"{each.id}.csv": each.csv.encode() for each in self.figures() if each.svg or each.undrawn}
 
     def pdf(self, numbers: bytes) -> bytes:
-        """Raises ReportError where a user's style sheet or part needs what the PDF writer can't do."""
+        """Return the PDF. Raises ReportError where a user's style sheet or part needs what the PDF writer can't do."""
         from benchbrief.reports.render.page_html import notice_lines
         from benchbrief.reports.render.page_pdf import to_pdf
 
@@ -218,7 +218,7 @@ def _stem(view: ReportView, report: Report, *, other_language: bool) -> str:
 
 
 def _asking(store: AskedStore) -> Answer:
-    """Answer a template's questions, on a store that nothing can change or leave."""
+    """Return a function that answers a template's SQL, on a store that nothing can change or leave."""
 
     def query(text: str) -> list[dict[str, Any]]:
         try:

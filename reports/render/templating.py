@@ -45,7 +45,7 @@ _MOST = 1_000_000
 _DATA = (str, int, float, bytes, Decimal, date, time, timedelta, tuple, list, dict, type(None))
 _FIELD = re.compile(r"'(?:[\w.]+\.)?(\w+) object' has no attribute '(\w+)'")
 _TEXTS = ("html", "label", "text", "title")
-"""The fields that stand for a printed object: the first that it has."""
+"""The fields that may stand for a printed object. The first one that it has is taken."""
 _NAME = re.compile(r"'(\w+)' is undefined")
 
 
@@ -75,7 +75,7 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
             return super().call_binop(context, operator, left, right)
 
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-            """Allow only data of our objects, and never a method; of others only known types."""
+            """Allow only data of our own objects, and never a method; of other objects, only those of known types."""
             if is_dataclass(obj):
                 safe = isinstance(value, _DATA) or is_dataclass(value)
             else:

@@ -62,7 +62,7 @@ _TILE = 1450
 _LEAST = 600
 """CSS pixels. On lower sheets, letters are not smaller than on this one."""
 _MOST_TILES = 40
-"""The most tiles each way; beyond, they grow."""
+"""The most tiles in each direction. On a larger sheet, the tiles grow."""
 
 
 def mark_title(page: str, words: Words) -> str:

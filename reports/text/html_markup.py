@@ -82,7 +82,7 @@ def shorten_digests_in(text: str) -> str:
 
 
 def keep_units_whole(text: str) -> Markup:
-    """Keep units with a stroke whole at the end of a line: USD/Mop."""
+    """Keep units with a slash, such as USD/Mop, whole at the end of a line."""
     if isinstance(text, Markup):
         return text
     return Markup("").join(
@@ -92,7 +92,7 @@ def keep_units_whole(text: str) -> Markup:
 
 
 def _whole(text: str) -> Markup:
-    """Keep a number and a unit with a stroke on one line: 7,120 ops/s."""
+    """Keep a number and a unit with a slash on one line: 7,120 ops/s."""
     return Markup("").join(
         Markup('<span class="whole">{}</span>').format(part) if index % 2 else part
         for index, part in enumerate(re.split(rf"([\d.,]+{_GAP}[^\s/]+/\w+)", text))

@@ -32,7 +32,7 @@ def to_markdown(html: str) -> str:
 
 
 class _PageConverter(markdownify.MarkdownConverter):
-    """Within a page, only table rows and footnotes can be targets of links: `anchors` are the rows."""
+    """Converts a page. Links lead only to footnotes and to the table rows in `anchors`."""
 
     def __init__(self, anchors: set[str]) -> None:
         super().__init__(heading_style="ATX", bullets="-", escape_misc=False, table_infer_header=True)
@@ -69,7 +69,7 @@ class _PageConverter(markdownify.MarkdownConverter):
         return str(super().convert_th(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
 
     def convert_sup(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
-        """Convert references, and the numbers of footnotes: `[^1]`, and nothing."""
+        """Convert references to footnotes into `[^1]`, and drop the numbers at the footnotes themselves."""
         numbers = re.findall(r"#note-(\d+)", text)
         if numbers:
             return "".join(f"[^{number}]" for number in numbers)

@@ -133,7 +133,7 @@ _STEPS: dict[str, tuple[tuple[float, str], ...]] = {
 
 _MOST_DECIMALS = 12
 _SMALLEST_PRICE = 0.01
-"""A cheaper thing is priced by a larger number of it."""
+"""The smallest price that is shown in its own unit. A cheaper thing is priced by a larger number of it."""
 _MICRO = re.compile(r"(?<![A-Za-z])us\b")
 
 
@@ -225,7 +225,7 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def in_column(value: float, decimals: int) -> str:
-    """Write with the decimals of the other numbers. A far smaller number is small, and not zero."""
+    """Write a number with the decimals of its column; with more if it would read as zero."""
     text = fixed(value, decimals)
     return automatic(value) if value and not any(digit in text for digit in "123456789") else text
 
@@ -282,14 +282,16 @@ def quantity(value: float, unit: str, *, significant: int = 0) -> str:
 
 
 def spelled_unit(unit: str, follows: str) -> str:
-    """Return the start of a text behind a number that is its unit, as a format ending in `u` has it; else ""."""
+    """Return the unit at the start of the text behind a number, as a format ending in `u` writes it; "" if it is
+    not there."""
     spelled = f"{NBSP}{unit}"
     after = follows[len(spelled) :]
     return spelled if unit and follows.startswith(spelled) and not re.match(r"[A-Za-z/·^]", after) else ""
 
 
 def belonging(unit: str, follows: str) -> str:
-    """Return the start of a text behind a number that has no meaning without it: its unit, or a joined letter (`X`)."""
+    """Return what belongs to a number at the start of the text behind it: its unit, or a joined letter (`X`);
+    else ""."""
     spelled = re.match(rf"[ {NBSP}]{re.escape(unit)}(?![A-Za-z/·^])", follows) if unit not in ("", "1") else None
     found = spelled or _JOINED.match(follows)
     return found.group() if found else ""

@@ -23,21 +23,21 @@ from benchbrief.reports.data.view_model import (
 )
 
 _BESIDE = 350
-"""Characters of text beside a lead box."""
+"""The fewest characters of text beside a lead box."""
 _CLAIM, _LEAD_IN = 150, 460
-"""Characters of a text that can head a slide, and of one under its head."""
+"""The most characters of a text that heads a slide, and of the texts under its head."""
 
 
 _FEW_ROWS = 6
-"""Rows of a table that leave room for a text under it."""
+"""The most rows of a table that leaves room for a text under it."""
 _SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
 """Points of height that a slide's head and a caption leave, and the height of a line of text."""
 _SLIDE_WIDTH = 850.0
-"""The width of such a line, in points."""
+"""The width of a line of text, in points."""
 _FACT_LINE = 1.63
 """The height of a line of facts, as a multiple of its type's size."""
 _FEW_COLUMNS = 2
-"""Columns of numbers beside which a table's type may grow."""
+"""The most columns of numbers with which a table's type may grow."""
 _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
 """The usual and the larger type of a table in points, and the height of its line as a multiple of that."""
 _LINE_HEIGHT, _ROW_PADDING = 1.35, (0.36, 0.8)
@@ -189,7 +189,7 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
 
 
 def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
-    """Return whether a slide's figure or short table leaves room for these."""
+    """Return whether a slide's figure or short table leaves room for these texts."""
     if len(slide.blocks) != 1 or slide.after or sum(map(_length, texts)) > _LEAD_IN:
         return False
     block = slide.blocks[0]

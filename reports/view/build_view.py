@@ -100,11 +100,11 @@ class Footnotes:
                 self.note(text)
 
     def quoted(self, query: p.Query, **where: DimKey) -> Sequence[str]:
-        """Return the footnote of a published value in the place of a computed one; nothing for others."""
+        """Return the footnote of a value that is published and not computed; nothing for others."""
         return [self._results.words["as_published"]] if self._results.is_quoted(query, **where) else []
 
     def tell_quoted(self, queries: Iterable[p.Query]) -> None:
-        """Add a footnote to a drawing of published values in the place of computed ones."""
+        """Add a footnote to a drawing with published values in place of computed ones."""
         self.numbered(text for query in queries for text in self.quoted(query))
 
     def tell_cautions(self, queries: Iterable[p.Query]) -> None:
@@ -113,7 +113,7 @@ class Footnotes:
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
     def of_text(self, queries: Sequence[p.Query]) -> Iterator[str]:
-        """Yield the cautions of a number in a text, and which points of an adaptive ramp it is over."""
+        """Yield the cautions on a number in a text, and which points of an adaptive ramp it covers."""
         for query in queries:
             yield from self.cautions.in_text(query)
         yield from not_chosen(queries, self._results)
@@ -125,7 +125,7 @@ class Footnotes:
 
 
 def as_written(text: str) -> str:
-    """Write the operators as people do."""
+    """Write operators as people do: × for `*`, ÷ for `/`."""
     for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
         text = text.replace(sign, written)
     return text
@@ -153,7 +153,7 @@ def _is_same(fact: p.Quantity, value: float, unit: str) -> bool:
 Among = Literal["table", "rows", "columns"]
 STEPS = 5
 _FEWEST = 3
-"""The fewest shaded values: of two, the numbers show the higher one."""
+"""The fewest values that are shaded. Of two, the numbers themselves show the higher one."""
 
 
 def shade_rows(rows: Sequence[TableRow], among: Among) -> list[TableRow]:
@@ -582,7 +582,7 @@ class _Builder:
         return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources)
 
     def amount(self, query: p.Query, significant: int = 0, declared: str = "") -> Markup:
-        """`declared` is the text of a fact, which is printed unchanged."""
+        """Write one number with its unit. `declared` is the text of a fact, which is printed unchanged."""
         missing = self.results.at(query) is None
         if missing:
             self.foot.note(self.results.why_missing(query))

@@ -46,7 +46,7 @@ _OTHER_SERVERS: tuple[tuple[str, str, Severity], ...] = (
     ("stand_in", "notice_stand_in", "error"),
     ("other_server", "notice_other_server", "warning"),
 )
-"""What stands in for a server's own product: the fact that says it, and the notice of it."""
+"""What may serve in place of a server's own product: the fact that says so, the title of the notice, its severity."""
 
 
 def _origin(results: Results) -> Iterator[Notice]:

@@ -21,11 +21,12 @@ from benchbrief.reports.text.html_markup import note_marks
 from benchbrief.reports.words.brief_words import Words
 
 _GAP, _FIRST = 0.9, 0.34
-"""Between two columns, in heights of the type; the share of the width that the first one has. As in base/style.css."""
+"""The gap between two columns in heights of the type, and the first column's share of the width, as
+in base/style.css."""
 _SMALLEST = 0.7
 """The smallest type of a full table, as a share of the usual size."""
 _BOLD = 1.1
-"""The most that a bold text exceeds the estimated width."""
+"""The most by which a bold text exceeds the estimated width, as a factor."""
 
 _MOST_CARDS = 6
 
@@ -92,7 +93,8 @@ class _Table:
         return TablePart(head_rows([self._columns[at] for at in piece]), piece[0], piece[-1] + 1, points, widths)
 
     def _widths(self, piece: Sequence[int]) -> tuple[list[float], list[float]]:
-        """Return the width of each column for its numbers, and with the words of its heads; at the usual size."""
+        """Return two widths of each column, at the usual size of type: for its numbers, and for the words of its
+        heads too."""
         size = self._room.points * 4 / 3
         heads = [head for head, _ in _units_raised([self._columns[at] for at in piece])]
         least = [

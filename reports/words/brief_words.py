@@ -94,8 +94,8 @@ class Words(Mapping[str, str]):
         )
 
     def status_of(self, status: str, reason: str) -> str:
-        """Return the status of a cell as a brief says it: one that the store calls skipped may have failed, or be left
-        out, by its reason."""
+        """Return the status of a cell as a brief says it. A cell that the store calls skipped may have failed or been
+        left out, by its reason."""
         said = self.sentences.get(reason)
         return _SKIPPED.get(said.code, status) if status == "skipped" and isinstance(said, Message) else status
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _formats(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """`pdf,html` as words. Empty when nothing was said."""
+    """Split `pdf,html` into words; none if nothing was said."""
     known = ("pdf", "html", "markdown")
     found = tuple(word.strip().lower() for word in value.split(",")) if value else ()
     for word in found:

@@ -70,7 +70,7 @@ def verify_outputs(
 
 
 def code_of_kept(files: KeptFiles) -> ExitCode:
-    """Return how the command ends for these files of a run."""
+    """Return the exit code for the state of a run's files."""
     if files.edited:
         return ExitCode.SPEC_WRONG
     return ExitCode.CELL_FAILED if files.missing or files.unrecorded else ExitCode.DONE
@@ -267,7 +267,7 @@ def _briefs_of(run_dir: Path, kept: dict[Path, KeptFiles]) -> Iterator[Path]:
 def _verified(
     brief: Path, run: str | None, out: Path, *, raw: bool, from_raw: bool
 ) -> tuple[NumbersFile, Path, Verification]:
-    """Raises Stop, RunnerError, ReportError."""
+    """Verify a brief with the tables of its run. Raises Stop, RunnerError, ReportError."""
     from benchbrief.reports.verify_brief import check_journal, read_brief, verify
     from benchbrief.results.open_store import rebuilt_store, store_problem, unchanged_store
     from benchbrief.results.runs.kept_files import made_of
@@ -301,7 +301,7 @@ def _no_brief(folder: Path) -> Stop:
 
 @contextmanager
 def _reading_run() -> Iterator[None]:
-    """Treat what can't be read within this as a file that the run keeps. Raises Stop, and DiskFull unchanged."""
+    """Turn errors of reading a run's files within the block into Stop, with a message. DiskFull is raised unchanged."""
     from benchbrief.dsl.bench_error import FULL
     from benchbrief.runners.errors import DiskFull
 

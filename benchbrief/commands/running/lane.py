@@ -16,12 +16,12 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import report_end
 
 _FORMER_JOB_S = 900.0
-"""How long, in seconds, a job that its scheduler runs again waits for the job before it: longer than a claim without
-a sign of life lasts."""
+"""How many seconds a job that its scheduler runs again waits for the job before it. It is longer than a claim lasts
+without a sign of life."""
 
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The lanes of the run that is named before, each with its hardware."""
+    """Return the lanes of the run that is named before, each with its hardware, for a shell to complete."""
     from benchbrief.runners.fleet.lane_folder import hardware_by_lane
 
     try:

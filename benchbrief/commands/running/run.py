@@ -94,7 +94,7 @@ def command(
 
 
 def _refuse_a_run(spec: Path, out: Path) -> None:
-    """Raises Stop when a run is named in place of a spec."""
+    """Refuse a run in place of a spec: raise Stop with a message."""
     from benchbrief.cli.run_options import run_name
     from benchbrief.runners.journal.run_folder import PLAN, load_plan
 
@@ -111,7 +111,8 @@ def _refuse_a_run(spec: Path, out: Path) -> None:
 def _made(
     spec: Path, plan: Plan, out: Path, simulated: Simulated | None, fresh: bool, progress: Progress
 ) -> tuple[Path, Retake | None]:
-    """Return the directory of a new run, and what decides again which earlier results it takes."""
+    """Make a new run. Returns its directory, and what decides again which earlier results it takes; None if it
+    takes none."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.world.world_choice import world_for

@@ -179,7 +179,8 @@ def _state(word: str) -> str:
 
 
 def _show_cells(run: RunStatus) -> None:
-    """Numbers stand before the names, so that long names move no column. On a terminal, names are cut."""
+    """Print a line for each cell. Numbers come before names, so that long names move no column. On a terminal, names
+    are cut."""
     at_terminal = sys.stdout.isatty()
     columns = shutil.get_terminal_size().columns if at_terminal else 0
     kind = marks(sys.stdout.encoding)

@@ -91,7 +91,7 @@ def command(
 
 
 def _require_one_run(run: str | None, more: Sequence[str]) -> None:
-    """Raises UsageError for further arguments, and for a store's address in place of a run."""
+    """Refuse further arguments, and a store's address in place of a run: raise UsageError."""
     if extra := [*([run] if run and "://" in run else []), *more]:
         raise click.UsageError(f"Got unexpected extra argument ({' '.join(extra)}): name the store with --to URL.")
 

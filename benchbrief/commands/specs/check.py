@@ -143,8 +143,8 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def sarif(findings: Sequence[tuple[Path, Diagnostic]], version: str) -> dict[str, Any]:
-    """A log of one run, in SARIF 2.1.0: each finding with the spec that was checked, which stands in for a place that
-    it lacks. Lines and columns are from 1, columns in UTF-16 code units, ends behind the last character."""
+    """Return a log of one run in SARIF 2.1.0. Each finding has the spec that was checked, which stands in for a missing
+    place. Lines and columns are from 1, columns in UTF-16 code units, ends behind the last character."""
     from benchbrief.compiler.diagnostic_codes import all_codes
 
     codes = all_codes()

@@ -103,7 +103,7 @@ def lay_out(name: str, data: bytes) -> FormattedFile:
 
 
 def lay_out_file(path: Path, *, write: bool) -> FormattedFile:
-    """Do the same with a file. With `write`, the file is replaced if it changes."""
+    """Return what `bench fmt` makes of a file. With `write`, the file is replaced if it changes."""
     from benchbrief.dsl.diagnostics.diagnostic import SpecError
     from benchbrief.dsl.read_files import read_bytes
 

@@ -224,7 +224,7 @@ class Older:
 
 
 def older_plan(spec: Path, against: str, newer: Plan, out: Path) -> Older:
-    """Raises RunnerError, or Stop when the spec of a revision does not check."""
+    """Return the plan to compare with. Raises RunnerError, or Stop when the spec of a revision does not check."""
     if against.startswith(_GIT):
         return _of_revision(spec, against.removeprefix(_GIT), newer)
     from benchbrief.results.runs.find_runs import find_run
@@ -308,8 +308,8 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
 
 
 class StillMeasured(NamedTuple):
-    """Cells that have not changed and are still measured, and why. Of searches and adaptive ramps, those that they
-    may still ask for."""
+    """Cells that have not changed and are still measured, and why. If `chosen`, they are those that a search or an
+    adaptive ramp may still ask for."""
 
     why: str
     cells: int
@@ -420,7 +420,7 @@ _MOST_JOBS = 12
 
 
 def explain_jobs(found: JobSurvey, label: str, width: int, *, color: bool) -> str:
-    """Return lines of at most `width` columns where words allow it."""
+    """Describe the jobs of a plan, in lines of at most `width` columns where words allow it."""
     from benchbrief.compiler.explain.plain_text import Page
     from benchbrief.dsl.diagnostics.plain_amounts import about, duration, plural
     from benchbrief.runners.fleet.submitted_run import merge_remarks

@@ -1,5 +1,3 @@
-"""The spec of the blog post."""
-
 from benchbrief.compiler.extensions import TemplateSpec
 
 SPEC = TemplateSpec(

@@ -1,5 +1,3 @@
-"""The spec of slides."""
-
 from benchbrief.compiler.extensions import TemplateSpec
 
 SPEC = TemplateSpec(

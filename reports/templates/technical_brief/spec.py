@@ -1,5 +1,3 @@
-"""The spec of the technical brief."""
-
 from benchbrief.compiler.extensions import TemplateSpec
 
 SPEC = TemplateSpec(

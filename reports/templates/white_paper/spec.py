@@ -1,5 +1,3 @@
-"""The spec of the white paper."""
-
 from benchbrief.compiler.extensions import TemplateSpec
 
 SPEC = TemplateSpec(
