@@ -1,1 +1,1 @@
-"""Plan to journal and raw results."""
+"""Running a plan: from the plan to a journal and raw results."""

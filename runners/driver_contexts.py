@@ -23,7 +23,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class CellContext:
-    """A cell with everything that it names, and what was found at run time, as one of its load generators sees it.
+    """A cell as one of its load generators sees it: with everything that it names, and what was found at run time.
 
     `load_host` is that load generator, or None when the cell has only one.
     """

@@ -12,7 +12,7 @@ from benchbrief.runners.journal.secret_masking import hide
 
 
 class RunnerError(BenchError):
-    """An error of a run."""
+    """The base of the errors that a run raises. Masks this process's secrets in the message and in the hint."""
 
     code = "run"
     by_plan = False
@@ -20,13 +20,13 @@ class RunnerError(BenchError):
     by_host = False
     """Whether a host is the cause, so that another attempt at the same plan succeeds once the host is mended."""
     is_server_lost = False
-    """Whether the lane's server, or the way to it, is not to be relied on any more."""
+    """Whether the lane's server, or the connection to it, can no longer be relied on."""
     is_worth_another_attempt = False
     """Whether another attempt at the cell may succeed, when the plan is not the cause."""
     refused_by: Refused = ""
-    """Who is the cause that numbers are refused, where that says something of the load that was offered."""
+    """Who caused the numbers to be refused; "" when the cause says nothing about the offered load."""
     is_tried_once_more = False
-    """Whether the cell gets one more attempt than its experiment's `retries` when this happens to it."""
+    """Whether this error gives the cell one more attempt than its experiment's `retries`."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         # The message may quote part of a secret that a library, a tool or a server printed.
@@ -50,7 +50,7 @@ class HostError(RunnerError):
 
 
 class HostBusy(HostError):
-    """Another run holds the host. `while_waiting` is what can be done beside waiting for it."""
+    """Another run holds the host. `while_waiting` is what can be done besides waiting for it."""
 
     code = "host_busy"
     is_worth_another_attempt = False
@@ -149,7 +149,7 @@ class PlanRefused(RunnerError):
 
 
 class NoKnee(RunnerError):
-    """A search that others wait for has measured all its points, and found no knee; or one that can't be taken."""
+    """A search that others wait for has measured all its points and found no knee, or one that can't be used."""
 
     code = "no_knee"
     by_plan = True

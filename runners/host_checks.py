@@ -1,5 +1,5 @@
-"""What is missing on a spec's hosts, and how to get it. The check connects to each host and runs each
-tool's version."""
+"""Checks what is missing on a spec's hosts, and how to get it. Connects to each host and asks each tool for
+its version."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TriesOut(Protocol):
 
 
 def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path: str) -> Iterator[Requirement]:
-    """Yield, each once, what the cells of a host ask of a tool that was found at `path`."""
+    """Yield what the host's cells ask of the tool at `path`, each thing once."""
     tool = driver(name)
     if not isinstance(tool, TriesOut):
         return
@@ -58,18 +58,22 @@ def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path:
 
 _FREE = with_values(read_script(__file__, "hosts/scripts/free_space.sh"), marker=data_directories.MARKER)
 _KERNEL, _EMPTY = "kernel", "empty"
-"""What the script says of a place in /proc or /sys, and of a directory of ours without a data set: a run that found no
-room for its load left it."""
+"""Words of the script for a place in /proc or /sys, and for a directory of ours without a data set.
+
+A run that had no room for its load leaves such a directory.
+"""
 _WORTH_A_WORD = 1 << 20
-"""The fewest bytes in a directory that are shown beside the free ones."""
+"""The fewest bytes in a directory that are shown besides the free ones."""
 _COMPRESSED_AT_MOST = 10
 """The largest factor by which a loaded data set is smaller than its data."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. `hint` says how to fix it. `ours` is False for a cause outside the run, and `needed` for
-    what can be done without."""
+    """The result of one check. `hint` says how to fix it.
+
+    `ours` is False if the cause is outside the run; `needed` is False if the run can do without.
+    """
 
     host: str
     what: str
@@ -173,7 +177,7 @@ def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
 
 
 def _copied(at: Transport, tool: Driver, configured: str | None) -> str:
-    """Return what a run will copy to a host; "" for nothing. Raises RunnerError when the host can't run it."""
+    """Return what a run would copy to a host; "" for nothing. Raises RunnerError when the host can't run it."""
     program = tool_discovery.to_ship(at, tool, configured)
     if program is None or tool_discovery.is_there(at, tool) or shipped(at, program):
         return ""
@@ -255,9 +259,9 @@ def _as_bytes(kib: str) -> int:
 
 
 def _loads(plan: Plan, database: DatabaseKey, engine: Engine) -> list[tuple[Room, Cell]]:
-    """Return the room that each data set's load needs, the most first, with a cell that asks for the data set.
+    """Return how much room each data set's load needs, the largest first, with a cell that asks for the data set.
 
-    The room is that for which the engine refuses the load, or that of the data themselves.
+    It is the room below which the engine refuses the load, or the size of the data themselves.
     """
     cells = {
         (cell.workload, cell.dataset.hash): cell for cell in plan.cells if cell.database == database and cell.dataset
@@ -272,9 +276,9 @@ def _loads(plan: Plan, database: DatabaseKey, engine: Engine) -> list[tuple[Room
 
 
 def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str) -> bool:
-    """Return whether the directory may hold the data set already, so that nothing is loaded. It has `kept` bytes.
+    """Return whether the directory, which has `kept` bytes, may hold the data set already, so that nothing is loaded.
 
-    Only a run can say which data set it is, as that depends on the load generator's build, too.
+    Only a run can tell which data set it is, as that also depends on the load generator's build.
     """
     if database.reset == "command" or holds in ("", _EMPTY):
         return database.reset == "command"

@@ -1,6 +1,6 @@
-"""Opening the files of runs and of shared stores, which a stranger may have made: plain files alone, and bounded.
+"""Opening files that a stranger may have made, in runs and shared stores: only plain files, and only up to a size.
 
-What is no plain file raises an OSError that says what it is, as other files do that can't be read.
+Anything else raises an OSError that says what it is, like other files that can't be read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from io import BufferedReader, FileIO
 from pathlib import Path
 
 SMALL = 64 << 20
-"""More bytes than any file has that is read as a whole, except for plans."""
+"""The most bytes that are read of a file as a whole. Every file has fewer, except for plans."""
 _HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _KINDS = {
     stat.S_IFLNK: "it is a link, and links are not followed",
@@ -25,18 +25,19 @@ _KINDS = {
 
 
 class NotPlain(OSError):
-    """A file is none, is behind a link, or is larger than what is read of it."""
+    """Not a plain file, or behind a link, or larger than what may be read."""
 
 
 def why_not_plain(found: os.stat_result) -> str:
-    """Return what a thing is that is no plain file; "" for one that is. Ask with `lstat`, which follows no link."""
+    """Return what it is if it is not a plain file; "" for a plain one. Pass a result of `lstat`, which follows
+    no link."""
     return _KINDS.get(stat.S_IFMT(found.st_mode), "")
 
 
 def open_plain(path: Path | str, inside: Path | None = None) -> FileIO:
-    """Open a plain file for reading. With `inside`, a folder above it, no folder between them is a link either.
+    """Open a plain file for reading. With `inside`, a folder above it, no folder between them may be a link either.
 
-    Opens no FIFO and no device to wait for. Raises OSError.
+    Never waits for a FIFO or a device. Raises OSError.
     """
     try:
         descriptor = _open(path, inside)
@@ -75,7 +76,7 @@ def _open(path: Path | str, inside: Path | None) -> int:
 
 
 def _refused(path: Path | str, error: OSError) -> OSError:
-    """Return the error of a file that could not be opened as it, or a folder above it, is no plain one."""
+    """Return the error for a path that can't be opened: NotPlain, if it is not a plain file or is behind a link."""
     for each in (path, *Path(path).parents):
         try:
             found = os.lstat(each)
@@ -88,7 +89,8 @@ def _refused(path: Path | str, error: OSError) -> OSError:
 
 
 def own_folder(above: Path, name: str) -> Path:
-    """Return a folder in a run's, to write into. Raises NotPlain for a link: what is behind it is not the run's."""
+    """Return a folder of a run, to write into. Raises NotPlain for a link, as what is behind it does not belong to
+    the run."""
     folder = above / name
     if folder.is_symlink():
         raise NotPlain(errno.EINVAL, _KINDS[stat.S_IFLNK], str(folder))

@@ -1,4 +1,4 @@
-"""Loads the code of tools, engines, probes and meters by name: benchbrief's own and that of other packages."""
+"""Loads the code of tools, engines, probes and meters by name: benchbrief's own, and that of other packages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def create(registry: Registry[ExtensionSpec], name: str, seam: type, *arguments:
 
 
 def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = object) -> object:
-    """Return the class that the extension's spec names. Raises RunnerError when it can't stand behind the seam."""
+    """Return the class that the extension's spec names. Raises RunnerError when it does not implement the seam."""
     spec = spec_of(registry, name)
     with _guarded(registry.kind, name, spec.implementation):
         made: object = EntryPoint(name, spec.implementation, "").load()
@@ -67,10 +67,7 @@ def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = ob
 
 
 def find_misfit(made: object, seam: type) -> str:
-    """Say why a class can't stand behind a seam: a protocol, or an abstract class that it has to be below.
-
-    Returns "" when it can.
-    """
+    """Return why a class does not implement a seam, which is a protocol or an abstract class; "" if it does."""
     if not isinstance(made, type):
         return "is no class"
     if getattr(seam, "_is_protocol", False):
@@ -100,7 +97,7 @@ def spec_of(registry: Registry[Spec], name: str) -> Spec:
 
 @contextmanager
 def _guarded(kind: str, name: str, target: str) -> Iterator[None]:
-    """Turn what the code of an extension raises while it is loaded into a RunnerError. It may raise anything."""
+    """Turn any error from an extension's code, while it is loaded, into a RunnerError."""
     try:
         yield
     except RunnerError:

@@ -1,10 +1,11 @@
-"""Results of earlier runs that stand for cells of a new one, and whether they still hold.
+"""Results of earlier runs that are reused for cells of a new one, and whether they still hold.
 
 Their raw outputs are linked (or copied) into the new run's directory. Their records come first in its journal, each
 cell's after a record of its source. The new run does not need the old one any more.
 
-A cell's hash covers what the spec says. Only a look at the host shows which machine it is, and which versions of
-tools and servers it has. Another machine under the same name, or another version, makes another measurement."""
+A cell's hash covers what the spec says. Only a look at the host shows which machine it is, and which versions of tools
+and servers it has. Another machine under the same name, or another version, makes another measurement.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +146,7 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
 
 
 def subject(fact: Facts) -> tuple[str, ...]:
-    """Return what the facts are of: newer ones with the same subject take their place."""
+    """Return the key of what the facts are about. Newer facts with the same key replace older ones."""
     if isinstance(fact, j.HostFacts):
         return (fact.type, fact.host)
     if isinstance(fact, j.EngineFacts):
@@ -168,7 +169,7 @@ _AT_ONCE = 8
 
 @dataclass
 class Rechecked:
-    """`changed` says, for each cell whose result no longer holds, what has changed. `warnings` do not prevent reuse."""
+    """Which results no longer hold: `changed` says what has changed, by cell. `warnings` do not prevent reuse."""
 
     changed: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -277,9 +278,10 @@ def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: Datab
 
 
 def _differences(before: Mapping[str, str], now: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
-    """Yield differences between facts that both times have. A name that ends in a blank means all with that prefix.
+    """Yield the differences between facts from before and now. A name that ends in a blank stands for all with
+    that prefix.
 
-    The journal hides secrets in facts, so both times are compared in that form.
+    The journal hides secrets in facts, so they are hidden on both sides before the comparison.
     """
     for name, value in before.items():
         wanted = any(name == each or (each.endswith(" ") and name.startswith(each)) for each in names)
@@ -288,7 +290,7 @@ def _differences(before: Mapping[str, str], now: Mapping[str, str], names: Seque
 
 
 def _changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
-    """Yield the files of commands that only one of the times has, or that differ."""
+    """Yield the files of commands that differ, or that exist only before or only now."""
     for name in dict.fromkeys([*before, *now]):
         if not name.startswith(command_files.FACT):
             continue

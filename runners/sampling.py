@@ -1,6 +1,6 @@
 """Probes: samplers that run beside the measurement. Each is a small shell loop on the host and a parser here.
 
-The loop prints blocks, so that one cut off by its end is not taken for whole:
+The loop prints blocks with an end mark, so that a block that was cut off is not taken for a whole one:
 
     disks nvme0n1 nvme1n1           what the probe found out at its start
     = 1795184780.123456789 812.54   the host's clock, and its time since boot, which no step of the clock changes
@@ -32,21 +32,19 @@ _STEPPED_S = 0.25
 """The clock was set when it and the time since boot differ by more than this. The kernel's slewing bends both alike.
 The time since boot has hundredths of a second, and a busy host may pause between the two readings."""
 _SLOW_S = 1.0
-"""How far apart two readings may always be, in seconds: a busy host is late without missing a reading."""
+"""How far apart two readings may always be, in seconds: a busy host is late without having missed a reading."""
 
 _LOOP = read_script(__file__, "sampling_loop.sh")
 
 
 def is_count(word: str) -> bool:
-    """Return whether it is a number of the kernel's, which have a limited number of digits: Python refuses thousands
-    of them."""
+    """Return whether the text is a number of the kernel's: digits, and not thousands of them, which Python refuses."""
     return len(word) <= 20 and word.isdecimal()
 
 
 @dataclass(frozen=True)
 class FileReads:
-    """What a probe reads of the kernel's files: for each file, an awk statement that prints the wanted parts of
-    its lines.
+    """The kernel's files that a probe reads: for each file, an awk statement that prints the wanted parts of its lines.
 
     `header` is a shell script that prints what does not change. When it fails, its output is the probe's failure. A
     missing file is left out.
@@ -113,8 +111,8 @@ def sampling_job(
 
 
 def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
-    """Return one loop for all of these probes, which sample one host equally often: three short processes for
-    each reading."""
+    """Return one job that samples a host for all of these probes, equally often. Each reading takes three
+    short processes."""
     rules: dict[str, dict[str, None]] = {}
     headers = []
     for probe, reads in probes:
@@ -182,8 +180,10 @@ def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], boot
 
 
 def longest_step(every_s: float) -> float:
-    """Return the longest time between two readings, in seconds, without a missed one. The values in a longer gap are
-    unknown, and are not filled."""
+    """Return the longest time between two readings, in seconds, at which none is missing.
+
+    The values in a longer gap are unknown, and are not filled.
+    """
     return max(2.5 * every_s, every_s + _SLOW_S)
 
 
@@ -213,7 +213,8 @@ def steps_in_window(
 def readings_in_window(
     probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
 ) -> Iterator[tuple[float, Reading]]:
-    """Return the readings inside the window, each with its seconds from its start. Raises as `steps_in_window` does."""
+    """Return the readings inside the window, each with its seconds since the window's start. Raises as
+    `steps_in_window` does."""
     _require_some(probe, output, found, window)
     yield from ((reading.time - window[0], reading) for reading in found if window[0] <= reading.time <= window[1])
 

@@ -31,7 +31,8 @@ class GoesOn:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something that a tool needs on a host: `check` exits 0 and prints a version, `hint` says how to install it."""
+    """Something that a tool needs on a host. The command `check` exits 0 and prints a version; `hint` says how to
+    install it."""
 
     name: str
     check: Command
@@ -71,8 +72,8 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class Interim:
-    """A load generator's current throughput, a latency with its name (`p99 read`), the operations so far, and how long
-    after its first operation it said so."""
+    """A load generator's current numbers: throughput, a named latency (`p99 read`), the operations so far, and the
+    seconds from its first operation to this output."""
 
     ops_per_s: float
     latency_s: float | None = None
@@ -176,11 +177,14 @@ class Restores(Protocol):
 
 @runtime_checkable
 class ShapesData(Protocol):
-    """An engine that knows what shapes the bytes of a data set beside the plan and the load generator."""
+    """An engine that knows what shapes the bytes of a data set besides the plan and the load generator."""
 
     def shaping(self) -> dict[str, str]:
-        """Return contents of files, the server's build and the like, by name. Called after `start`.
-        Raises RunnerError."""
+        """Return what shapes the data, by name: contents of files, the server's build and the like. Called
+        after `start`.
+
+        Raises RunnerError.
+        """
         ...
 
 
@@ -346,8 +350,10 @@ class Engine(Protocol):
         ...
 
     def describe(self) -> dict[str, str]:
-        """Return facts for the disclosure: `server`, `version`, `topology` and others. `stand_in` is a sentence where
-        it is one, `other_server` where it is another product than the engine's name says."""
+        """Return facts for the disclosure: `server`, `version`, `topology` and others.
+
+        `stand_in` is a sentence for a stand-in; `other_server`, for another product than the engine's name says.
+        """
         ...
 
     def build(self) -> str:
@@ -411,17 +417,18 @@ class HasStandIn(Protocol):
 
 @runtime_checkable
 class KnowsChanges(Protocol):
-    """An engine that remembers what cells did to a data set, and so can keep it for cells that do not notice.
+    """An engine that remembers what cells did to a data set, so that cells that do not notice it can use the data set.
 
-    `begin` takes a cell that writes for one that leaves unknown data, until `finish`.
+    From `begin` to `finish`, a cell that writes counts as one that leaves unknown data.
     """
 
     def finish(self, cell: Cell) -> None:
-        """Remember what the cell changed: it has ended well. Raises RunnerError."""
+        """Remember what the cell changed. Called when it has ended well. Raises RunnerError."""
         ...
 
     def doubt(self, cell: Cell) -> str:
-        """Return why a data set that should be there is not, when `holds` said no; "" when it is no surprise."""
+        """Return why a data set that should be there is not, after `holds` returned False; "" when that is
+        no surprise."""
         ...
 
 
@@ -441,8 +448,8 @@ class CountsWriters(Protocol):
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Count the cell among those that write, if it does: its load generator is about to start.
 
-        Only from now on is the data set another than its load left. A cell that is interrupted before this, in its wait
-        for a turn too, leaves it as it found it. Returns remarks on the cells before it. Raises RunnerError.
+        Only from now on does the data set differ from what its load left. A cell that is interrupted earlier, such as
+        in its wait for a turn, leaves it as it found it. Returns remarks on the cells before it. Raises RunnerError.
         """
         ...
 
@@ -452,13 +459,14 @@ class Undoes(Protocol):
     """An engine that can delete what cells have inserted."""
 
     def can_undo(self, cell: Cell) -> bool:
-        """Return whether the cell's data set is there, and cells did no more to it than insert and update records."""
+        """Return whether the data set is there, and all that cells did to it was to insert and update records."""
         ...
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
-        """Delete what was inserted. Returns whether the data set is as many records as its load left, and a sentence.
+        """Delete what cells inserted. Returns whether the data set has as many records again as after its load, and
+        a sentence.
 
-        Raises ServerFailed, Interrupted; the data set is then one that has to be loaded again.
+        Raises ServerFailed and Interrupted. Then the data set must be loaded again.
         """
         ...
 
@@ -477,7 +485,7 @@ class NamesKeys(Protocol):
 
 
 class Room(NamedTuple):
-    """How many bytes a load needs, and what that is made of, in words."""
+    """How many bytes a load needs, and a text on what they are for."""
 
     needed: int
     why: str
@@ -508,8 +516,8 @@ class TellsDatabase(Protocol):
 
 @runtime_checkable
 class HoldsEngine(Protocol):
-    """A driver whose tool has the database in its own process, and another version than the database's."""
+    """A driver whose tool has the database in its own process, in a version of its own."""
 
     def engine_version(self, path: str) -> Command:
-        """Return the command of the tool at this path that prints the library's version after its name."""
+        """Return the command that makes the tool at this path print its library's version, after the library's name."""
         ...

@@ -75,12 +75,13 @@ def is_this_machine(claim: Mapping[str, Any]) -> bool:
 
 
 def is_here(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether the folder that a claim or a job names is on this machine, and still belongs to that run."""
+    """Return whether the folder that a claim or a job names is on this machine, and no longer belongs to
+    another run."""
     return is_this_machine(claim) and _owner_at(claim) in (owner, "")
 
 
 def is_ours(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether we may end what says this: a controller of this machine left it, or its run is here."""
+    """Return whether we may end a job or claim: a controller of this machine left it, or its run's folder is here."""
     return is_this_machine(claim) or _owner_at(claim) == owner
 
 
@@ -117,9 +118,9 @@ def _owner_at(claim: Mapping[str, Any]) -> str | None:
 
 
 _AT_ONCE = 32
-"""Hosts in parallel. One that does not answer holds its thread until its time-out."""
+"""How many hosts are sent heartbeats in parallel. One that does not answer holds its thread until its time-out."""
 _FAILING_AT_ONCE = 8
-"""How many of these may be hosts whose last turn failed."""
+"""How many of those may be hosts whose last heartbeat failed."""
 _TIMES = 6
 """How many heartbeats a host gets within the time after which its jobs would end themselves."""
 _AT_LEAST_EVERY_S = 60.0
@@ -127,8 +128,10 @@ _AT_LEAST_EVERY_S = 60.0
 
 @dataclass
 class _Kept:
-    """A host with jobs: `holds` are the times that its jobs wait for a sign, `due` the next turn by the
-    monotonic clock."""
+    """A host with jobs. `holds` has how long each job waits for a sign of life, in seconds.
+
+    `due` is when the next heartbeat is sent, by the monotonic clock.
+    """
 
     tell: Callable[[], None]
     holds: dict[int, float] = field(default_factory=dict)
@@ -143,7 +146,8 @@ class _Kept:
         return min(_AT_LEAST_EVERY_S, min(self.holds.values()) / _TIMES)
 
     def pause_s(self) -> float:
-        """Return the seconds until the next turn. A host that was away longer than its jobs wait has longer pauses."""
+        """Return the seconds until the next heartbeat. A host that was away longer than its jobs wait has
+        longer pauses."""
         away_s = time.monotonic() - self.sent_at
         if self.failing and away_s > min(self.holds.values()):
             return max(self.every_s, min(_AT_LEAST_EVERY_S, away_s / 2))
@@ -160,9 +164,9 @@ class Heartbeats:
         self._numbers = count()
 
     def keep(self, host: object, tell: Callable[[], None], unattended_s: float) -> Callable[[], None]:
-        """Call `tell` again and again for this host, until the returned function is called or the host is forgotten.
+        """Call `tell` regularly for this host, until the returned function is called or the host is forgotten.
 
-        The caller makes the first heartbeat itself. An error of `tell` does not end the calls.
+        The caller makes the first heartbeat itself. An error in `tell` does not end the calls.
         """
         if not math.isfinite(unattended_s):
             return lambda: None
@@ -236,7 +240,7 @@ class Underway:
         self.tell: Callable[[str], None] | None = None
 
     def job(self, what: str) -> Callable[[], None]:
-        """Add a job that runs on a host. Call the result when the job has ended, or its controller has lost it."""
+        """Note a job that runs on a host. Call the result when the job has ended, or its controller has lost it."""
         number = next(self._numbers)
         self._jobs[number] = what
 
@@ -275,7 +279,7 @@ again, perhaps through one jump host, whose sshd refuses some of many."""
 
 
 class Session:
-    """The heartbeats of its hosts, what it waits for, and its turns to open a connection. Each command makes one."""
+    """What a command keeps for all its hosts: heartbeats, what it waits for, and its turns to open a connection."""
 
     def __init__(self) -> None:
         self.heartbeats = Heartbeats()

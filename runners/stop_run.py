@@ -1,7 +1,8 @@
-"""Ending a run from outside.
+"""Stopping a run from another process.
 
-Its controller is asked to stop, or its hosts are cleaned up when it has none. Where its lanes are jobs of a scheduler,
-these are cancelled first."""
+Its controller is asked to stop. If it has none, its hosts are cleaned up. If its lanes are jobs of a scheduler, those
+are cancelled first.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +87,7 @@ _SAY_EVERY_S = 10.0
 
 
 class FoundLeftover(NamedTuple):
-    """What was left on a host."""
+    """A job, claim or process that was left on a host."""
 
     host: str
     left: Listed
@@ -94,9 +95,9 @@ class FoundLeftover(NamedTuple):
 
 @dataclass(frozen=True)
 class Stopped:
-    """How a run ended. `how`: its controller stopped it; it had none and was ended here; it had ended before.
+    """How a run ended. `how`: its controller stopped it, it had none and was ended here, or it had ended before.
 
-    `found` are its jobs and claims that were ended or removed here. `unclean` are the hosts that could not be cleaned,
+    `found` are its jobs and claims that were ended or removed here. `unclean` has the hosts that could not be cleaned,
     each with the reason. `copied_from` is the run that this one is a copy of, and whose jobs are not touched.
     """
 
@@ -107,7 +108,7 @@ class Stopped:
 
     @property
     def jobs(self) -> int:
-        """Return how many of its jobs still ran."""
+        """Return how many of the run's jobs were still running."""
         return sum(each.left.kind == "job" and each.left.state == "running" for each in self.found)
 
 
@@ -207,8 +208,7 @@ def end_all(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> li
 
 
 def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool:
-    """Return whether a job or claim is of this run, under an owner that came from its folder's earlier path or
-    host name.
+    """Return whether a job or claim is the run's, under an owner derived from its folder's earlier path or host name.
 
     Only runs of earlier versions have such an owner, until they are driven again.
     """
@@ -228,7 +228,7 @@ _LOOK_AT_JOBS_EVERY_S = 0.5
 
 
 def stop_any_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
-    """End a run of one controller, or of a scheduler's jobs. Raises RunnerError."""
+    """Stop a run, whether one controller drives it or a scheduler runs its lanes. Raises RunnerError."""
     return stop_run(run_dir, say) if submitted_run(run_dir) is None else _stop_jobs(run_dir, say)
 
 

@@ -30,7 +30,8 @@ class NotWhole(Exception):
 
 @dataclass(frozen=True)
 class StepJob:
-    """A job of one step of a cell: `name` as in the journal, `host` that it belongs to, `at` where it runs."""
+    """A job of one step of a cell: its `name` in the journal, and the `host` that it belongs to. `at` is where
+    it runs."""
 
     name: str
     host: str
@@ -64,7 +65,11 @@ class Attempt:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait until no other cell of the same turn is measured. Raises Interrupted when the run must stop before."""
+        """Take the cell's turn to be measured while the block runs. Raises Interrupted when the run must stop
+        before that.
+
+        Does nothing for a cell that takes no turns.
+        """
         if self.turns is None or not self.is_due("measure"):
             yield
             return
@@ -106,7 +111,7 @@ class Attempt:
         )
 
     def attended(self, job: Job) -> Job:
-        """Return the job with the time that its experiment allows it to run without a controller, if it says one."""
+        """Return the job with the time that it may run without a controller, if its experiment sets one."""
         unattended_s = self.plan.experiments[self.cell.experiment].unattended_s
         return job if unattended_s is None else replace(job, unattended_s=unattended_s)
 

@@ -136,7 +136,8 @@ class CellEvents:
         return self
 
     def begin(self, jobs: Mapping[str, RunningJob]) -> None:
-        """Start the events of a cell whose load generators these are."""
+        """Start the cell's events. `jobs` are its load generators' running jobs, by host. Does nothing in a
+        simulated run."""
         due = [_Due(number, event, host) for number, event in enumerate(self._events, 1) for host in event.hosts]
         if not due or self.attempt.world.simulated or not jobs:
             return
@@ -192,7 +193,10 @@ class CellEvents:
         return self.attempt.cell.events
 
     def _measured_from(self, context: CellContext, job: RunningJob, started: float) -> float:
-        """Return when the measured time began, by the controller's clock, as far as is known in time."""
+        """Return when the measured time began, by the controller's clock: an estimate from the load generator's output.
+
+        Without any output in time, or when the tool does not print its progress, counts from when the tool was started.
+        """
         inside = self.attempt.cell.warm_up_s if self.driver.warm_up(context) is None else 0.0
         first_at_s = self.attempt.cell.events[0].at_s
         seen: dict[float, float] = {}

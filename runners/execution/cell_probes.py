@@ -50,9 +50,8 @@ class TellsStatus(Protocol):
 def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
     """Ask the engine as often as the cell's probes say while the block runs, and keep the answers like a job's output.
 
-    A failed answer is a gap, which the probe's stderr reports. Raises RunnerError for an engine without a status.
-    In a
-    resumed attempt the answers that an earlier controller kept stay, with a gap between.
+    A failed answer is a gap, which the probe's stderr reports. Raises RunnerError for an engine without a status. In a
+    resumed attempt, the answers that an earlier controller kept stay, with a gap before the new ones.
     """
     with ExitStack() as stack:
         for probe in attempt.cell.probes:
@@ -183,7 +182,7 @@ class _Reader(threading.Thread):
         self._print(f"= {time.time():.6f} {up:.2f}\n{reading}\n.", self._out)
 
     def record_gap(self, problem: str) -> None:
-        """Record a gap."""
+        """Write to the probe's stderr when and why a reading failed. Sets `failed` when that can't be written."""
         try:
             self._print(f"{time.time():.3f} {' '.join(problem.split())}", self._err)
         except OSError as error:
@@ -257,7 +256,7 @@ def _place(probe: Probe, host_id: str) -> str:
 def run_probes(attempt: Attempt) -> Iterator[None]:
     """Run the cell's probes while the block runs, and collect their samples afterwards, even if the block raised.
 
-    In a resumed attempt, the probes already run or were collected.
+    In a resumed attempt, the probes are running already, or were collected.
     """
     running: list[tuple[SamplingJob, RunningJob]] = []
     began = attempt.began("measure") or now()
@@ -334,7 +333,7 @@ def _all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
 
 
 def _watch_probes(attempt: Attempt, its: Sequence[Probe], host_id: str, running: RunningJob) -> None:
-    """Read a job that samples for these probes until it is collected, if they can be read while they sample."""
+    """Show the latest values of these probes while their job runs, if any of them can be read then."""
     kinds = [(probe, kind) for probe in its if isinstance(kind := attempt.world.probe_kind(probe.name), TellsNow)]
     if not kinds:
         return

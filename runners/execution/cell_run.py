@@ -2,11 +2,12 @@
 
 prepare -> load -> warm up -> measure (probes beside it) -> collect
 
-With `overlap = loading`, it waits for its turn before it warms up, and has it until it is measured.
+With `overlap = loading`, the cell waits for its turn before the warm-up, and keeps it until it is measured.
 
 When the load itself is measured, `prepare` empties the database, and neither load nor warm-up comes before.
 
-A cell is good only when its output proves it. Every error on the way is a RunnerError, and fails the cell."""
+A cell is good only when its output proves it. Every error on the way is a RunnerError, and fails the cell.
+"""
 
 from __future__ import annotations
 
@@ -150,8 +151,7 @@ def started_event(cell: Cell, attempt: int) -> j.CellStarted:
 class CellRun:
     """One attempt at one cell, with everything that it needs.
 
-    `engine` returns the cell's engine, started. `with_data_set` returns the cell with its data set as its hosts
-    know
+    `engine` returns the cell's engine, started. `with_data_set` returns the cell with its data set as its hosts know
     it. `tool_path` returns where the load generator is on a host.
     """
 
@@ -284,7 +284,7 @@ class CellRun:
 
     @cached_property
     def _known_cell(self) -> Cell:
-        """Return the cell as its engine needs it in order to look after the data set."""
+        """Return the cell with its data set as the cell's hosts know it: the form that the engine needs."""
         return self.with_data_set(self._cell)
 
     def _load(self, contexts: Mapping[str, CellContext]) -> None:
@@ -318,7 +318,7 @@ class CellRun:
             self._settle()
 
     def _is_to_be_restored(self, engine: Engine) -> TypeGuard[Restores]:
-        """Return whether the data set is brought back before the cell, although it is there."""
+        """Return whether to restore the data set before the cell, even though it is there."""
         if not isinstance(engine, Restores) or self._database.reset not in RESTORED:
             return False
         if self._database.reset in AFTER_WRITES and isinstance(engine, KnowsUnchanged):
@@ -326,7 +326,8 @@ class CellRun:
         return True
 
     def _undone(self, engine: Engine) -> bool:
-        """Return whether the data set is fit again without a load, as what cells inserted is deleted."""
+        """Delete what cells inserted, if the database asks for that. Returns whether the data set can now be used
+        without a load."""
         if self._database.reset != "undo" or not isinstance(engine, Undoes) or not engine.can_undo(self._known_cell):
             return False
         done, text = engine.undo(self._known_cell)

@@ -56,8 +56,7 @@ class Equipment:
     def with_data_set(self, cell: Cell) -> Cell:
         """Return the cell with its data set as a load on these hosts makes it.
 
-        The plan knows only what the spec says of the data set. The load generator's build, contents of files and
-        facts
+        The plan knows only what the spec says of the data set. The load generator's build, contents of files and facts
         from the engine also shape its bytes. A data set that was loaded under other conditions is another data set.
         """
         if cell.dataset is None:

@@ -73,16 +73,16 @@ def execute(
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
-    The journal is read. The hosts are waited for, claimed and checked. The journal says that the run begins, its lanes
-    run, the hosts are left, and the journal says how it ended.
+    Reads the journal; waits for the hosts, claims and checks them; records the start; runs the lanes; leaves the hosts;
+    and records how the run ended.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits up
-    to `wait_s` seconds for a host that another run holds, and passes the reason to `wait`. `before` is what the journal
-    says, when it was read before: it is extended while the run goes on. `expected` is recorded when the run begins.
-    `read_tables` says what the run's tables do so far, for budgets. `given` are the nodes that a scheduler's job has
-    for hosts of the plan, which has their names already. `session` has the heartbeats of its hosts, and what it waits
-    for. `kept` keeps the claim of this machine after a run that was not stopped. `is_outdated` says after a wait
-    whether the results that a new run begins with are no longer those that it would take.
+    to `wait_s` seconds for a host that another run holds, and passes the reason to `wait`. `before` is the journal's
+    record if it was read already; it is extended while the run goes on. `expected` is recorded when the run begins.
+    `read_tables` returns what the run's tables say so far, for budgets. `given` are the nodes that a scheduler's job
+    has; the plan has their names already. `session` has the heartbeats of the run's hosts, and what it waits for.
+    `kept` keeps the claim of this machine after a run that was not stopped. `is_outdated` says, after a wait, whether a
+    new run would now take other results of earlier runs than those that it begins with.
 
     Raises HostBusy without a `wait` or after it, Outdated after one when `is_outdated`, OneMachine when two names lead
     to one host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when
@@ -128,9 +128,9 @@ def execute(
 
 
 def _end_again(run: RunState) -> Outcome | None:
-    """Return how a complete run ended, which keeps its end; None when the run is not complete.
+    """Return the outcome of a run that was complete already; None when it is not complete.
 
-    Its journal gets a record only when its status changes.
+    Writes a record to its journal only when its status changes.
     """
     plan, end = run.plan, run.record.end
     if not run.resumed or end is None or run.ahead or not plan.cells:

@@ -70,8 +70,8 @@ class HostWait:
 
 
 class Claimed(NamedTuple):
-    """The hosts that are claimed now, sentences on claims that were taken over, and the failed hosts with
-    their reasons."""
+    """The hosts that are claimed now, sentences on claims that were taken over, and the hosts that failed, with
+    the reasons."""
 
     held: list[str]
     taken_over: list[str]
@@ -180,7 +180,8 @@ def check_hosts(run: RunState, hosts: Hosts, held: Sequence[str]) -> Tools:
 
 
 def leave_former_nodes(run: RunState, given: j.HostsGiven) -> Iterator[j.Remark]:
-    """End all of the run on nodes that it no longer has. Yields what is to be said of it, and of cells measured there.
+    """End the run's jobs and claims on nodes that it no longer has. Yields remarks about that, and about a change
+    of nodes.
 
     Raises HostBusy when another process drives the lane there: a scheduler may run a job twice.
     """

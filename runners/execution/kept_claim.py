@@ -1,4 +1,4 @@
-"""The claim of this machine while tables and briefs are made: that takes its processors."""
+"""The claim of this machine while tables and briefs are made, as making them takes its processors."""
 
 from __future__ import annotations
 

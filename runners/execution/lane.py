@@ -357,7 +357,7 @@ class Lane:
     def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
         """Return whether another attempt may succeed on these hosts.
 
-        A failure that answers its search is final: otherwise the lucky attempt would decide.
+        A failure that answers its search is final: otherwise a lucky attempt would decide.
         """
         return not self._run.promises.learns_from(cell, error) and not self._lost.for_good(cell)
 

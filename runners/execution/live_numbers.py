@@ -232,8 +232,11 @@ def present_readings(run_dir: Path, now: float) -> tuple[JobReading, ...]:
 
 @dataclass(frozen=True)
 class LiveLoad:
-    """The load of a cell over all its load generators: the sum of the rates and of the operations that are done, and
-    the highest latency. `done` is None when one of them does not tell it."""
+    """A cell's load over all its load generators: their rates and operations so far, added up, and their
+    highest latency.
+
+    `done` is None when one of them does not report it.
+    """
 
     ops_per_s: float
     latency_s: float | None

@@ -1,7 +1,8 @@
-"""What happens on a lost connection: a lane's cells wait for their host as long as they may, and go on once it is back.
+"""What a lane does when the connection to a host is lost: its cells wait for the host, and go on once it is back.
 
-A job runs on while its host can't be reached, and `jobs/connection_retry.py` tries each call again for a while. What is
-here follows when that was in vain: the cell has failed, and its host is lost until it answers again."""
+A job runs on while its host can't be reached, and `jobs/connection_retry.py` retries each call for a while. This module
+comes after that: the cell has failed, and its host is lost until it answers again.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ from benchbrief.runners.world.world_seams import OpenHosts
 
 _LOOK_EVERY_S = 3.0
 _LOOK_AGAIN_S = 60.0
-"""How long, in seconds, cells fail without another look at a host that nobody waits for any more."""
+"""For how long, in seconds, cells fail without another look at a host whose wait is over."""
 _PATIENCE_S = 600.0
-"""In seconds, for an experiment that does not say how long its jobs may run alone. Same as in `tasks.Job`."""
+"""How long a lost host is waited for, in seconds, if the experiment does not say. The same as in `tasks.Job`."""
 
 
 class LostHosts:
@@ -91,7 +92,8 @@ class LostHosts:
             self._until.pop(host_id, None)
 
     def wait_for_each(self) -> Iterator[Try]:
-        """Yield what was put off, each when its hosts answer again or the wait for them is over. Ends with the run."""
+        """Yield each thing that was put off when its hosts answer again, or when the wait for them is over. Ends with
+        the run."""
         while self.put_off and (cell := self.wait([each.cell for each in self.put_off])) is not None:
             found = next(each for each in self.put_off if each.cell is cell)
             self.put_off.remove(found)

@@ -42,7 +42,8 @@ class Try:
 
 
 ALIKE = 3
-"""This many cells, at this many points where there are as many, do not fail alike by chance."""
+"""How many cells must fail alike before the cause can't be chance. They must be at as many different points, or at all
+points if there are fewer."""
 
 
 class NotTried(RunnerError):
@@ -63,7 +64,7 @@ class _Point(NamedTuple):
         return cls(cell.threads or 0, target)
 
     def is_within(self, other: _Point) -> bool:
-        """Return whether this load is nowhere above the other."""
+        """Return whether neither the threads nor the offered rate are above those of the other load."""
         return self.threads <= other.threads and self.target <= other.target
 
 
@@ -85,7 +86,7 @@ class FirstFailures:
         for cell in planned:
             self._planned.setdefault(Curve.of(cell), set()).add(_Point.of(cell))
         self._over = {Curve.of(cell) for cell in done}
-        """Where a cell was good, or where cells failed for several reasons."""
+        """The workloads on hardware where a cell was good, or where cells failed for different reasons."""
         self._failures: dict[Hashable, _Failures] = {}
         self._lock = threading.Lock()
 
@@ -94,7 +95,8 @@ class FirstFailures:
             self._over.add(Curve.of(cell))
 
     def failed(self, cell: Cell, error: RunnerError, reason: str) -> None:
-        """Count a cell that failed for good. A lost host says nothing about others, and is waited for elsewhere."""
+        """Count a cell that failed for good. Ignores lost hosts, which say nothing about other cells, and cells
+        not tried."""
         if isinstance(error, HostError | NotTried):
             return
         shape = shape_of_failure(cell.id, reason)
@@ -106,7 +108,10 @@ class FirstFailures:
                 self._over.add(Curve.of(cell))
 
     def why_not(self, cell: Cell) -> NotTried | None:
-        """Return an error when the first cells of its workload on its hardware failed alike, one with no more load."""
+        """Return why not to try a cell: the first cells of its workload on its hardware failed alike. None: try it.
+
+        At least one of them must have had no more load than this cell.
+        """
         place, load = Curve.of(cell), _Point.of(cell)
         with self._lock:
             known = self._failures.get(place)
@@ -121,7 +126,7 @@ class FirstFailures:
 
 
 def shape_of_failure(cell: str, reason: str) -> Hashable:
-    """Return what a cell's reason has in common with others that differ in their numbers and the cell's name only."""
+    """Return the part of a failure's reason that stays the same when only numbers and the cell's name differ."""
     folder = cell_directory(cell, 1).parent.name
     common = mapped(reason, lambda text: text.replace(cell, "@").replace(folder, "@"))
     return common.shape if isinstance(common, Message) else common

@@ -32,7 +32,7 @@ from benchbrief.runners.world.world_seams import Meter, World
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `failed` pairs each failed cell with its reason, `without_room` each that no budget had
+    """How a run ended. `failed` pairs each failed cell with its reason; `without_room`, each cell that no budget had
     room for."""
 
     status: Literal["done", "failed", "interrupted"]
@@ -42,7 +42,7 @@ class Outcome:
 
 
 def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Message:
-    """Return the last line of a run without failures. Candidates that were not chosen are no part of it."""
+    """Return the last line of a run without failures. Candidates that were not chosen are not counted."""
     planned = planned_cells(plan, record.not_chosen)
     said = say.cells(n=planned)
     if reused:
@@ -53,7 +53,8 @@ def all_done(plan: Plan, record: RunRecord, reused: int = 0) -> Message:
 
 
 def what_is_missing(plan: Plan, record: RunRecord, failed: int, short: int) -> Message:
-    """Return what is said of a run in which cells have `failed`, or for whose cells a budget had no room (`short`)."""
+    """Return the sentence on a run's missing cells: how many `failed`, and for how many a budget had no
+    room (`short`)."""
     n = planned_cells(plan, record.not_chosen)
     no_room = say.cells_without_room(short=short, n=n)
     if not failed:
@@ -165,7 +166,7 @@ class RunState:
         return next((why for decider in deciders if (why := decider.not_needed(cell))), "")
 
     def taken_over(self, cell: Cell) -> None:
-        """Take note of a cell whose attempt was resumed, and has its verdict."""
+        """Note that a resumed attempt at this cell has its verdict."""
         self.ramps.taken_over(cell)
         self.promises.taken_over(cell)
 

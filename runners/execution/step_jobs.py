@@ -32,7 +32,7 @@ _LEAST_WAIT_S = 10.0
 
 
 def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:
-    """Return the jobs of a step in which each load generator has a part."""
+    """Return the jobs of a step: one for each load generator, and for the measurement also those of the probes."""
     hosts = loading_hosts(cell) if step == "load" else cell.load_hosts
     loads = tuple(StepJob(step, host, host) for host in hosts)
     return (*loads, *(what.job for what in list_sampling_jobs(world, cell))) if step == "measure" else loads
@@ -44,7 +44,7 @@ def run_jobs(
     step: StepKind,
     when_started: Callable[[Mapping[str, RunningJob]], None] | None = None,
 ) -> dict[str, JobOutput]:
-    """Run a job on each of these hosts, started together, until all have ended. One that fails, fails them all.
+    """Run a job on each of these hosts, started together, and wait until all have ended. If one fails, all fail.
 
     In a resumed step, attaches to the jobs and starts none. Raises NotWhole when one of them had been stopped.
     """

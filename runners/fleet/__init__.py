@@ -1,1 +1,1 @@
-"""Lanes that are run by processes of their own, each in a folder of its own, and how these are merged into one run."""
+"""Running each lane as a process of its own, in a folder of its own, and merging the lanes into one run."""

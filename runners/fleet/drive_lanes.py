@@ -1,7 +1,7 @@
-"""The controller of a run whose lanes are jobs of a scheduler: it submits, looks, and submits again.
+"""The controller of a run whose lanes are jobs of a scheduler. It submits jobs, watches them, and submits more.
 
-It keeps nothing that matters: what a lane has measured is in the lane's folder, and which jobs there are is known to
-the scheduler. So it may be killed at any time, and another one goes on.
+It keeps nothing that matters: what a lane has measured is in the lane's folder, and the scheduler knows which jobs
+there are. So it may be killed at any time, and another one goes on.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, l
 from benchbrief.runners.journal.run_identity import run_name, settle
 
 _FRUITLESS = 3
-"""How many jobs of a lane in a row may finish no cell before no further one is submitted."""
+"""No further job of a lane is submitted after this many in a row that finished no cell."""
 _OFTEN_S, _RARELY_S = 0.5, 10.0
-"""The scheduler is asked that often right after a change, and then ever more rarely."""
+"""How often, in seconds, the scheduler is asked: right after a change, and at the least when nothing changes."""
 _LOG_BYTES = 4096
 
 
 @dataclass
 class LaneDriver:
-    """Looks after the jobs of one run. `say` gets what a user should know. The caller holds `driving_alone`."""
+    """Looks after the jobs of one run. `say` is told what a user should know. The caller must hold `driving_alone`."""
 
     run_dir: Path
     plan: Plan
@@ -63,7 +63,7 @@ class LaneDriver:
     """The jobs that this controller has submitted, or found alive."""
     _best: dict[int, int] = field(default_factory=dict)
     _said: dict[int, tuple[str, set[str]]] = field(default_factory=dict)
-    """What was said of each lane: its job and the state that this is in, and why it waits."""
+    """What the user was last told of each lane: its job, the job's state, and why it waits."""
     _over: set[int] = field(default_factory=set)
     """The lanes that need no further look: each of their cells has its verdict."""
     _silent: bool = False
@@ -71,7 +71,7 @@ class LaneDriver:
     _asked_at: float = float("-inf")
     _seen: frozenset[tuple[str, str]] = frozenset()
     _sizes: dict[int, int] = field(default_factory=dict)
-    """How large the journal of each lane was when its end was last looked for, in bytes."""
+    """The size of each lane's journal in bytes, when it was last searched for the lane's end."""
     _lanes: Sequence[PlanLane] = field(init=False)
     _folders: Mapping[int, Path] = field(init=False)
 
@@ -90,14 +90,14 @@ class LaneDriver:
 
     @property
     def given_up(self) -> Mapping[int, str]:
-        """Return the lanes that get no further job, each with the reason."""
+        """Return the lanes for which no further job is submitted, each with the reason."""
         return self._given_up
 
     def look(self, *, stopping: bool = False) -> bool:
-        """Look at the jobs, and submit what is missing. Returns whether all is settled: no job is live, and none is to
-        be submitted. When `stopping`, nothing is submitted any more.
+        """Look at the jobs and submit those that are missing. Returns whether the run is settled: no job lives or is
+        to come.
 
-        Raises SchedulerRefused.
+        When `stopping`, submits nothing. Raises SchedulerRefused.
         """
         if not self._is_due():
             return False
@@ -121,14 +121,14 @@ class LaneDriver:
         self._asked_at, self._pause_s = float("-inf"), _OFTEN_S
 
     def _is_due(self) -> bool:
-        """Return whether the scheduler is to be asked: a pause is over, or a lane has ended since it was asked."""
+        """Return whether to ask the scheduler now: the pause is over, or a lane has ended since the last time."""
         ended = [lane for lane in self._lanes if lane.number not in self._over and self._has_just_ended(lane)]
         if ended:
             self._pause_s = _OFTEN_S
         return bool(ended) or time.monotonic() - self._asked_at >= self._pause_s
 
     def _has_just_ended(self, lane: PlanLane) -> bool:
-        """Return whether a lane's journal has grown, and ends with the end of the lane now."""
+        """Return whether a lane's journal has grown since the last look, and now says that the lane has ended."""
         journal = self._folder(lane) / JOURNAL
         try:
             size = journal.stat().st_size
@@ -192,7 +192,7 @@ class LaneDriver:
         return False
 
     def _progress(self, lane: PlanLane) -> tuple[bool, int]:
-        """Return whether each cell of a lane has its verdict, and how many are good."""
+        """Return whether all cells of a lane have their verdicts, and how many cells are good."""
         folder = self._folder(lane)
         record = read_run(folder)
         whole = record.end is not None and record.end.status != "interrupted"

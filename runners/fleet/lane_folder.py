@@ -1,4 +1,4 @@
-"""The folder of one lane: a run of its own, of the same plan, that has the cells of this lane alone."""
+"""The folder of one lane: a run of the same plan, with only the cells of this lane."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ _INDEX, _PARTS = "lane-plans.json", "lane-plans.parts"
 
 
 class LanePlan(BaseModel):
-    """The place of a lane's plan among the parts, in bytes, and its SHA-256. `hardware` has the lane's groups."""
+    """Where a lane's plan is in the file of all lanes' plans: offset and length in bytes, and its SHA-256.
+
+    `hardware` are the lane's hardware groups.
+    """
 
     model_config = ConfigDict(frozen=True)
     hardware: tuple[str, ...]
@@ -62,7 +65,7 @@ class LanePlans(BaseModel):
 
 
 def write_lane_plans(run_dir: Path, plan: Plan) -> None:
-    """Keep the plan of each lane in a run that has this plan. Raises DiskFull."""
+    """Write the plan of each lane into the run's folder. Raises DiskFull."""
     try:
         found: list[LanePlan] = []
         at = 0
@@ -90,7 +93,7 @@ def part_content(part: Plan) -> bytes:
 
 
 def lane_plans_in(run_dir: Path) -> LanePlans | None:
-    """Return what a run keeps for its lanes; None where it has its plan alone, or what it keeps is of another plan."""
+    """Return the lanes' plans that a run keeps; None when it keeps none, or only those of another plan."""
     try:
         found = LanePlans.model_validate_json(read_plain(run_dir / _INDEX))
         return found if found.plan_bytes == (run_dir / PLAN).stat().st_size else None
@@ -133,13 +136,13 @@ _NAMED = 12
 
 
 class NoLane(RunnerError):
-    """A plan has no lane of this number or name."""
+    """The plan has no lane of this number or name."""
 
     code = "no_lane"
 
 
 def chosen_lane(run_dir: Path, name: str) -> LaneName:
-    """Return the lane with this number, or the one of this hardware group. Raises NoLane, and says what was meant.
+    """Return the lane with this number, or with this hardware group. Raises NoLane, with the nearest name as a hint.
 
     Raises RunnerError for a run whose plan can't be read.
     """
@@ -174,12 +177,15 @@ def _has_results(run_dir: Path) -> bool:
 
 
 def usual_folder(run_dir: Path, lane: int) -> Path:
-    """Return where a lane is kept unless another folder is named."""
+    """Return the folder of a lane for which the user names no other one."""
     return usual_folders(run_dir, [lane])[lane]
 
 
 def usual_folders(run_dir: Path, lanes: Iterable[int]) -> dict[int, Path]:
-    """Return where lanes are kept unless another folder is named: by the name that the run had when the first began."""
+    """Return the folders of lanes for which the user names no others.
+
+    A run that was renamed since its first lane began keeps its old name in them.
+    """
     own, folder = run_dir.resolve().name, run_dir / LANES
     names = {path.name.rpartition("-lane-")[0] for path in folder.glob("[!.]*-lane-*")}
     name = own if own in names or len(names) != 1 else names.pop()
@@ -187,11 +193,11 @@ def usual_folders(run_dir: Path, lanes: Iterable[int]) -> dict[int, Path]:
 
 
 def folder_of_lane(run_dir: Path, lane: LaneName, into: Path | None) -> Path:
-    """Return the lane's folder, `lanes/RUN-lane-1` of the run unless `into` names another one. Makes it where it is
-    not there.
+    """Return the lane's folder, and make it if it does not exist. By default it is `lanes/RUN-lane-1` in the
+    run's folder.
 
-    It has the plan of the run, or the lane's part of it where the run keeps these. It appears whole
-    or not at all, so that two starts at once make one. Raises RunnerError for a folder of something else.
+    It has the run's plan, or only the lane's part if the run keeps the parts. It appears whole or not at all, so two
+    starts at once make one folder. Raises RunnerError for a folder of something else.
     """
     folder = into or usual_folder(run_dir, lane.number)
     kept = lane_plans_in(run_dir)
@@ -219,12 +225,13 @@ def folder_of_lane(run_dir: Path, lane: LaneName, into: Path | None) -> Path:
 
 
 def is_same_file(one: Path, other: Path) -> bool:
-    """Return whether two files have the same content. Raises OSError."""
+    """Return whether two files have the same contents. Raises OSError."""
     return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
 
 
 def _link_or_copy(plan: Path, to: Path) -> None:
-    """Let a lane have the plan. A thousand copies of a large one would need a thousand times the space."""
+    """Link the plan into a lane's folder, or copy it. A thousand copies of a large plan would need a thousand times
+    the space."""
     try:
         os.link(plan, to)
     except OSError:  # another file system, or one without links

@@ -1,8 +1,8 @@
-"""What the folders of a run's lanes hold, and which folder counts where a lane was run more than once.
+"""What the folders of a run's lanes hold, and which folder counts when a lane was run more than once.
 
-A scheduler may run a job twice. Of the folders of one lane, one counts, whole: what a controller measured and chose
-there belongs together. It is the one with the most finished cells, and of those with as many, the one that was started
-last. The older ones are fenced: nothing of them is counted, and the run says so.
+A scheduler may run a job twice. Then one of the lane's folders counts, as a whole: what a controller measured and chose
+there belongs together. It is the folder with the most finished cells; on a tie, the one started last. The others are
+fenced: nothing in them is counted, and the run says so.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from benchbrief.runners.plain_files import open_plain, read_plain, why_not_kept
 
 
 class Contradiction(RunnerError):
-    """Folders of lanes can't be of one run."""
+    """Folders of lanes that can't belong to one run."""
 
     code = "lanes_contradict"
 
 
 @dataclass(frozen=True)
 class LaneResults:
-    """The folder of a lane, with what its journal said when it was read, without what it said of each cell.
+    """The folder of a lane, with what its journal said when it was read, except about single cells.
 
-    `finished` counts its good cells, `size` is that of the journal in bytes.
+    `finished` is how many cells are good; `size` is the journal's size in bytes.
     """
 
     folder: Path
@@ -54,17 +54,17 @@ class LaneResults:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether each of its cells has its verdict."""
+        """Return whether all cells of the lane have their verdicts."""
         return self.end is not None and self.end.status != "interrupted"
 
     @property
     def rank(self) -> tuple[int, float, str, str]:
-        """Return what decides among the folders of one lane; the highest counts."""
+        """Return the sort key among the folders of one lane. The folder with the highest one counts."""
         return self.finished, self.starts[-1].at, self.owner, self.sum
 
     def records(self) -> Iterator[j.AnyRecord]:
-        """Yield what was measured: all records but those of its controllers' starts and ends, and remarks that a later
-        start has overtaken."""
+        """Yield the records of the measurements. Leaves out starts, ends and estimates, and remarks that a later start
+        made obsolete."""
         starts = 0
         for _, record in each_record(self.folder / JOURNAL, self.size, keep_open=False):
             starts += isinstance(record, j.RunStarted)
@@ -83,7 +83,8 @@ class _Run:
     lanes: Sequence[PlanLane]
 
     def is_part(self, content: bytes, lane: PlanLane) -> bool:
-        """Return whether this is the lane's part of the plan, perhaps as another version of benchbrief writes it."""
+        """Return whether the content is this lane's part of the plan. Another version of benchbrief may have
+        written it."""
         part = lane_part(self.plan, lane)
         if content == part_content(part):
             return True
@@ -99,9 +100,9 @@ def folders_in(run_dir: Path) -> list[Path]:
 
 
 def read_lanes(run_dir: Path, plan: Plan, folders: Iterable[Path]) -> list[LaneResults]:
-    """Read the folders of lanes in which something has begun, in an order that does not depend on that of `folders`.
+    """Read the folders of the lanes that have begun. Returns them by lane, whatever the order of `folders`.
 
-    Raises RunnerError for a folder of something else, and Contradiction for folders that can't be of one run.
+    Raises RunnerError for a folder of something else, and Contradiction for folders that can't belong to one run.
     """
     run = _Run(run_dir, plan, sha256_of(run_dir / PLAN), lanes_of(plan))
     simulated = simulation_of(run_dir)
@@ -153,7 +154,7 @@ def _read(folder: Path, run: _Run) -> LaneResults:
 
 
 def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
-    """Leave out copies that are the beginning of another folder. Raises Contradiction for a copy that was run on."""
+    """Leave out copies of a folder that was run on since. Raises Contradiction when the copy was run on as well."""
     left: list[LaneResults] = []
     for each in sorted(found, key=lambda lane: lane.size, reverse=True):
         same = next((other for other in left if each.owner and other.owner == each.owner), None)
@@ -169,14 +170,14 @@ def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
 
 
 def _common(longer: LaneResults, shorter: LaneResults) -> int:
-    """Return the shorter size, when the longer journal has a line that ends there; else its own size."""
+    """Return the shorter journal's size if a line of the longer one ends there; else the longer journal's size."""
     with open_plain(longer.folder / JOURNAL) as file:
         file.seek(shorter.size - 1)
         return shorter.size if file.read(1) == b"\n" else longer.size
 
 
 def choose_counting(found: Sequence[LaneResults]) -> tuple[list[LaneResults], list[tuple[LaneResults, LaneResults]]]:
-    """Return the folder of each lane that counts, and each fenced one with the one that counts in its place."""
+    """Return the folder that counts for each lane, and each fenced folder paired with the one that counts instead."""
     best: dict[int, LaneResults] = {}
     for each in sorted(found, key=lambda lane: lane.rank):
         best[each.lane.number] = each
@@ -200,7 +201,7 @@ def _refuse_other_measurements(chosen: Sequence[LaneResults]) -> None:
 
 
 def refuse_missing_outputs(each: LaneResults) -> None:
-    """Raises Damaged when a raw output that the journal names is not in the folder, as a plain file."""
+    """Raises Damaged when a raw output that the journal names is missing from the folder, or is not a plain file."""
     for record in each.records():
         if isinstance(record, j.JobCollected):
             for name in record.files:

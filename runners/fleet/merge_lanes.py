@@ -79,9 +79,9 @@ def merge_lanes(run_dir: Path, plan: Plan, plan_sha256: str, folders: Sequence[P
 
 @contextmanager
 def _alone(run_dir: Path) -> Iterator[int]:
-    """Keep other processes from merging or running the run meanwhile; gives its open journal.
+    """Keep other processes from merging or running the run during the block. Yields the open journal's file descriptor.
 
-    Raises RunnerError when one does.
+    Raises RunnerError when another process does either already.
     """
     path = run_dir / JOURNAL
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
@@ -130,7 +130,8 @@ def _write(
     chosen: Sequence[LaneResults],
     fenced: Sequence[tuple[LaneResults, LaneResults]],
 ) -> tuple[RunRecord, j.RunEnded]:
-    """Write the merged journal; return its record and end. Keeps a file that says the same, with its later reports."""
+    """Write the merged journal; return its record and its end. Keeps a file with the same records, and the reports
+    after them."""
     path, temporary = run_dir / JOURNAL, run_dir / f".{JOURNAL}.{os.getpid()}"
     record, chain, at = RunRecord(), START, 0
     try:
@@ -153,7 +154,7 @@ def _write(
 
 
 def _start(run_dir: Path, plan_sha256: str, chosen: Sequence[LaneResults]) -> j.RunStarted:
-    """Return one start for all lanes: as the first of them began, in this run's folder."""
+    """Return the merged run's start: that of the lane that began first, with this run's folder."""
     first = min((each.starts[0] for each in chosen), key=lambda start: start.at)
     merged = tuple(
         MergedLane(
@@ -202,7 +203,7 @@ def _records(
 
 
 def _together(one: j.TimeEstimated, other: j.TimeEstimated) -> j.TimeEstimated:
-    """Return the estimate of two lanes side by side: work adds up, and the longer one says how long it takes."""
+    """Return the estimate for two lanes that run in parallel: the work of both, and the time of the longer one."""
     seconds = {name: dict(activities) for name, activities in one.seconds.items()}
     for name, activities in other.seconds.items():
         of = seconds.setdefault(name, {})
@@ -230,7 +231,7 @@ def _end(plan: Plan, record: RunRecord, chosen: Sequence[LaneResults]) -> j.RunE
 
 
 def _begins_with(path: Path, other: Path) -> bool:
-    """Return whether a journal begins with all of another one: only reports that were made may follow then."""
+    """Return whether the first file begins with the whole content of the other."""
     with open_plain(path) as longer, open_plain(other) as shorter:
         while block := shorter.read(1 << 20):
             if longer.read(len(block)) != block:

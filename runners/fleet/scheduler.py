@@ -1,4 +1,4 @@
-"""What a lab's scheduler has to do for a run: take one job for each lane, tell how these are, and cancel them."""
+"""What a lab's scheduler does for a run: it takes one job for each lane, reports their states, and cancels them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SchedulerSilent(RunnerError):
 
 
 class SchedulerRefused(RunnerError):
-    """The scheduler takes no job as it is asked for, or is not installed."""
+    """The scheduler refuses a job as requested, or is not installed."""
 
     code = "scheduler_refused"
 
@@ -52,10 +52,10 @@ class ScheduledJob:
 
 @dataclass(frozen=True)
 class LaneNeeds:
-    """What a lane needs of a scheduler.
+    """What a lane needs from a scheduler.
 
-    `settings` are those of the spec's block, and `options` those of the command line, `partition=nvme`, which take
-    precedence. `seconds` is the estimate of the lane, and `longest_s` that of its longest cell.
+    `settings` are from the spec's block. `options` are from the command line (`partition=nvme`), and take precedence.
+    `seconds` is the lane's estimated time, and `longest_s` that of its longest cell.
     """
 
     lane: PlanLane
@@ -68,7 +68,7 @@ class LaneNeeds:
 
 @dataclass(frozen=True)
 class LaneJob:
-    """What a job is asked for. `name` is the same for all jobs of a run, and of no other."""
+    """A job to submit. `name` is the same for all jobs of a run, and for no other run's."""
 
     name: str
     run_dir: Path
@@ -80,7 +80,8 @@ class LaneJob:
 
 @dataclass(frozen=True)
 class PlannedJob:
-    """A job before it is submitted. `asks` is how the scheduler is asked for it, `limit_s` its time limit, where known.
+    """A job before it is submitted. `asks` are the words of the request; `limit_s` is its time limit, None
+    when unknown.
 
     With `problems` it would be refused, or wait for ever. `cautions` are worth knowing before it is submitted.
     """
@@ -94,9 +95,10 @@ class PlannedJob:
 
 @dataclass(frozen=True)
 class NodePool:
-    """Nodes that jobs are taken from: a partition. `usable` are neither down nor drained, `idle` are free now.
+    """A pool of nodes for jobs, such as a partition. `usable` nodes are neither down nor drained, `idle` ones are
+    free now.
 
-    `has` counts the nodes of each feature.
+    `has` is the number of nodes with each feature.
     """
 
     name: str
@@ -109,27 +111,27 @@ class NodePool:
 
 @dataclass(frozen=True)
 class Given:
-    """The nodes that a job has, by the hosts that stand for them."""
+    """The nodes that a job was given, by the plan's hosts."""
 
     job: str
     nodes: dict[str, str]
 
 
 class Scheduler(Protocol):
-    """Every method raises SchedulerSilent, or SchedulerRefused."""
+    """A lab's scheduler. Every method raises SchedulerSilent or SchedulerRefused."""
 
     def survey(self, needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
-        """Return the jobs of these lanes, and the nodes that they would be taken from. Submits nothing."""
+        """Return the jobs for these lanes, and the pools that their nodes would come from. Submits nothing."""
         ...
 
     def submit(self, job: LaneJob) -> str:
-        """Ask for a job; return its id."""
+        """Submit a job; return its id."""
         ...
 
     def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
-        """Return the nodes of the job that this process is part of, for hosts that were asked for.
+        """Return the nodes of the job that this process is part of, by the hosts that the plan asks for.
 
-        A host keeps its node of `before` where it can. `named` are nodes that the plan names itself. Raises
+        A host keeps its node in `before` where possible. `named` are nodes that the plan names itself. Raises
         RunnerError outside of a job, and for a job with other nodes.
         """
         ...
@@ -148,12 +150,12 @@ class Scheduler(Protocol):
 
 
 def scheduler_named(name: str) -> Scheduler:
-    """Raises RunnerError for one that is not there, as in a run of a later version."""
+    """Return the scheduler. Raises RunnerError for one that is not installed, as in a run of a later version."""
     return cast(Scheduler, create(SCHEDULER_SPECS, name, Scheduler))
 
 
 def needs_of(plan: Plan, scheduler: str, options: Sequence[str]) -> list[LaneNeeds]:
-    """Return what each lane needs, with its estimated times."""
+    """Return what each lane needs of the scheduler, with its estimated times."""
     block = plan.schedulers.get(scheduler)
     settings = block.options if block else {}
     counted = counted_cells(plan.cells, plan.experiments)
@@ -167,7 +169,7 @@ def needs_of(plan: Plan, scheduler: str, options: Sequence[str]) -> list[LaneNee
 
 
 def refuse_other_schedulers(plan: Plan, scheduler: str) -> None:
-    """Raises RunnerError for hosts that another scheduler is to be asked for."""
+    """Raises RunnerError when the plan asks another scheduler for hosts."""
     for host in plan.hosts.values():
         if host.asked is not None and host.asked.scheduler != scheduler:
             raise RunnerError(

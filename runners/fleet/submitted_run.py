@@ -1,6 +1,7 @@
-"""The file of a run whose lanes are jobs of a scheduler: which one, with which options, and the jobs that it took.
+"""The file in which a run records its scheduler, the options for it, and the jobs that it took.
 
-The scheduler knows best which jobs there are; the file says which scheduler to ask, and which job wrote a log."""
+The scheduler knows best which jobs there are. The file says which scheduler to ask, and which job wrote a log.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +40,11 @@ from benchbrief.runners.plain_files import read_plain
 SUBMITTED = "scheduler.json"
 _LOCK = "scheduler.lock"
 LOGS = "jobs"
-"""The folder of a run with what its jobs printed."""
+"""The folder in a run for what its jobs print."""
 
 
 class SubmittedJob(BaseModel):
-    """A job that was asked for. `at` is in epoch seconds, `finished` how many cells of its lane were good before."""
+    """A job that was submitted at `at` (epoch seconds), when `finished` cells of its lane were good."""
 
     model_config = ConfigDict(frozen=True)
     job: str
@@ -63,7 +64,7 @@ class SubmittedRun(BaseModel):
 
 
 def submitted_run(run_dir: Path) -> SubmittedRun | None:
-    """Return what a run says of its scheduler; None for one that has none. Raises RunnerError."""
+    """Return a run's record of its scheduler; None when it has no scheduler. Raises RunnerError."""
     path = run_dir / SUBMITTED
     try:
         return SubmittedRun.model_validate_json(read_plain(path))
@@ -78,7 +79,8 @@ def keep_submitted(run_dir: Path, submitted: SubmittedRun) -> None:
 
 
 def name_of_jobs(run_dir: Path) -> str:
-    """Return the name of all jobs of a run, and of no other: a copy has none, until it is driven itself."""
+    """Return the name that all jobs of the run share, and no others. A copy of a run has no jobs until it is
+    driven itself."""
     return f"bench-{'' if original_of(run_dir) else owner_in(run_dir)}"
 
 
@@ -104,9 +106,10 @@ _TRY_EVERY_S = 5.0
 
 
 def on_its_nodes(plan: Plan, lane_dir: Path, say: Callable[[str], None]) -> tuple[Plan, j.HostsGiven | None]:
-    """Return the plan of a lane with the nodes that its job was given, and the record of these.
+    """Return the plan of a lane with the nodes that its job was given, and the record that says so.
 
-    None where it asks for none, is simulated, or has no cell left to run. Raises RunnerError outside of a job.
+    The record is None for a lane that asks for no nodes, is simulated, or has no cell left to run. Raises RunnerError
+    outside of a job.
     """
     wanted = open_hosts(plan)
     if not wanted or simulation_of(lane_dir):
@@ -139,14 +142,14 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class JobSurvey:
-    """The job of each lane, and the nodes that they would be taken from."""
+    """The job of each lane, and the pools that their nodes would come from."""
 
     jobs: Sequence[PlannedJob]
     pools: Sequence[NodePool]
 
 
 def survey_jobs(plan: Plan, scheduler: str, options: Sequence[str]) -> JobSurvey:
-    """Raises RunnerError where the scheduler is not there, or does not answer."""
+    """Return the scheduler's survey of a plan's lanes. Raises RunnerError when the scheduler is missing or silent."""
     refuse_other_schedulers(plan, scheduler)
     return JobSurvey(*scheduler_named(scheduler).survey(needs_of(plan, scheduler, options)))
 
@@ -160,7 +163,7 @@ def refuse_unfit(jobs: Sequence[PlannedJob]) -> None:
 
 
 def merge_remarks(jobs: Sequence[PlannedJob], which: Literal["problems", "cautions"]) -> list[str]:
-    """Return the problems or cautions of jobs, each text once, with the lanes that it is of."""
+    """Return the problems or cautions of jobs, each text once, after the lanes that it applies to."""
     lanes: dict[str, list[int]] = {}
     for job in jobs:
         for text in getattr(job, which):

@@ -167,7 +167,7 @@ def offsets_of(before: Mapping[str, j.ClockRead], after: Mapping[str, j.ClockRea
 
 
 _TOLERANCE_S = 0.25
-"""In seconds: how a tool rounds its seconds, and how exactly a job's two ends are known."""
+"""How far a tool's time may exceed its job's, in seconds: tools round to seconds, and the job's ends are not exact."""
 _TOLERANCE = 0.005
 """How far two clocks of one host may run apart while one is slewed, as a share. NTP's limit is a tenth of that."""
 
@@ -180,10 +180,10 @@ class ClockSet(BadOutput):
 
 
 def read_output(driver: Driver, context: CellContext, output: JobOutput, offset: Offset) -> Measurement:
-    """Read the output of a cell's load generator, in the controller's time: while the run goes on, and again for its
-    tables. Raises BadOutput, and ClockSet as `parse_trusted` does.
+    """Read the output of a cell's load generator, with its window in the controller's time. Raises as
+    `parse_trusted` does.
 
-    The `offset` says by how much the clock was set where the job could not tell, as in journals of earlier versions.
+    The `offset` says by how much the clock was set when the job does not know, as in journals of earlier versions.
     """
     set_s = offset.set_s if output.clock_set_s is None else output.clock_set_s
     measured = parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s)
@@ -194,8 +194,8 @@ def read_output(driver: Driver, context: CellContext, output: JobOutput, offset:
 def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput, set_s: float) -> Measurement:
     """Return what `parse` reads from a job's output, when its tool's clock can be trusted.
 
-    `set_s` is by how much the host's clock was set while the job ran. Raises ClockSet when it was set, or when the
-    tool took longer by its own clock than its job by the time since boot; BadOutput as `parse` does.
+    `set_s` is by how much the host's clock was set while the job ran. Raises ClockSet when the clock was set, or when
+    the tool claims to have run longer than its job did by the time since boot. Raises BadOutput as `parse` does.
     """
     seconds = output.ended_at - output.started_at
     took = say.job_took(seconds=figure(seconds, ",.2f"))
@@ -215,8 +215,10 @@ def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput
 
 
 def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
-    """Raises BadOutput, with the reason, when the warm-up's tool failed, or its job was shorter than `warm_up_s` by the
-    time since boot. ClockSet says that a clock was set."""
+    """Raises BadOutput when the warm-up's tool failed, or its job was shorter than `warm_up_s` by the time since boot.
+
+    Raises ClockSet instead when the clock was set during a job that was too short.
+    """
     took = output.ended_at - output.started_at
     if took >= warm_up_s - _SHORT_S:
         require_exit(output, tool)
@@ -231,7 +233,7 @@ def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
 
 
 def was_set(host: str, by_s: float, during: str = "") -> Message:
-    """Return that a host's clock was set; `during` the measurement when nothing else is said."""
+    """Return the message that a host's clock was set; `during` is the measurement unless said otherwise."""
     moved = say.clock_forward if by_s > 0 else say.clock_back
     return moved(clock=clock_of(host), seconds=figure(abs(by_s), ",.1f"), during=during or say.measurement())
 

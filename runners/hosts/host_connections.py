@@ -41,7 +41,8 @@ def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_O
 def look_at_each(
     hosts: Iterable[_Id], call: Callable[[_Id], _T], at_once: int = AT_ONCE
 ) -> Iterator[tuple[_Id, _T | RunnerError]]:
-    """Yield the same results one by one, in that order, as soon as each is known."""
+    """Yield each host's id and result as `fan_out` returns them, in the same order, as soon as the next one
+    is known."""
     ids = list(dict.fromkeys(hosts))
 
     def one(host_id: _Id) -> _T | RunnerError:

@@ -189,13 +189,14 @@ def size_text(size: float) -> str:
 
 
 def bytes_of(text: str) -> float | None:
-    """Parse what `size_text` wrote; None for any other text."""
+    """Return the bytes in a text by `size_text`; None for any other text."""
     match = re.fullmatch(r"([\d.]+) (B|KiB|MiB|GiB|TiB)", text)
     return float(match[1]) * 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(match[2]) if match else None
 
 
 _TOLERANCE = 0.1
-"""As a share of a declared amount: the kernel keeps some memory for itself, and people mix up GB and GiB."""
+"""How far an amount may be from the declared one, as a share: kernels keep some memory, and people mix up GB
+and GiB."""
 
 
 @dataclass(frozen=True)

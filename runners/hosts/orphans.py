@@ -31,9 +31,9 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A claim or a job on a host, or a process that a job which has ended left there, and what it says of itself.
+    """A leftover on a host: a claim, a job, or a process that a job left when it ended, and what it says of itself.
 
-    `silent_s` is None when it can't be read. A `foreign` claim is another user's, who is its `state`.
+    `silent_s` is None when it can't be read. A `foreign` claim belongs to another user, whose name is its `state`.
     """
 
     kind: Kind
@@ -49,7 +49,7 @@ class Listed:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether a controller may still look after it. If that is not visible, signs of life decide."""
+        """Return whether a controller may still look after it. If that can't be seen, signs of life decide."""
         if self.kind == "foreign":
             return True
         if is_gone(self.claim, self.owner):
@@ -122,8 +122,8 @@ def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dic
 
 
 class Holder(NamedTuple):
-    """The run that holds this machine, with its process, in words. `is_measuring`: it does not only make its brief, as
-    far as that can be seen."""
+    """The run and process that hold this machine, as text. `is_measuring` is False only if the run just makes
+    its brief."""
 
     run: str
     is_measuring: bool

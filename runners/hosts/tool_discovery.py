@@ -1,9 +1,8 @@
-"""Where tools are looked for on a host, and how they are distinguished from other programs of the same name.
+"""Where tools are looked for on a host, and how they are told apart from other programs of the same name.
 
-In this order: only the path in the spec, if there is one; $BENCHBRIEF_TOOLS (several folders, separated by colons);
-`.tools` in the working directory, in a folder above it, or beside the source checkout;
-~/.local/share/benchbrief/tools; the host's PATH. The controller's folders are looked for on other hosts too, as
-labs often share one file system.
+If the spec gives a path, only that. Otherwise, in this order: $BENCHBRIEF_TOOLS (several folders, separated by colons);
+`.tools` in the working directory, in a folder above it, or beside the source checkout; ~/.local/share/benchbrief/tools;
+the host's PATH. The controller's folders are looked for on other hosts too, as labs often share one file system.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ _DIGEST = read_script(__file__, "scripts/digest_tool.sh")
 def digest(transport: Transport, path: str, script: str = _DIGEST) -> str:
     """Return the SHA-256 over a program and the libraries and workloads that it uses; "" when it is unknown.
 
-    `script` prints it for the path.
+    `script` is the shell script that prints it; its first argument is the path.
     """
     said = run_persistently(transport, Command(("sh", "-c", script, "digest", path)), timeout_s=60).stdout.split()
     return said[0] if said and re.fullmatch(r"[0-9a-f]{64}", said[0]) else ""

@@ -30,7 +30,7 @@ def parse_claim(text: str) -> dict[str, Any]:
 
 
 def one_line(value: object) -> str:
-    """Return text that another user may have written as part of a sentence, without line breaks."""
+    """Return a value that another user may have written as text for a message: short, and without line breaks."""
     return " ".join(printable(str(value)).split())[:_LONGEST]
 
 
@@ -50,14 +50,16 @@ def format_since(since: str) -> str:
 
 
 def holder_is_gone(claim: dict[str, Any], user: str = "") -> bool:
-    """Return whether it is certain that no process drives the run of a claim. `user` is that of the run, if not ours:
-    then nothing is read that the claim names."""
+    """Return whether it is certain that no process drives the run of a claim.
+
+    `user` is the run's user if that is another one. Then no file that the claim names is read.
+    """
     return process_is_gone(claim) if user else is_gone(claim, str(claim.get("owner") or ""))
 
 
 def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "") -> HostBusy:
-    """Return the error for a host that another run holds, with how to get it. `user` is that run's user, if
-    not ours."""
+    """Return the error for a host that another run holds, with how to get it. `user` is set if the run is
+    another user's."""
     run = shlex.quote(" ".join(printable(str(claim.get("folder") or claim.get("run") or "RUN")).split()))
     controller = one_line(claim.get("controller") or "its controller")
     void = f"; else its claim is void {VOID_AFTER_S / 60:.0f} min after its last sign of life"

@@ -61,7 +61,7 @@ def shell_line(line: str) -> Command:
 
 
 def as_at_login(line: str, here: bool) -> Command:
-    """Return the same for a job: it runs in the login directory, or on this machine in the current one."""
+    """Return the command of a job that runs a shell line in the login directory; if `here`, in the current one."""
     if here:
         return Command(("sh", "-c", line), cwd=str(Path.cwd()))
     return Command(("sh", "-c", 'cd; exec sh -c "$1"', "sh", line))

@@ -22,8 +22,10 @@ _T = TypeVar("_T")
 
 
 class Reached(Protocol):
-    """What a call goes to. `given_up_at` is when it was last given up, by the monotonic clock; minus infinity when
-    it answers."""
+    """The receiver of calls. `given_up_at` is when calls to it last failed for good, by the monotonic clock.
+
+    It is minus infinity while the host answers.
+    """
 
     given_up_at: float
 

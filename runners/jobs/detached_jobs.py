@@ -61,7 +61,7 @@ from benchbrief.runners.seams import JobState
 _CLOCK_SET_S = 0.05
 """In seconds. A clock was set when it differs from the time since boot by more than both errors and this."""
 _READ_S = 0.2
-"""The time since boot may have been read this long after the clock, in seconds, when a job does not say."""
+"""How long after the clock the time since boot may have been read, in seconds, if a job does not say."""
 
 
 def job_span(start: str, end: str) -> tuple[float | None, float | None, float | None]:
@@ -115,7 +115,7 @@ def _moment(text: str) -> _Moment | None:
 
 
 LEAST_S = 1.0
-"""In a shorter job, starting and ending are too much of the time, in seconds."""
+"""A job shorter than this, in seconds, spends too much of its time on starting and ending."""
 _TIME = r"(\d{1,9})m(\d{1,2}(?:[.,]\d{1,9})?)s"
 _LOAD = re.compile(rf"(\d{{1,18}}) (\d{{1,18}}) {_TIME} {_TIME} {_TIME} {_TIME} (\d{{1,6}})")
 
@@ -224,11 +224,10 @@ def end_leftovers(
     host: JobHost, kept: Collection[str] = (), *, owner: str = "", release: bool = False, keep: bool = False
 ) -> int:
     """Stop and remove an owner's jobs, by default the host's own, and end what they started in sessions of their own.
-    Returns how many jobs and processes still ran.
 
-    Their outputs are lost, so their cell must run again. Jobs whose keys are in `kept` stay, and with them what
-    ended jobs started. With `release`, gives up the owner's claim too, unless jobs are left there. With `keep`, does
-    only that.
+    Returns how many jobs and processes still ran. Their outputs are lost, so their cell must run again. Jobs whose keys
+    are in `kept` stay, and with them what ended jobs started. With `release`, also gives up the owner's claim, unless
+    jobs are left there. With `keep`, does only that.
     """
     if release and not owner and host.claimed is not None:
         host.claimed.attended()

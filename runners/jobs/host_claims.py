@@ -77,7 +77,8 @@ def refuse_unfit(host: JobHost) -> None:
 def claim(host: JobHost, void_after_s: float = VOID_AFTER_S, *, gone: str = "") -> str:
     """Implement `seams.Transport.claim`. Raises HostBusy, HostFull, HostError.
 
-    `gone` is what a claim said whose process is gone for certain: it holds the host only while it has jobs there.
+    `gone` is the text of a claim whose process has certainly ended. Such a claim holds the host only while it has
+    jobs there.
     """
     where = host.host.id
     refuse_unfit(host)

@@ -22,7 +22,7 @@ _SLICE_S = 0.5
 
 @dataclass(frozen=True)
 class Ran:
-    """How a job ended. `exit_code` is None for one that ran into its time-out. `said` is the end of its output."""
+    """How a job ended. `exit_code` is None if it ran into its time-out. `said` is the end of its output."""
 
     exit_code: int | None
     said: str

@@ -28,7 +28,7 @@ def entry(name: str, mode: int, size: int) -> HostEntry:
 
 @dataclass(frozen=True)
 class Claim:
-    """Our claim of a host, as in its file but without its start. `attended` ends its heartbeats."""
+    """Our claim of a host: the text of its file, except for the start. `attended` ends its heartbeats."""
 
     text: str
     attended: Callable[[], None]

@@ -1,4 +1,4 @@
-"""Reading the journal."""
+"""The journal of a run as a file: reading it, writing it, and locking it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Changed(ValueError):
 
 
 class Chain(NamedTuple):
-    """How far a journal was read or written: the sum up to here, and whether the last line carries it."""
+    """The state after the part of a journal read or written so far: its sum, and whether the last line carries
+    that sum."""
 
     sum: str = ""
     carried: bool = False
@@ -42,7 +43,7 @@ START = Chain()
 
 
 def write_line(record: AnyRecord, before: Chain) -> tuple[bytes, Chain]:
-    """Return the line of a record, with its end, and the chain after it."""
+    """Return the line of a record with its line end, and the chain after it."""
     body = record.model_dump_json().encode()
     after = Chain(_sum(before, body), carried=True)
     return body[:-1] + _BEGIN + after.sum.encode() + _END, after
@@ -80,7 +81,7 @@ def record_in(line: bytes) -> AnyRecord:
 
 
 def _parted(line: bytes) -> tuple[bytes, bytes]:
-    """Split a line into its JSON without its sum, and the sum; b"" when it has none."""
+    """Split a line into its JSON without the sum, and the sum; b"" for a line without one."""
     end = len(line) - len(_END)
     if line.endswith(_END) and line.startswith(_BEGIN, begin := end - _DIGITS - len(_BEGIN)):
         return line[:begin] + b"}", line[end - _DIGITS : end]
@@ -94,14 +95,14 @@ def _sum(before: Chain, body: bytes) -> str:
 JOURNAL = "journal.jsonl"
 _BLOCK = 1 << 16
 _BLOCK_OF_MANY = 1 << 14
-"""Of each of many files that are read side by side."""
+"""The block size, in bytes, for journals of which many are read side by side."""
 _TAIL_BYTES = 1 << 20
 _LOCK_S = 0.5
 _LOCK_AGAIN_S = 0.01
 
 
 def _opened(path: Path) -> BufferedReader:
-    """Raises OSError."""
+    """Open a journal to read it, only if it is a plain file. Raises OSError."""
     return BufferedReader(open_plain(path))
 
 
@@ -120,9 +121,9 @@ def is_locked(path: Path) -> bool:
 
 
 def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
-    """Lock an open file, and return whether no other process holds it. Errors name `path`.
+    """Lock an open file, and return whether no other process holds the lock. Errors name `path`.
 
-    Raises RunnerError where the file system has no locks, as that of some clusters: nothing would keep two apart.
+    Raises RunnerError on a file system without locks, as some clusters have: nothing would keep two processes apart.
     """
     try:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)

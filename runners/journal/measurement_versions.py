@@ -1,8 +1,9 @@
-"""In which way a cell was measured, as numbers. A result stands only for a cell that is measured in the same way now.
+"""Versions of the way in which a cell is measured. A result counts only for a cell that is still measured in that way.
 
-A number rises when a cell of an unchanged plan is measured in another way (other steps, commands, times). A new way of
-reading outputs needs no number: they are read again each time. `SHARED` has what changed for all tools, and the spec of
-a tool what changed for that tool alone (`ToolSpec.measured_anew`). Up to `ONE_FOR_ALL`, journals had a single number.
+A number rises when a cell of an unchanged plan is measured in another way (other steps, commands, times). A new way
+of reading outputs needs no number: they are read again each time. `SHARED` lists the changes for all tools. The spec
+of a tool lists the changes for that tool alone (`ToolSpec.measured_anew`). Up to `ONE_FOR_ALL`, journals had a
+single number.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Plan
 
 SHARED = (1, 3)
-"""The versions since which cells of all tools are measured in another way; the last one is today's."""
+"""The versions that changed how cells of all tools are measured. The last one is today's."""
 ONE_FOR_ALL = 6
-"""The last version of when each change counted for all tools."""
+"""The last version in which each change counted for all tools."""
 
 
 class Recorded(NamedTuple):
@@ -28,19 +29,19 @@ class Recorded(NamedTuple):
 
 
 class Way(NamedTuple):
-    """The last changes that concern a cell: one of all tools, and one of its own tool."""
+    """The last changes that apply to a cell: one for all tools, and one for its own tool."""
 
     shared: int
     tool: int
 
 
 def recorded_at(start: j.RunStarted | None, cell: Cell) -> Recorded:
-    """Return the versions that a start of a run recorded for a cell."""
+    """Return the versions that a run's start recorded for a cell."""
     return Recorded(start.measurement, start.measurements.get(cell.tool.driver)) if start else Recorded()
 
 
 def tool_version(tool: str) -> int:
-    """Return the number of the tool's last change; 0 where it has had none."""
+    """Return the number of the tool's last change; 0 if it has had none."""
     spec = TOOL_SPECS.usable(tool)
     return max((change.version for change in spec.measured_anew), default=0) if spec else 0
 
@@ -50,7 +51,7 @@ def way_now(plan: Plan, cell: Cell) -> Way:
 
 
 def way_of(plan: Plan, cell: Cell, recorded: Recorded) -> Way:
-    """Return the way in which a cell of a plan was measured, by what the journal of its time says."""
+    """Return the way in which a cell was measured, by the versions that its journal recorded."""
     tool = cell.tool.driver
     spec = TOOL_SPECS.usable(tool)
     arrivals = plan.experiments[cell.experiment].arrivals

@@ -32,7 +32,7 @@ SIMULATION = "simulation.json"
 REVISION = "revision.json"
 """For a spec in a git repository: the `commit` that was run, and whether it was `dirty`."""
 MOST_OF_A_PLAN = 1 << 30
-"""Bytes: a plan of 100,000 cells has a quarter of that."""
+"""The most bytes of a plan that are read. A plan of 100,000 cells has a quarter of that."""
 LANE = "lane.json"
 """Only in the folder of one lane of a run: which lane it is (see `LaneName`)."""
 
@@ -173,10 +173,10 @@ def kept_file(run_dir: Path, name: str, sha256: str) -> Path:
 
 
 def load_plan(run_dir: Path) -> Plan:
-    """Return a run's plan: of a lane's folder, with the cells of this lane alone.
+    """Return the run's plan. For a lane's folder, it has only the cells of that lane.
 
-    Raises RunnerError when it is missing, of another version, or was changed, and Damaged also when the run has results
-    and its journal is lost.
+    Raises RunnerError when it is missing, of another version, or was changed. Raises Damaged when the run has results,
+    but its journal is lost.
     """
     path = run_dir / PLAN
     require_journal(run_dir)
@@ -213,7 +213,7 @@ def _unread(path: Path, content: bytes) -> RunnerError:
 
 
 def lane_in(run_dir: Path) -> LaneName | None:
-    """Return which lane a folder is of; None for a whole run. Raises RunnerError."""
+    """Return which lane the folder belongs to; None for a whole run. Raises RunnerError."""
     path = run_dir / LANE
     try:
         found = json.loads(read_plain(path))
@@ -239,7 +239,7 @@ def _of_its_lane(run_dir: Path, plan: Plan) -> Plan:
 
 
 def require_journal(run_dir: Path) -> None:
-    """Raise Damaged when a run's folder holds results, and no journal that has them."""
+    """Raises Damaged for a run's folder that holds results, but no journal of them."""
     journal = run_dir / JOURNAL
     if has_begun(journal):
         return
@@ -259,7 +259,7 @@ def recorded_plan(run_dir: Path) -> str:
 
 
 def files_of_beginning(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that a run keeps of its beginning except its plan, by its path in the run."""
+    """Return the SHA-256 of each file that a run keeps from its beginning, except for the plan, by path in the run."""
     paths = (run_dir / REVISION, run_dir / SIMULATION, run_dir / LANE, *sorted((run_dir / "spec").glob("*")))
     return {path.relative_to(run_dir).as_posix(): sha256_of(path) for path in paths if path.is_file()}
 

@@ -368,13 +368,13 @@ def _words(value: str) -> Iterator[str]:
 
 
 KNOWN = Known()
-"""The secrets of this process. It stays the state of a module: each error hides its text where it is made, so that no
-place that shows or keeps it can forget to. Errors are made in all rooms, in extensions and in any thread, also before a
-run begins, and each of these would have to hand an object through."""
+"""The secrets of this process. They stay the state of a module: each error hides its text where it is made, so that no
+place that shows or keeps the text can forget to. Errors are made in all rooms, in extensions and in any thread, also
+before a run begins. All of them would have to pass an object through."""
 
 
 def hide_throughout(text: str) -> str:
-    """Return a text without secrets, in which the words of a sentence are hidden, too, as earlier versions kept it."""
+    """Return a text without secrets, hiding them even within a sentence's own words, as earlier versions did."""
     return KNOWN.hide(text)
 
 

@@ -34,10 +34,11 @@ from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedS
 
 @dataclass(frozen=True)
 class RepeatValues:
-    """What a probe has at a point, or a metric over that: one value for each repeat, in any unit.
+    """The values of a probe at a point, or of a metric over them: one for each repeat, in any unit.
 
-    The width of its interval is a share of the mean, or of `least` where the mean is smaller: a share near 0 %, or a
-    disk that rests, is no reason to repeat."""
+    The width of their interval is a share of the mean, or of `least` if the mean is smaller: a share near 0 %, or a
+    disk that rests, is no reason to repeat.
+    """
 
     of: str
     values: Sequence[float]
@@ -46,10 +47,13 @@ class RepeatValues:
 
 @dataclass(frozen=True)
 class UndecidedPoints:
-    """`open` has the points that expectations read which the repeats can't decide yet, with how far from it they are:
-    half the width of the interval of the mean difference, as a share of that difference. `decided` are the points
-    at which the repeats decide each expectation that reads them. `compared` has the points that open expectations
-    read together with a point. `sampled` is what is asked for of probes."""
+    """The points that expectations read, and what their repeats say so far.
+
+    `open` has the points that can't be decided yet, each with its distance from a decision: half the width of the
+    interval of the mean difference, as a share of that difference. At the `decided` points, each expectation that reads
+    them is decided. `compared` has, for a point, the points that open expectations read together with it. `sampled` has
+    the values that are asked for from probes.
+    """
 
     open: Mapping[Point, float] = field(default_factory=dict)
     decided: Collection[Point] = frozenset()
@@ -61,13 +65,13 @@ ReadTables = Callable[[RunRecord], UndecidedPoints]
 
 
 def nothing_read(_record: RunRecord) -> UndecidedPoints:
-    """Return the readings of a spec without expectations and probes."""
+    """Return no open points, for a spec without expectations and probes."""
     return UndecidedPoints()
 
 
 @dataclass(frozen=True)
 class _Reset:
-    """A reset of the run: how a cell got its data set, and the seconds it took."""
+    """A reset during the run: its cell, how the cell got its data set, and how many seconds that took."""
 
     cell: Cell
     work: ResetWork
@@ -75,7 +79,7 @@ class _Reset:
 
 
 class ExpectedTimes:
-    """What cells of a lane would take now. `repeats_of` returns all cells of a cell's point."""
+    """How long cells of a lane would take now. `repeats_of` returns all cells of a cell's point."""
 
     def __init__(
         self, plan: Plan, record: RunRecord, lane: Iterable[Cell], repeats_of: Callable[[Cell], Sequence[Cell]]
@@ -98,13 +102,15 @@ class ExpectedTimes:
             self._note(cell, self._next(cell, self._states))
 
     def seconds(self, cells: Sequence[Cell], *, guessed: bool = True) -> float:
-        """Return what the cells take, one after another. Not `guessed`: a reset counts only once the run has shown
-        what such resets take."""
+        """Return how many seconds the cells take, one after another.
+
+        Unless `guessed`, a reset counts only once the run has shown how long a reset like it takes.
+        """
         states = deepcopy(self._states)
         return sum(self._own_s(cell) + self._reset_s(cell, self._next(cell, states), guessed) for cell in cells)
 
     def _next(self, cell: Cell, states: DataStates) -> ResetWork:
-        """Return how a cell that is next gets its data set."""
+        """Return how the next cell gets its data set, and note what it changes in `states`."""
         database = self._plan.databases[cell.database]
         if cell.database not in self._places:
             self._places[cell.database] = place_of(self._plan.hardware[cell.hardware], database, self._plan.hosts)
@@ -142,7 +148,11 @@ class ExpectedTimes:
         return max(took, default=sum(step.seconds for step in cell.steps if step.kind != "load"))
 
     def _reset_s(self, cell: Cell, work: ResetWork, guessed: bool) -> float:
-        """Return what such a reset took, of this data set if there was one; before the first, what is planned."""
+        """Return the seconds of a reset by the run's most similar ones: of the data set, else of the database, else
+        of any.
+
+        Before the first one, returns the planned time if `guessed`, else 0.
+        """
         planned_s = self._planned.get(self._key(cell, work), 0.0)
         alike = [each for each in self._resets if each.work == work]
         for same in (2, 1, 0):  # of the same data set, of the same database, any
@@ -153,7 +163,8 @@ class ExpectedTimes:
         return planned_s if guessed else 0.0
 
     def _larger(self, planned_s: float, seen: _Reset) -> float:
-        """Return how many times longer than one that was seen a reset is planned."""
+        """Return by how many times the planned time of a reset exceeds that of a reset that was seen; 1
+        when unknown."""
         theirs_s = self._planned.get(self._key(seen.cell, seen.work), 0.0)
         return planned_s / theirs_s if planned_s and theirs_s else 1.0
 
@@ -162,12 +173,12 @@ class ExpectedTimes:
 
 
 _LEAST = 1e-9
-"""The need of a group whose repeats are all alike, and still wanted."""
+"""The least need of a group that still wants repeats, such as one whose repeats are all alike."""
 
 
 @dataclass
 class PointSoFar:
-    """What is known of a point: the values of each asked statistic over its good repeats, and how many have ended."""
+    """What is known of a point: the values of each statistic in its good repeats, and how many repeats have `ended`."""
 
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
     ended: int = 0
@@ -176,13 +187,13 @@ class PointSoFar:
 
 @dataclass
 class Group:
-    """What is repeated together. `left` says whether a repeat is left; `open` how far an open expectation is from its
-    decision, None without one; `decided`, whether expectations judge all its points, and none is open.
+    """Points that are repeated together.
 
-    `within` is the target as a share of the mean, None where all repeats are wanted. `at_least` repeats make an
-    interval count, and `level` is the level of each. `asked`: whether anything is asked for here at all; `expected`:
-    whether an expectation reads a point. `compared` are the places of the groups that open expectations compare with
-    this one.
+    `left`: a repeat is left. `open`: how far an open expectation is from its decision; None without one. `decided`:
+    expectations judge all its points, and none is open. `within`: the target width as a share of the mean; None when
+    all repeats are wanted. `at_least`: how many repeats make an interval count. `level`: the confidence level of each
+    interval. `asked`: something is asked for at these points. `expected`: an expectation reads a point. `compared`: the
+    indexes of the groups that open expectations compare with this one.
     """
 
     points: Sequence[PointSoFar]
@@ -211,7 +222,8 @@ class Group:
         return -math.inf if self.open is None else -self.open
 
     def need(self) -> float:
-        """Return how much the group needs another repeat: infinite without a whole interval, 0 when it is decided."""
+        """Return how much the group needs another repeat: infinite while an interval is missing, 0 when none
+        is needed."""
         if not self.asked:
             return 0.0
         widest = max((self._width(point) for point in self.points), default=0.0)
@@ -220,7 +232,7 @@ class Group:
         return max(widest / self.within, _LEAST) if widest > self.within or self.open is not None else 0.0
 
     def _width(self, point: PointSoFar) -> float:
-        """Return the widest interval of a point; of one without good repeats, it is infinite while any is left."""
+        """Return the widest interval of a point; infinite while a statistic has too few good repeats."""
         widths = [width_so_far(values, self.at_least, self.level) for values in point.values.values()]
         # A sample may be missing: that of a probe is no reason to go on.
         widths += [
@@ -234,7 +246,8 @@ class Group:
 def width_so_far(values: Sequence[float], at_least: int, level: float, least: float | None = None) -> float:
     """Return half the width of a mean's interval as a share of the mean; infinite with fewer than `at_least` values.
 
-    With `least`, the share is that of the mean without its sign, or of `least` where that is more."""
+    With `least`, it is a share of the mean's absolute value, or of `least` if that is more.
+    """
     if len(values) < at_least:
         return math.inf
     if least is None:
@@ -248,7 +261,7 @@ def width_so_far(values: Sequence[float], at_least: int, level: float, least: fl
 
 
 def next_group(groups: Sequence[Group]) -> int | None:
-    """Return the place of the group to repeat next; None when none needs it."""
+    """Return the index of the group to repeat next; None when no group needs a repeat."""
     found = [
         (group.begun, lacks := math.isinf(need), lacks and group.expected, group.nearness, need, -group.repeats, -place)
         for place, group in enumerate(groups)
@@ -262,14 +275,15 @@ def next_group(groups: Sequence[Group]) -> int | None:
 
 
 _LEAST_S = 0.01
-"""What takes less is not noted, in seconds."""
+"""A shorter time, in seconds, is not recorded."""
 _Turn = tuple[Point, ...]
 """The points that are repeated together."""
 
 
 @dataclass(frozen=True)
 class _Over:
-    """A budget that is spent, or will be with the next cells: how much it is, and was spent, in seconds."""
+    """A budget that is spent, or will be with the next cells: its size, what was spent, and what comes next,
+    in seconds."""
 
     budget_s: float
     spent_s: float
@@ -332,7 +346,8 @@ class Budgets:
             self._turn_of |= dict.fromkeys(points, tuple(points))
 
     def asked_values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
-        """Return the statistics of latency that the rule needs of a cell; none without a budget."""
+        """Return the statistics of latency that the budget's rule needs from a cell; none for a cell without
+        a budget."""
         planned = self._cells.get(cell.id)  # as the plan has it, without what a search has found
         budgeted = planned is not None and Point.of(planned) in self._of_point
         return self._asked.values(planned, measurement) if planned and budgeted else {}
@@ -342,7 +357,8 @@ class Budgets:
         return self._reasons.get(cell.id, ("", ""))[0]
 
     def no_room(self, cell: Cell) -> j.NoRoom:
-        """Return what the budget has no room for, when a cell is not run for that."""
+        """Return whether the budget had no room for the cell's `point` or for this `repeat` of it; "" when the cell
+        is run."""
         return self._reasons[cell.id][1] if cell.id in self._reasons else ""
 
     def in_order(self, cells: Sequence[Cell]) -> Iterator[Cell]:
@@ -365,11 +381,11 @@ class Budgets:
                 yield left.pop(chosen.id)
 
     def _hold_first(self, cell: Cell) -> None:
-        """Leave out a cell of the first pass that no longer fits. A search is not cut short, as others need its knee,
-        nor an adaptive ramp, whose points depend on each other.
+        """Leave out a cell of the first pass that no longer fits in its budget.
 
-        The check before the run went by what earlier runs took, which the plan does not know. So what the plan says of
-        loads does not count here.
+        A search is not cut short, as others need its knee, nor an adaptive ramp, whose points depend on each other. The
+        check before the run knew how long earlier runs took, which the plan does not. So the plan's own guesses of
+        loads do not count here.
         """
         if not self._lane_of or chooses(self._plan.experiments[cell.experiment]):
             return
@@ -390,12 +406,13 @@ class Budgets:
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
 
     def _why_left_out(self, point: Point) -> str | None:
-        """Return why the first cell of a point was left out. What follows would be no repeats."""
+        """Return why the first cell of a point was left out; None if it was not. Without it, later cells are
+        no repeats."""
         first = self._record.cells.get(self._of_point[point][0].id)
         return first.skipped if first and first.ended is None else None
 
     def _without_first(self, cells: Collection[Cell]) -> list[Cell]:
-        """Leave out the cells of points whose first was left out."""
+        """Leave out the cells of points whose first cell was left out, and return them."""
         out: list[Cell] = []
         for cell in cells:
             repeats = Point.of(cell) in self._of_point and cell.id not in self._needed
@@ -409,8 +426,10 @@ class Budgets:
         return [each for each in left if each.id not in self._needed and (every or each.experiment == cell.experiment)]
 
     def _choose(self, pool: list[Cell]) -> list[Cell]:
-        """Return the next turn of the pool, after those that no longer fit and are not run; or the whole pool, when
-        nothing more of it is run."""
+        """Return the next turn of the pool, after the cells that no longer fit and are left out.
+
+        When nothing more of the pool is run, returns the whole pool.
+        """
         left: dict[Point, list[Cell]] = {}
         for cell in pool:
             left.setdefault(Point.of(cell), []).append(cell)
@@ -454,10 +473,10 @@ class Budgets:
                 so_far.sampled = known.sampled.get(point, ())
 
     def _readings(self, cell: Cell) -> UndecidedPoints:
-        """Return what the tables say. Where they can't be read, all points are open, so that no repeat is missing
-        for that.
+        """Return what the tables say. If they can't be read, all points are open, so that no repeat is missed for
+        that reason.
 
-        The time that this takes counts against the budget of `cell`, except in a simulated run.
+        The time for reading counts against the budget of `cell`, except in a simulated run.
         """
         began = time.monotonic()
         try:
@@ -521,7 +540,7 @@ class Budgets:
         return partial(times.seconds, guessed=guessed)
 
     def _over(self, chosen: Sequence[Cell], expected: Callable[[Sequence[Cell]], float]) -> _Over | None:
-        """Return the budget in which these cells no longer fit."""
+        """Return the budget in which the cells no longer fit; None when they fit."""
         experiment = self._plan.experiments[chosen[0].experiment]
         lane = self._lanes[self._lane_of[chosen[0].id]]
         next_s = expected(chosen)
@@ -540,7 +559,8 @@ class Budgets:
 
 
 def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:
-    """Return the seconds that a cell has taken so far; simulated, what was planned for each attempt that ended."""
+    """Return the seconds that a cell has taken so far. In a simulated run, each attempt that ended counts
+    as planned."""
     if simulated:
         history = record.cells.get(cell.id)
         return _planned_s(cell) * len(history.started) if history and history.ended else 0.0
@@ -548,7 +568,7 @@ def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:
 
 
 def _enough(group: Group) -> Message:
-    """Return why a group that could go on needs no repeat."""
+    """Return why a group that could go on needs no further repeat."""
     if not group.asked:
         return say.budget_unasked()
     if group.within is None:

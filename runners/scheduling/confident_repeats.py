@@ -36,7 +36,7 @@ class _Repeats:
 
     @property
     def taken_out(self) -> bool:
-        """Return whether no repeat is needed, because a search ended before this point."""
+        """Return whether the search has ended before this point, so that it needs no repeat."""
         return self.cells[0].id in self.skipped
 
     def rates(self, count: int) -> list[float] | None:
@@ -54,7 +54,7 @@ class _Group:
     experiment: Experiment
     rule: Confident
     repeats: dict[str, _Repeats] = field(default_factory=dict)
-    """By hardware."""
+    """The repeats of the point, by hardware."""
     end: int | None = None
     is_announced: bool = False
 

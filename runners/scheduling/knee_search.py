@@ -29,7 +29,8 @@ _SLICE_S = 0.5
 
 
 def knee_of(points: Sequence[j.SearchPoint], search: KneeSearch) -> float | None:
-    """Return the first point, in rising order, that fulfils the criterion together with the next; None if none does."""
+    """Return the first point, in rising order, at which the next point meets the knee criterion; None when there is no
+    such point."""
     for here, after in pairwise(points):
         risen = after.latency_s >= here.latency_s * (1 + search.rise)
         if risen and after.ops_per_s < here.ops_per_s * (1 + search.gain):
@@ -129,7 +130,8 @@ class _Search:
 
     @property
     def unknown(self) -> str:
-        """Return why no point is known; "" when there is a knee, may be one, or a point to use without one."""
+        """Return why the search has no point; "" if it has a knee, may still find one, or has a point to use
+        without one."""
         if self.failure:
             return say.knee_unknown(experiment=self.experiment.name, what=self.failure)
         return _no_knee(self) if self.ended and self.ended.knee is None and self.criterion.otherwise is None else ""

@@ -1,4 +1,4 @@
-"""What the last look at the batches of a run that ends by itself says of its measurement."""
+"""The records and warnings about a measurement that ends by itself, once it is steady."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def measuring_ended(cell: Cell, attempt: int, rule: UntilSteady, end: SteadyEnd)
 
 
 def warnings_of(end: SteadyEnd, rule: UntilSteady) -> tuple[str, ...]:
-    """Return that the longest time passed before it was steady, and why; () where it was."""
+    """Return a warning that the longest time passed before the measurement was steady, and why; () if it was steady."""
     if end.steady:
         return ()
     return (

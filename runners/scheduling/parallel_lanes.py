@@ -1,8 +1,9 @@
 """What runs at the same time: lanes, and their turns at measuring.
 
 Cells that share hosts or other equipment form a lane, and run one after another. Lanes run in parallel. With `overlap =
-loading`, one hardware group is measured at a time, while others load: a cell waits for its turn once its data set is
-there, and has it until its measurement has ended. The one that has waited longest is next."""
+loading`, one hardware group is measured at a time, while others load. A cell waits for its turn once its data set is
+there, and keeps it until its measurement has ended. The cell that has waited longest is next.
+"""
 
 from __future__ import annotations
 
@@ -34,17 +35,17 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 
 def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
-    """Return the lanes of a run without the cells in `done`, by their ids, and without lanes that have no cell left.
+    """Return the lanes of a run without the cells whose ids are in `done`, and without lanes that have no cell left.
 
-    Two groups may share a lane only by a third one. Once the third is done they still share one: what chooses points
-    and repeats goes by the lanes of the whole plan, and each cell would run once in each lane otherwise.
+    Two groups may share a lane only because of a third one. Once the third is done, they still share it: points and
+    repeats are chosen by the lanes of the whole plan, and in two lanes each cell would run twice.
     """
     left = ([cell for cell in lane if cell.id not in done] for lane in lanes(cells))
     return [lane for lane in left if lane]
 
 
 _MOST_THREADS = 32
-"""Lanes that have begun: those at work, and those that wait for others."""
+"""The most lanes that may have begun at a time: those at work, and those that wait for others."""
 
 
 class LaneWorkers:
@@ -84,8 +85,11 @@ _LOOK_EVERY_S = 0.5
 
 
 class MeasuringTurns:
-    """The turns of a run, shared by its lanes. `left` has the attempts that are resumed: one that was being measured
-    still has its turn. `making_room` is entered while a cell waits for another one."""
+    """The turns of a run, shared by its lanes. `left` are the attempts to resume: one that was being measured keeps
+    its turn.
+
+    `making_room` is entered while a cell waits for another one.
+    """
 
     def __init__(
         self,
@@ -101,7 +105,7 @@ class MeasuringTurns:
         """The cells that wait, by turn, the next one first."""
         self._loading: dict[str, Cell] = {}
         self._beside: dict[str, dict[str, None]] = {}
-        """The hardware that has loaded while a cell had its turn, by the cell."""
+        """The hardware that has loaded during a cell's turn, by the cell's id."""
         for cell in cells:
             if cell.turn and cell.id in left and left[cell.id].current in ("warm_up", "measure"):
                 self._measured.setdefault(cell.turn, cell.id)
@@ -110,9 +114,9 @@ class MeasuringTurns:
     def taken(
         self, cell: Cell, stopping: threading.Event, waiting: Callable[[], AbstractContextManager[None]]
     ) -> Iterator[None]:
-        """Take the cell's turn, and keep it meanwhile. Enters `waiting` while it has to wait.
+        """Take the cell's turn for the length of the block. Enters `waiting` while it has to wait.
 
-        Raises Interrupted when the run must stop before.
+        Raises Interrupted when the run must stop before. Does nothing for a cell that takes no turns.
         """
         if not cell.turn:
             yield
@@ -138,7 +142,7 @@ class MeasuringTurns:
 
     @contextmanager
     def loading(self, cell: Cell) -> Iterator[None]:
-        """Take note of a load, or of what else brings back the cell's data."""
+        """Note that the cell's data set is loaded or restored during the block, beside whichever cell is measured."""
         with self._changed:
             self._loading[cell.id] = cell
             if measured := self._measured.get(cell.turn):
@@ -150,12 +154,12 @@ class MeasuringTurns:
                 del self._loading[cell.id]
 
     def beside(self, cell: Cell) -> list[str]:
-        """Return the hardware that has loaded while the cell, which still has its turn, was measured."""
+        """Return the hardware that has loaded since the cell got its turn. The cell must still have it."""
         with self._changed:
             return list(self._beside.get(cell.id, ()))
 
     def give_up(self, cell: Cell) -> None:
-        """End the cell's turn, if it has it: also that of an attempt that could not be resumed."""
+        """End the cell's turn, if it has it. Also used for an attempt that could not be resumed."""
         with self._changed:
             if self._measured.get(cell.turn) == cell.id:
                 del self._measured[cell.turn]

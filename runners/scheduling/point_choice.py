@@ -1,12 +1,13 @@
 """Adaptive ramps while they run: which points of a curve are measured, and in which order.
 
-Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did.
-A point has been tried once all its cells have their verdicts, and stands for the mean throughput of its good repeats.
-It counts as one of the ramp's points also where none is good. On a resume, points whose cells failed or were cut off
+Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did. A
+point has been tried once all its cells have their verdicts, and stands for the mean throughput of its good repeats. It
+counts as one of the ramp's points even if no repeat is good. On a resume, points whose cells failed or were cut off
 come first, with one that was chosen and not begun; then the rule goes on.
 
 Each hardware chooses the points of its own curves. When measured in turns (`interleaved`), the hardware of one lane
-shares its points, as it is measured side by side."""
+shares its points, as it is measured side by side.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +30,21 @@ from benchbrief.runners.scheduling.promise_search import at_first_cells
 from benchbrief.runners.seams import Stopping
 
 EVEN = 0.25
-"""The change of the scaling exponent that weighs as much as the length of an interval by itself."""
+"""The change of the scaling exponent that counts as much as the length of an interval alone."""
 _SAME = 1e-9
 """Scores and distances that differ by no more than this share are equal: their last digits are rounding."""
 
 Why = Literal["first", "last", "middle", "bend"]
 Curve = Mapping[float, float | None]
-"""The throughput at each point that was tried, in ops/s; None where no result is good."""
+"""The throughput at each point that was tried, in ops/s; None if no repeat is good."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The next point. One that halves an interval has its ends, and the larger bend at them."""
+    """The next point to measure, and why.
+
+    If it halves an interval, `low` and `high` are the interval's ends, and `bend` is the larger bend at them.
+    """
 
     point: float
     why: Why
@@ -100,7 +104,7 @@ def _middle(low: float, high: float, candidates: Sequence[float]) -> float | Non
 
 @dataclass
 class _Ramp:
-    """The curves that share their points: their cells by point, in the plan's order."""
+    """Curves that share their points, with their cells by point, in the plan's order."""
 
     experiment: Experiment
     cells: dict[float, list[Cell]] = field(default_factory=dict)
@@ -209,7 +213,7 @@ def ramps_of(plan: Plan) -> list[_Ramp]:
 
 
 def begun(ramp: _Ramp, record: RunRecord) -> list[float]:
-    """Return the points at which a cell has begun, in the order in which they did."""
+    """Return the points at which a cell has begun, the earliest first."""
     since: dict[float, float] = {}
     for point, cells in ramp.cells.items():
         histories = (record.cells.get(cell.id) for cell in cells)
@@ -236,7 +240,7 @@ def _means(rates: Mapping[float, Sequence[float]]) -> Curve:
 
 
 def _is_over(cell: Cell, record: RunRecord) -> bool:
-    """Return whether a cell is good, or not needed, in its present definition."""
+    """Return whether a cell, as the plan defines it now, is good or not needed."""
     history = record.cells.get(cell.id)
     return history is not None and cell.hash in history.good
 

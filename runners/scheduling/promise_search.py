@@ -45,8 +45,11 @@ ERRORS, SERVED = "errors", "served"
 
 
 def values_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> dict[str, float]:
-    """Return what a measurement has of what the promise limits: latencies in seconds, the share of the operations that
-    failed or were never sent, and the share of the offered load that was served."""
+    """Return a measurement's values for what the promise limits, and the share of the offered load that was served.
+
+    Latencies are in seconds. Errors are the share of the operations that failed or were never sent. A latency that the
+    tool does not report is left out.
+    """
     found: dict[str, float] = {SERVED: served_of(experiment, cell, measurement)}
     for limit in experiment.promise.limits if experiment.promise else ():
         if limit.measure == ERRORS:
@@ -58,10 +61,10 @@ def values_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> d
 
 
 def served_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> float:
-    """Return the share of the operations due in the window that were done, also of those that failed.
+    """Return the share of the operations due in the window that were done, including those that failed.
 
-    Where the tool does not tell how many were due, they follow from the rate. Of random arrivals, as few are taken to
-    be due as chance makes in one of 40 runs.
+    If the tool does not tell how many were due, they follow from the rate. For random arrivals, that number is lowered
+    by two standard deviations: fewer are due in only one of 40 runs.
     """
     total = measurement.total
     done = total.count + total.errors
@@ -75,15 +78,17 @@ def served_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> f
 
 
 def is_kept(promise: Promise, values: Mapping[str, float]) -> bool:
-    """Return whether `values_of` a measurement keep a promise: not without one of them."""
+    """Return whether these values keep a promise: see `values_of`. A missing value breaks it."""
     limits = all(limit.name in values and limit.keeps(values[limit.name]) for limit in promise.limits)
     return limits and values.get(SERVED, 0.0) >= to_serve(promise)
 
 
 def is_kept_though_late(experiment: Experiment, cell: Cell, measurement: Measurement) -> bool:
-    """Return whether a run keeps the promise of a search although its generator was late. Lateness only adds to the
-    latency from when an operation was due, so limits that hold with it hold without it, too. A run that lacks
-    operations proves nothing."""
+    """Return whether a run keeps its search's promise although its load generator was late.
+
+    Lateness only adds to the latency since an operation was due, so limits that hold with it also hold without it. A
+    run that lacks operations proves nothing.
+    """
     if experiment.promise is None or measurement.dropped or measurement.total.errors:
         return False
     return is_kept(experiment.promise, values_of(experiment, cell, measurement))
@@ -95,8 +100,10 @@ _Group = TypeVar("_Group")
 def at_first_cells(
     cells: Iterable[Cell], group_of: Mapping[str, _Group], measured: Callable[[_Group], Iterator[Cell]]
 ) -> Iterator[Cell]:
-    """Yield the cells, and for each group, at its first cell, what `measured` gives. `group_of` is by the ids of
-    cells; the others have no group."""
+    """Yield the cells, and at the first cell of each group all that `measured` yields for the group instead.
+
+    `group_of` is by the ids of cells. Cells that are not in it have no group.
+    """
     done: set[int] = set()
     for cell in cells:
         group = group_of.get(cell.id)
@@ -113,8 +120,10 @@ def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote |
 
 
 def vote_by(ended: j.CellEnded | None, cell: Cell, promise: Promise) -> Vote | None:
-    """Return what a verdict on a cell says of its rate; None without one for its present definition, and for one
-    that another attempt was to replace."""
+    """Return a verdict's vote on the cell's rate.
+
+    None without a verdict, for one on another definition of the cell, and for one that another attempt was to replace.
+    """
     if ended is None or ended.retried or ended.hash != cell.hash or cell.target is None:
         return None
     if ended.status == "failed":
@@ -126,7 +135,7 @@ def vote_by(ended: j.CellEnded | None, cell: Cell, promise: Promise) -> Vote | N
 
 
 def votes_of(plan: Plan, record: RunRecord) -> dict[str, Vote]:
-    """Return what the cells of searches for promises say of their rates, by their ids."""
+    """Return the votes of all cells of searches for promises, by the cells' ids."""
     promises = {name: each.promise for name, each in plan.experiments.items() if each.promise}
     asked = [(cell, promise) for cell in plan.cells if promises and (promise := promises.get(cell.experiment))]
     votes = ((cell.id, vote_of(record.cells.get(cell.id), cell, promise)) for cell, promise in asked)
@@ -153,12 +162,12 @@ class Search:
         return self.cells[rate][self.promise.judged :]
 
     def tallies(self, votes: Mapping[str, Vote]) -> tuple[dict[float, Tally], dict[float, Tally]]:
-        """Return the tallies of each rate by the votes of cells: of those that judge, and of those held out."""
+        """Return how the cells voted on each rate: the cells that judge it, and the cells that are held out."""
         judged = {rate: _tally(self.judging(rate), votes) for rate in self.cells}
         return judged, {rate: _tally(self.held_out(rate), votes) for rate in self.cells}
 
     def next(self, votes: Mapping[str, Vote]) -> tuple[SearchStep | SearchAnswer, Cell | None]:
-        """Return the next run with its cell, or the answer."""
+        """Return the next step with its cell, or the search's answer with None."""
         judged, held = self.tallies(votes)
         step = next_step(self.experiment.points, judged, held, self.rule)
         if isinstance(step, SearchAnswer):
@@ -306,8 +315,11 @@ class PromiseSearches:
             self._tell(chosen)
 
     def _end(self, search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) -> bool:
-        """Write what the search found to the journal, unless it says so already, with a warning where it is no rate.
-        Return whether that is an answer: a rate, or that each breaks the promise."""
+        """Write the search's result to the journal unless it is there already, with a warning when no rate can be
+        relied on.
+
+        Returns whether the result is an answer: a rate, or that each rate breaks the promise.
+        """
         ended = ended_of(search, answer, votes)
         before = self._record.promises.get(search.key)
         answered = ended.sustained is not None or (ended.kind == "none" and not ended.by_generator)
@@ -359,8 +371,10 @@ def ended_of(search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) ->
 
 
 def bounds_of(ended: j.PromiseEnded, rates: Sequence[float]) -> tuple[float | None, float | None]:
-    """Return the highest rate up to which no run broke the promise, and the lowest from which on none kept it; None
-    where there is no such rate. `rates` are the candidates. A lower bound has no upper end."""
+    """Return the highest rate up to which no run broke the promise, and the lowest from which on no run kept it.
+
+    Each is None when there is no such rate. `rates` are the candidates. A lower bound has no upper end.
+    """
     runs = ended.rates
     kept_to, broken_from = agreed([e.rate for e in runs if e.all_met], [e.rate for e in runs if e.all_broken])
     if ended.sustained is not None:
@@ -397,7 +411,8 @@ def _why(step: SearchStep, judged: Mapping[float, Tally]) -> Message:
 
 
 def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
-    """Return why the search has no rate, or none that can be relied on; "" when it has. `lowest` is its lowest rate."""
+    """Return why the search has no rate, or none that can be relied on; "" if it has one. `lowest` is its
+    lowest rate."""
     where: dict[str, object] = ended.model_dump(include={"experiment", "hardware", "workload"})
     rate = figure(ended.rate or 0.0, ",.0f")
     if ended.kind == "none":

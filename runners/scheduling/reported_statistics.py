@@ -33,7 +33,7 @@ class AskedStatistics:
         self._at = cache(self._names_at)
 
     def of(self, cell: Cell) -> tuple[str, ...]:
-        """Return the names at the point of a cell, the throughput first."""
+        """Return the names of the statistics at a cell's point, throughput first."""
         return self._at(Point.of(cell))
 
     def _names_at(self, point: Point) -> tuple[str, ...]:
@@ -48,7 +48,8 @@ class AskedStatistics:
         return tuple(sorted(names or sampled, key=lambda name: (name != THROUGHPUT, name)))
 
     def values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
-        """Return what a measurement has of the statistics of latency that are asked for, in seconds."""
+        """Return the measured values of the statistics of latency that are asked for, in seconds. Leaves out
+        missing ones."""
         found: dict[str, float] = {}
         for name in self.of(cell):
             statistic, _, operation = name.partition(" ")
@@ -58,7 +59,7 @@ class AskedStatistics:
 
 
 def latency_at(measurement: Measurement, statistic: str, operation: str) -> float | None:
-    """Return a statistic of one operation's latency, or of all operations together for "", in seconds."""
+    """Return a statistic of one operation's latency in seconds. "" means all operations together."""
     if not operation:
         return latency_of(measurement, statistic)
     rows = tuple(replace(each, in_total=True) for each in measurement.operations if each.operation == operation)
@@ -78,7 +79,7 @@ def _key(read: Read) -> str:
 
 
 def asked_queries(plan: Plan) -> list[Query]:
-    """Return what the reports and expectations ask for; without any, what the metrics do."""
+    """Return the queries of the reports and expectations; if there are none, those of the metrics."""
     return [*_queries(plan.reports), *_queries(plan.expects)] or [*_queries(plan.metrics)]
 
 

@@ -18,9 +18,9 @@ _FILE_S = 600.0
 
 
 class NestedTransport(LocalTransport):
-    """Runs everything through `shell`, which each transport has its own of: a shell inside, fed by standard input.
+    """Runs everything through `shell`, which each transport defines: a shell inside the place, fed by standard input.
 
-    Files are read there, too. Ports there can't be reached, unless a transport has a `forward` of its own.
+    Files are read through it too. Ports inside can't be reached, unless a transport has a `forward` of its own.
     """
 
     def entries(self, directory: str) -> list[HostEntry]:

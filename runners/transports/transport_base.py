@@ -32,7 +32,7 @@ class JobTransport(ABC):
         run_name: RunName | None = None,
         session: Session | None = None,
     ) -> None:
-        """`config` is the file of SSH's settings, where another one than the user's is to be read.
+        """Make the transport of a host. `config` is an SSH configuration to use instead of the user's.
 
         `session` is shared by the hosts of a command.
         """
@@ -85,7 +85,7 @@ _APART = b"//\n"
 _LINE = re.compile(rb"([0-9a-f]{1,8}) (\d{1,19}) \./([^/\0]{1,1000})", re.DOTALL)
 _END = re.compile(rb"end (\d{1,3})")
 _LONGEST = 2000
-"""Bytes of a line. A file name has at most 255."""
+"""The longest line of a listing, in bytes. A file name has at most 255."""
 
 
 class BadListing(Exception):
@@ -99,7 +99,7 @@ def listing_script(directory: str) -> str:
 def read_listing(pieces: Iterable[bytes], most: int) -> tuple[list[HostEntry], int]:
     """Return at most `most` entries of a listing, and the exit code of `find`. Raises BadListing.
 
-    Reads the pieces to their end, except of a listing that is longer.
+    Reads all pieces, unless the listing has more entries.
     """
     found: list[HostEntry] = []
     code = None
@@ -180,7 +180,7 @@ class MarkedEnd:
         self._held = b""
 
     def settled(self, piece: bytes) -> bytes:
-        """Return those of the held-back bytes and the piece that can't be part of the end."""
+        """Add a piece, and return the bytes that surely come before the end. Holds back the last ones."""
         held = self._held + piece
         self._held = held[-_MARK_SIZE:]
         return held[:-_MARK_SIZE]

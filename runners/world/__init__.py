@@ -1,1 +1,1 @@
-"""What a run reaches: its hosts, what is found and runs on them, and their time; real, or simulated."""
+"""What a run reaches, real or simulated: its hosts, the software on them, and time."""

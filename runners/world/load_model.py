@@ -21,10 +21,10 @@ PER_DECADE = 20
 """Buckets for each power of ten. Each is 12 % wider than the one before."""
 _FIRST_S = 1e-6
 _MOST = 12 * PER_DECADE
-"""Up to 10^12 times the first: more than any latency."""
+"""The number of buckets: up to 10^12 times the first one, more than any latency."""
 _LAGS = 8
 _WIDE = 20
-"""How many steps a growing lag is cut into, unless it grows by this many times the rest of a latency."""
+"""A growing lag is cut into `_LAGS` steps, unless it grows by more than `_WIDE` times the rest of a latency."""
 
 Counts = tuple[tuple[int, int], ...]
 """Pairs of a bucket's number and its count of latencies, in rising order."""
@@ -58,7 +58,7 @@ class LatencyMix:
         return self.first_s + self.second_s + self.fixed_s + (self.lag_from + self.lag_to) / 2
 
     def share_below(self, latency_s: float) -> float:
-        """Return the share of the operations that take at most this long."""
+        """Return the share of the operations that take at most this many seconds."""
         if self.lag_to <= 0:
             return self._without_lag(latency_s - self.fixed_s)
         span, busy_s = self.lag_to - self.lag_from, self.first_s + self.second_s
@@ -69,8 +69,8 @@ class LatencyMix:
 
     @cached_property
     def _without_lag(self) -> Callable[[float], float]:
-        """Return the distribution of a sum of two exponentials (hypoexponential), also when one is 0 or both are
-        equal. It is of times above 0."""
+        """Return the distribution function of a sum of two exponentials (hypoexponential), also when one is 0 or both
+        are equal."""
         a, b, exp = max(self.first_s, self.second_s), min(self.first_s, self.second_s), math.exp
         if a <= 0:
             return lambda time_s: float(time_s > 0)
@@ -165,7 +165,7 @@ DEMANDS: Mapping[str, Demand] = {
     "scan": Demand(1500e-6, 8.0, 0.0),
     "read_modify_write": _READ + _WRITE,
 }
-"""By operation, with the names of `model/measurement.py`."""
+"""What each operation needs, by the names of `model/measurement.py`."""
 
 
 def demand_of(operation: str) -> Demand:
@@ -198,8 +198,8 @@ class QueueNetwork:
         return self._walk(threads)[-1]
 
     def offered(self, rate: float, threads: int) -> SolvedNetwork:
-        """Solve it for so many operations a second from at most `threads` threads, of which only those needed
-        are busy."""
+        """Solve the network for an offered load in operations per second, with at most `threads` threads. Only those
+        needed are busy."""
         points = self._walk(threads)
         if points[-1].ops_per_s <= rate:
             return points[-1]
@@ -271,22 +271,22 @@ _INTERVALS = 60
 _MOST_SECONDS = 7200
 """The most intervals of a cell with events: one a second."""
 OUTAGE_S = 3.0
-"""How long, in seconds, a simulated service is out after an event. The operations of a cell are not fewer for it: they
-are done in the rest of its time."""
+"""How long, in seconds, a simulated service is out after an event. A cell does as many operations as without it, in the
+rest of its time."""
 _NEARLY = 0.999
 
 
 @dataclass(frozen=True)
 class Task:
-    """One load generator's part of a cell's load. With `step` load it fills the database. Times are in seconds.
+    """One load generator's part of a cell's load. With `step` load, it fills the database. Times are in seconds.
 
     `threads` and `target` are its own, `all_threads` and `all_target` those of all load generators. `limit` ends it
-    after so many operations. `mix` are the shares of the operations. `beside` is the operation of one more thread,
-    which no throughput counts. `intended`: latencies are also counted from
-    when operations are due. `errors` is the share of operations that fail. `failing` names hosts; one of them
-    fails the whole task. After each of `events_at`, in seconds of the measured time, the service is out for `OUTAGE_S`.
-    With `steady_within` above 0 it ends when it is steady, from `steady_from_s` on. `generators` are all hosts that
-    offer the load, which begin together.
+    after that many operations. `mix` has the shares of the operations. `beside` is the operation of one more
+    thread, which no throughput counts. With `intended`, latencies are also counted from when operations are due.
+    `errors` is the share of operations that fail. `failing` names hosts; one of them fails the whole task. After
+    each of `events_at`, in seconds of the measured time, the service is out for `OUTAGE_S`. With `steady_within`
+    above 0, it ends when it is steady, from `steady_from_s` on. `generators` are all hosts that offer the load,
+    which begin together.
     """
 
     step: Literal["load", "measure"]
@@ -319,7 +319,7 @@ class Task:
 
 @dataclass(frozen=True)
 class ReportedOperation:
-    """As in `model/measurement.py`, with counts of buckets."""
+    """One operation as in `model/measurement.py`, with its latencies counted by bucket."""
 
     operation: str
     kind: Literal["service", "intended"]
@@ -348,8 +348,8 @@ class ReportedPhase:
 
 @dataclass(frozen=True)
 class ReportedSteady:
-    """How a load ended by itself: the operations of each batch and, of an offered load, their mean latency in
-    nanoseconds. `cut_s` of them are the transient."""
+    """How a load ended by itself. It has the operations of each batch and, for an offered load, their mean latency in
+    nanoseconds. `cut_s` are the seconds of the transient."""
 
     completed: tuple[int, ...]
     latency_ns: tuple[int, ...] | None
@@ -359,11 +359,10 @@ class ReportedSteady:
 
 @dataclass(frozen=True)
 class Reported:
-    """A simulated tool's report. `phases` follow each other from `began_at`, the end of the warm-up, or, where a load
-    ended by itself, of its transient.
+    """A simulated tool's report. `phases` follow each other from `began_at`, in epoch seconds by the simulated clock.
 
-    `began_at` is in epoch seconds by the simulated clock. `intervals` are consecutive pairs of seconds and
-    operations from there on.
+    That is the end of the warm-up or, for a load that ended by itself, of the transient. `intervals` are consecutive
+    pairs of seconds and operations from there on.
     """
 
     began_at: float
@@ -434,13 +433,13 @@ class TaskLoad:
         return self._full.ops_per_s * self._speed * self._share * self.warmth(start, end)
 
     def rate(self, start: float, end: float) -> float:
-        """Return the rate that it reaches."""
+        """Return the operations per second that it reaches between two times after its start."""
         capacity = self.capacity(start, end)
         return capacity if self.task.target is None else min(capacity, self.task.target)
 
     @property
     def seconds(self) -> float:
-        """Return how long it measures, with its transient."""
+        """Return how many seconds it measures, including its transient."""
         task = self.task
         if self.steady:
             return self.steady.lasted_s
@@ -450,7 +449,7 @@ class TaskLoad:
 
     @cached_property
     def steady(self) -> ReportedSteady | None:
-        """Return how it ends by itself, by the same rule as real ones; None where it lasts for a set time."""
+        """Return how the load ends by itself, by the same rule as real ones; None if it lasts for a set time."""
         task = self.task
         if not task.steady_within:
             return None
@@ -539,7 +538,7 @@ class TaskLoad:
         )
 
     def _beside(self, start: float, end: float) -> Iterator[ReportedOperation]:
-        """Yield the operation of one more thread, which `busy` does not count."""
+        """Yield the operation of the one more thread, which `busy` does not count."""
         if self.task.beside:
             mean = self._latencies(self.task.beside, start, end).mean_s
             count = round((end - start) / mean)
@@ -565,7 +564,7 @@ class TaskLoad:
             counted = upto
 
     def _in_service(self, start: float, end: float) -> float:
-        """Return the share of a time of the measurement that is in none of the outages that events cause."""
+        """Return the share of a part of the measurement that is outside the outages after events."""
         out = sum(max(0.0, min(end, at + OUTAGE_S) - max(start, at)) for at in self.task.events_at)
         return max(0.0, 1.0 - out / (end - start))
 

@@ -40,7 +40,7 @@ _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Sampler:
-    """Samples one probe. `devices` are those that each measure names: one without a name for the whole host.
+    """Samples one probe on one host.
 
     `library`: whether the database is a library in the load generator's process, not a server.
     """
@@ -57,7 +57,7 @@ class Sampler:
 
 @dataclass(frozen=True)
 class Samples:
-    """Values in base units, by measure, at `times` (epoch seconds by the simulated clock). None when there is none."""
+    """Values in base units, by measure, at `times` (epoch seconds by the simulated clock). A missing value is None."""
 
     times: tuple[float, ...]
     values: dict[str, tuple[float | None, ...]]
@@ -98,7 +98,8 @@ def _done(*names: str) -> Reading:
 
 _READS, _WRITES = ("read", "scan", "read_modify_write"), ("update", "insert", "write", "merge", "read_modify_write")
 _HIT_RATIO, _AMPLIFICATION = 0.8, 6.0
-"""Invented: RocksDB reads one of five blocks from the disk, and logs, flushes, and compacts each byte four times."""
+"""Invented numbers: RocksDB reads one of five blocks from the disk, and logs, flushes, and compacts each byte
+four times."""
 
 
 def _user(names: tuple[str, ...], times: float = 1.0) -> Reading:
@@ -107,7 +108,7 @@ def _user(names: tuple[str, ...], times: float = 1.0) -> Reading:
 
 
 def _where(names: tuple[str, ...], value: float) -> Reading:
-    """Return a ratio, or nothing when its base is 0."""
+    """Return a reading of this ratio. It has no value when none of the operations that the ratio is about were done."""
     return lambda busy, _: value if any(busy.operations.get(name) for name in names) else None
 
 
@@ -190,9 +191,9 @@ READINGS: Mapping[str, tuple[str, Reading]] = {
 
 
 def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
-    """Return what a probe of that name samples: those of `READINGS` and those whose spec says what is simulated.
+    """Return the measures that a probe samples: those in `READINGS`, and those that its spec says how to simulate.
 
-    A measure begins with the name of its probe.
+    The name of a measure begins with the name of its probe.
     """
     others = _OF_SERVERS if library else _OF_LIBRARIES
     by_load = [name for name in READINGS if name.partition(".")[0] == probe and name not in others]
@@ -202,8 +203,7 @@ def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
 
 
 def reading_of(measure: str) -> tuple[str, Reading]:
-    """Return its unit, and how it follows from what a host does. One that is not in `READINGS` is the
-    same at all times."""
+    """Return a measure's unit, and how to compute it from a host's load. One that is not in `READINGS` is constant."""
     if measure in READINGS:
         return READINGS[measure]
     spec = PROBE_SPECS.usable(measure.partition(".")[0])
@@ -219,7 +219,7 @@ def make_samples(sampler: Sampler, start: float, end: float, spans: Sequence[tup
     factors = [max(0.0, 1.0 + _JITTER * jitter.gauss(0.0, 1.0)) for _ in times]
     at_work = [_busy_at(time, spans) for time in times]
     loads = {id(busy): busy for busy in at_work}
-    """A load lasts for many samples."""
+    """The distinct loads, as one load lasts for many samples."""
     values = {}
     for measure in measures_of(sampler.probe, sampler.library):
         _, reading = reading_of(measure)
@@ -259,7 +259,7 @@ EPOCH = 946_684_800.0
 """2000-01-01 00:00 UTC, when simulated time begins."""
 _WRITTEN_AT_ONCE = 1 << 13
 _KEPT = 4
-"""How many jobs a machine remembers."""
+"""How many of its last jobs a machine remembers."""
 LOAD, SAMPLE = "simulated-load", "simulated-sampler"
 """The tools on simulated hosts. Each reads its task from the file `TASK_FILE`."""
 TASK_FILE = "task.json"

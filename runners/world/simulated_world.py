@@ -216,7 +216,7 @@ _LONGEST_S = 24 * 3600.0
 
 
 class SimulatedProbe:
-    """Replaces the probe called `of`."""
+    """The simulated version of the probe named `of`."""
 
     name: ClassVar[str] = "simulated"
 
@@ -259,7 +259,7 @@ Fails = Callable[[CellContext], tuple[str, ...]]
 
 
 class SimulatedDriver:
-    """Replaces the load generator called `of`."""
+    """The simulated version of the load generator named `of`."""
 
     name: ClassVar[str] = "simulated"
 
@@ -394,7 +394,7 @@ def _job(context: CellContext, task: Task) -> Job:
 
 
 def _spec(tool: str) -> ToolSpec:
-    """Return what the tool says of itself. Raises RunnerError when it is not installed here."""
+    """Return the tool's spec. Raises RunnerError when the tool can't be used here."""
     found = TOOL_SPECS.usable(tool)
     if found is None:
         hint = "`bench extensions` says what is installed, and what is broken"
@@ -403,7 +403,7 @@ def _spec(tool: str) -> ToolSpec:
 
 
 def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, ...]:
-    """Return the tool's own measures, by the `simulated` values of its spec: the same for all hosts, all the time."""
+    """Return the tool's own measures with the `simulated` values of its spec: the same on all hosts, at all times."""
     return tuple(
         Sample(name, "", "", seconds, said.simulated, said.unit, seconds)
         for name, said in spec.measures.items()
@@ -412,7 +412,8 @@ def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, 
 
 
 def _mix(workload: Workload) -> tuple[dict[str, float], str | None]:
-    """Return the shares of the operations, and the operation of one more thread."""
+    """Return the shares of the operations by name, and the operation that one more thread does (None: there
+    is none)."""
     if workload.phase == "load":
         return {"insert": 1.0}, None
     given, shares = workload.properties, _spec(workload.family).shares
@@ -428,7 +429,7 @@ def _mix(workload: Workload) -> tuple[dict[str, float], str | None]:
 
 
 def _limit(context: CellContext) -> int | None:
-    """Return the number of this load generator's operations."""
+    """Return how many operations this load generator does; None for no limit."""
     workload = context.workload
     records = int(float(workload.properties.get("records", 0)))
     if workload.phase == "load":
@@ -528,7 +529,7 @@ def _intervals(record: Reported) -> list[Interval]:
 
 
 _AT_ONCE = 1
-"""How many lanes work at the same time. They only compute, and more would take turns at the same processor."""
+"""How many lanes work at the same time. They only compute, and more would only take turns at the processor."""
 
 
 class SimulatedWorld:

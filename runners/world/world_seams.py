@@ -63,7 +63,7 @@ class World(Protocol):
         ...
 
     def hosts(self, plan: Plan, run_name: RunName) -> OpenHosts:
-        """Return the hosts of a plan. `run_name` is the run that owns the jobs on them."""
+        """Return the hosts of a plan, with their transports. `run_name` is the run that owns the jobs on them."""
         ...
 
     def silent_meters(self, plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:

@@ -15,7 +15,7 @@ from benchbrief.runners.fleet.scheduler import Given, SchedulerRefused, Schedule
 _WITHIN_S = 60
 _CUT_OFF = (errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ENOTCONN, errno.ETIMEDOUT,
             errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EAGAIN)  # fmt: skip
-"""What a command says, in the words of the system, when slurmctld dies or starts while it is asked."""
+"""The system errors that a command reports when slurmctld stops or starts meanwhile."""
 _SILENT = re.compile(
     "|".join((
         "unable to contact", "timed out", "connect failure", "communication", "transmission", "zero bytes",
@@ -24,8 +24,8 @@ _SILENT = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _NOT_OURS = re.compile("(SQUEUE|SINFO|SCANCEL)_.*|SBATCH_(ARRAY_INX|CLUSTERS|ERROR|WAIT)")
-"""Variables with a user's usual options, which would hide jobs, their output and nodes, ask before a job is cancelled,
-or make something else of a job. SLURM_CLUSTERS stays, as all commands obey it."""
+"""Environment variables with a user's usual options. They could hide jobs, their output or nodes, ask before a job is
+cancelled, or change what is submitted. SLURM_CLUSTERS stays, as all commands obey it."""
 _LATER = "is slurmctld running? `scontrol ping` shows it; then type the same again"
 _HELP = "`sinfo` lists partitions and nodes; options for sbatch are given as in --job-option partition=NAME"
 
@@ -92,7 +92,8 @@ def _features(listed: str) -> dict[str, set[str]]:
 
 
 def _matched(fits: Mapping[str, Sequence[str]], before: Mapping[str, str]) -> dict[str, str]:
-    """Return a node for each host, as many as can be: a host keeps its node of `before` where the others allow it."""
+    """Return a node for each host, for as many hosts as possible. A host keeps its node in `before` if the others
+    allow it."""
     host_of: dict[str, str] = {}
 
     def place(host: str, tried: set[str]) -> bool:

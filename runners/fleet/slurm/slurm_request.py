@@ -25,12 +25,13 @@ _OURS = {
     "clusters": "a run looks for its jobs on one cluster: set SLURM_CLUSTERS",
     **dict.fromkeys(("nodes", "open-mode", "no-requeue"), "it follows from the spec and the lane"),
 }
-"""The options that are not for users, each with the reason."""
+"""The options that users may not set, each with the reason."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """`named` are nodes that the plan names; `features` counts the others by what they must have, "" for anything."""
+    """A request for nodes: those `named` in the plan, and the number of others by their `features` ("" for
+    any node)."""
 
     named: tuple[str, ...]
     features: Mapping[str, int]
@@ -108,9 +109,10 @@ def _grouped(feature: str) -> str:
 
 
 def seconds_of(limit: str) -> float | None:
-    """Return a time of Slurm in seconds: minutes, `minutes:seconds`, `hours:minutes:seconds`, with `days-` before.
+    """Return a time of Slurm in seconds: minutes, `minutes:seconds` or `hours:minutes:seconds`, each also
+    after `days-`.
 
-    None for `infinite` and anything else that is no time.
+    Returns None for `infinite`, and for anything else that is not a time.
     """
     days, dash, rest = limit.rpartition("-")
     parts = rest.split(":")

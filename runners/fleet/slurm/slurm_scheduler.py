@@ -1,7 +1,7 @@
 """Slurm, by its own commands: `sbatch`, `squeue`, `scancel` and `sinfo`.
 
-A job's name is that of its run, and its comment the lane's number: so the jobs of a run are found whatever its
-controller has recorded.
+The name of a job identifies its run, and its comment is the number of its lane. So the jobs of a run are found even if
+its controller has recorded nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ENDED = {
 }
 _WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 _STUCK = "launch failed requeued held"
-"""As for a job that was started right before slurmctld was killed."""
+"""Slurm's reason for a job that it holds back, such as one that was started right before slurmctld was killed."""
 
 
 class SlurmScheduler:

@@ -1,4 +1,4 @@
-"""What Slurm has, held against what the lanes of a plan need, before any job is submitted."""
+"""Compares what Slurm has with what the lanes of a plan need, before any job is submitted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Partition:
-    """`default_s` is the limit of a job that asks for none, `most_s` that of any; None for no limit."""
+    """A partition. `default_s` is the time limit of a job that asks for none, `most_s` the highest allowed; None:
+    no limit."""
 
     name: str
     is_default: bool
@@ -50,8 +51,8 @@ class _Partition:
 
 
 def survey(needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
-    """Return the jobs of these lanes with what is wrong with them, and the partitions that they are of, or all where
-    they are of none."""
+    """Return the lanes' jobs with their problems, and the partitions for them. Without a known one, returns
+    all partitions."""
     partitions = _partitions()
     jobs = [_planned(each, partitions) for each in needs]
     named = dict.fromkeys(name for each in needs for name in _partition_names(each, partitions))
@@ -100,7 +101,7 @@ def _local(needs: LaneNeeds) -> Iterator[str]:
 
 
 def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str]:
-    """Say which nodes the partitions do not have, whatever their state."""
+    """Yield sentences on nodes that the partitions do not have, not even in another state."""
     nodes = list({node.name: node for each in partitions for node in each.nodes}.values())
     where = "partition " + " or ".join(f"`{each.name}`" for each in partitions)
     strange = [name for name in request.named if name not in {node.name for node in nodes}]
@@ -123,13 +124,16 @@ def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str
 
 
 def _features(constraint: str) -> frozenset[str]:
-    """Return features that all nodes must have, as far as that is plain: alternatives and counts are left to Slurm."""
+    """Return the features that every node must have. Returns none for a constraint with alternatives or counts."""
     return frozenset() if set(constraint) & set("|[]*()!") else frozenset(filter(None, constraint.split("&")))
 
 
 def _lead_s(request: Request) -> float:
-    """Return how long before its limit a lane gets its signal: the last part of `--signal=B:USR1@300`, or
-    Slurm's minute."""
+    """Return how long before its time limit a lane gets its signal, in seconds.
+
+    The end of `--signal=B:USR1@300` says it; without that end it is Slurm's default of a minute. Without the option it
+    is `LEAD_S`.
+    """
     signal = request.options.get("signal")
     if signal is None:
         return LEAD_S
@@ -154,7 +158,7 @@ def _split(needs: LaneNeeds, limit: float | None, lead_s: float) -> Iterator[str
 
 
 def _busy(request: Request, partitions: Sequence[_Partition]) -> Iterator[str]:
-    """Say that the job waits until nodes that are down, drained or busy can be used."""
+    """Yield sentences on nodes that the job must wait for, as they are down, drained or busy."""
     nodes = {node.name: node for each in partitions for node in each.nodes}
     away = [f"{name} ({nodes[name].state.lower()})" for name in request.named if not nodes[name].is_usable]
     if away:
@@ -181,7 +185,7 @@ def _partition_names(needs: LaneNeeds, partitions: Mapping[str, _Partition]) -> 
 
 
 def _names(request: Request, partitions: Mapping[str, _Partition]) -> list[str]:
-    """Return the partitions that a job may be in: those that it names, or the default one."""
+    """Return the partitions that a job may use: those that it names, or the default one."""
     named = request.options.get("partition", "")
     return named.split(",") if named else [each.name for each in partitions.values() if each.is_default]
 

@@ -1,5 +1,3 @@
-"""The transport to this machine."""
-
 from __future__ import annotations
 
 import errno
@@ -49,7 +47,7 @@ class LocalTransport(JobTransport):
 
     @contextmanager
     def _running(self, text: str, shown: str, timeout_s: float) -> Iterator[subprocess.Popen[bytes]]:
-        """Run this in a shell, which does not outlive the block. Raises HostError where the block is out of time."""
+        """Run a script in a shell that does not outlive the block. Raises HostError when the block runs out of time."""
         process = self._shell(text)
         try:
             yield process
@@ -67,7 +65,7 @@ class LocalTransport(JobTransport):
                     pipe.close()
 
     def _shell(self, text: str) -> subprocess.Popen[bytes]:
-        """Start a shell that runs this. Raises HostError, or ConnectionLost when a retry may succeed."""
+        """Start a shell that runs a script. Raises HostError, or ConnectionLost when a retry may succeed."""
         try:
             with _nameless_file() as source:
                 source.write(text.encode("utf-8", "surrogateescape"))
@@ -118,9 +116,9 @@ def _nameless_file() -> IO[bytes]:
 
 
 def both_streams(process: subprocess.Popen[bytes], deadline: float) -> Iterator[tuple[bytes, bool]]:
-    """Yield the pieces of standard output and error as they arrive, and whether they are of the latter.
+    """Yield the pieces of standard output and error as they arrive, each with whether it is from standard error.
 
-    Raises TimeoutError when one is still open at `deadline`, in seconds of the monotonic clock.
+    Raises TimeoutError when one of the streams is still open at `deadline`, in seconds of the monotonic clock.
     """
     with selectors.DefaultSelector() as selector:
         for pipe in (process.stdout, process.stderr):

@@ -1,4 +1,4 @@
-"""SSH: any other host."""
+"""SSH: the transport to every host but the controller."""
 
 from benchbrief.compiler.extensions import TransportSpec
 

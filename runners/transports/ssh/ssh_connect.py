@@ -165,7 +165,8 @@ class Destination:
 
 
 def resolve(host: Host, config: Path | None = None) -> Destination:
-    """Return the destination. The plan's words on the host override the SSH configuration. Raises HostError."""
+    """Return where and how to connect. The plan's words on the host override the SSH configuration.
+    Raises HostError."""
     try:
         settings = paramiko.SSHConfig.from_text(config_text(config)).lookup(host.name)
         port = host.port or int(settings.get("port", 22))
@@ -340,7 +341,7 @@ def may_pass(error: BaseException) -> bool:
 
 
 def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -> HostError:
-    """`silent`: there is a connection, and no keys were exchanged over it."""
+    """Return the error for a connection that failed. `silent`: the connection is open, but no keys were exchanged."""
     by_hand = f"ssh {'' if to.port == 22 else f'-p {to.port} '}{to.user}@{to.name}"
     if isinstance(error, _UntrustedKey):
         return _untrusted(host, to, error, by_hand)

@@ -263,7 +263,7 @@ class _Forward:
 _IDLE_SHELLS = 4
 """How many shells are kept open. By default, sshd allows 10 sessions for a connection."""
 _IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
-"""Error messages are then in known words."""
+"""Makes error messages English, so that their words are known."""
 
 
 class SshTransport(JobTransport):
