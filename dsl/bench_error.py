@@ -35,13 +35,13 @@ def how_to_mend(error: OSError) -> str:
 class BenchError(Exception):
     """An error that a user can act on: what happened in `message`, and the next step in `hint`.
 
-    `code` names the kind of error, and `exit_code` is what a command ends with that can't go on for it.
+    `code` names the kind of error, and `exit_code` is the exit code of a command that it stops.
     """
 
     code: ClassVar[str] = "error"
     ends_with: ClassVar[ExitCode] = ExitCode.USAGE
     says_hint = False
-    """Whether `str` has the hint in a second line, as in Python's API. Commands show it by themselves."""
+    """Whether `str()` adds the hint on a second line, as in the Python API. Commands print the hint themselves."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -59,6 +59,6 @@ class BenchError(Exception):
         return ExitCode.BRIEF_NOT_MADE if full and self.ends_with is ExitCode.USAGE else self.ends_with
 
     def rendered(self, *, colour: bool) -> str | None:
-        """Return how a terminal shows the error; None for one line of the message and one of the hint."""
+        """Return the error as a terminal shows it. None: the message on one line, and the hint on the next."""
         del colour
         return None

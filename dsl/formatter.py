@@ -1,7 +1,7 @@
 """The one canonical layout of a spec: `bench fmt`.
 
-Only white space changes, and commas that mean nothing: every token and every comment stays, in its order. What is laid
-out is the list of tokens, guided by the syntax tree. The result is read again, and must say the same.
+Only white space changes, and commas that mean nothing: every token and every comment stays, in its order. It lays out
+the list of tokens, guided by the syntax tree. The result is read again, and must say the same.
 
 docs/layout.md describes the style. In short: one attribute a line, two blanks a level; a block stays on one line
 where it was written on one and fits; neighbours of a kind are aligned in columns."""
@@ -54,7 +54,7 @@ class LaidToken:
 
 @dataclass
 class Roles:
-    """What the tree says about places of the text, by the offset of the token there."""
+    """What the syntax tree says about tokens, by their offsets in the text."""
 
     ends: dict[int, tuple[Kind, int]] = field(default_factory=dict)  # of numbers, strings and units
     units: dict[int, str] = field(default_factory=dict)  # of the number at this place, "" for none
@@ -137,7 +137,7 @@ INDENT = 2  # columns of a level
 
 @dataclass(frozen=True)
 class LineEnd:
-    """A place where a line may end. `flat` stands there when it does not; None: the line always ends."""
+    """A place where a line may end. `flat` is the text there if the line goes on; None if it always ends."""
 
     flat: str | None
 
@@ -158,7 +158,7 @@ class Nest:
 
 @dataclass(frozen=True)
 class LaidGroup:
-    """Either all on one line, or broken at every one of its places."""
+    """A part that is laid out on one line, or with a line end at every place in it where a line may end."""
 
     inner: Doc
 
@@ -224,7 +224,7 @@ def render(doc: Doc, indent: int) -> str:
 
 
 def _behind(stack: Sequence[tuple[int, Doc]]) -> int:
-    """Return the columns of what follows a group, up to the next place where the line may end."""
+    """Return the width in columns of what follows a group, up to the next place where the line may end."""
     columns = 0
     left = [part for _, part in stack[-8:]]  # closing brackets and a comma: never many
     while left:
@@ -250,9 +250,9 @@ _R = TypeVar("_R", "LaidRow", "_Text")
 class LaidRow:
     """An item of a file or a block, or a comment on a line of its own (`kind` is "").
 
-    `cells` are its parts when it fits on one line, "" for one that it lacks; `broken` gives its text over more lines,
-    with its first part padded to a number of columns. `beside` is the comment behind it; `blank` says whether a blank
-    line comes before.
+    `cells` are its parts if it fits on one line, "" for a missing part; `broken` gives its text over more lines, with
+    its first part padded to a number of columns. `beside` is the comment behind it; `blank` says whether a blank line
+    comes before.
     """
 
     kind: str
@@ -287,11 +287,11 @@ def lay_out(rows: Sequence[LaidRow], indent: int) -> list[str]:
 
 
 def _aligned(rows: Sequence[LaidRow], indent: int) -> Iterator[_Text]:
-    """The rows as text. Neighbours of a kind are aligned, if they still fit then."""
+    """Yield the rows as text. Neighbours of a kind are aligned if they still fit on a line."""
 
     def kind(row: LaidRow) -> str:
-        """Return the kind of rows that a row is aligned with, "" for none. Attributes are aligned by their keys
-        alone, also those too long for a line."""
+        """Return the kind of rows to align a row with; "" for none. Attributes are aligned by their keys alone, even if
+        they are too long for a line."""
         if row.line is None or (row.kind != ATTRIBUTE and indent + display_width(row.line) > WIDTH):
             return ""
         return row.kind
@@ -318,7 +318,7 @@ def _padded(cells: Sequence[str], columns: Sequence[int]) -> str:
 
 
 def _beside(rows: Iterator[_Text], indent: int) -> Iterator[_Text]:
-    """The rows with the comments beside them, which stand in one column where neighbouring lines have one."""
+    """Yield the rows with their comments. Comments of neighbouring lines are aligned in a column if they fit."""
     for run in _runs(list(rows), lambda row: "#" if row.beside and "\n" not in row.text else ""):
         columns = max(display_width(row.text) for row in run)
         together = all(indent + columns + 2 + display_width(row.beside) <= WIDTH for row in run)
@@ -470,7 +470,7 @@ class _Formatter:
         return j
 
     def cells(self, item: Item, i: int, j: int, comma: str) -> tuple[str, ...] | None:
-        """The parts of an item that is to stand on one line; None when it can't. Neighbours are aligned by them."""
+        """Return the parts of an item on one line, by which neighbours are aligned; None if it can't be on one line."""
         body = self.opener[j - 1] if self.has_body(item, j) else j
         value = self.value(item, i, j)
         if any(token.is_comment for token in self.tokens[i : min(body, value)]):
@@ -493,7 +493,8 @@ class _Formatter:
         return (*head, last) if head is not None and last is not None else None
 
     def parts(self, *bounds: int | None) -> list[str] | None:
-        """The texts between each bound and the next, none for one that is None; None when a text has several lines."""
+        """Return the text between each bound and the next; "" for a bound that is None. None if a text takes
+        several lines."""
         found: list[str] = []
         end = bounds[-1] or 0
         for start in reversed(bounds[:-1]):
@@ -541,10 +542,11 @@ class _Formatter:
         return LaidGroup((first, Nest(tuple(others))))
 
     def listed(self, i: int, j: int, last: Doc, *, movable: bool) -> tuple[list[Doc], bool]:
-        """Return the values between commas with the places where a line may end, and whether it ends in a comment.
+        """Return the values between commas with the places where a line may end, and whether the last one ends in
+        a comment.
 
-        `last` is the comma behind the last value. A comma moves in front of a comment before it where it is `movable`:
-        not where `when` may follow, as `, when` is one word.
+        `last` is the comma behind the last value. With `movable`, a comma moves in front of a comment before it. It may
+        not where `when` can follow, as the grammar takes `, when` for one word.
         """
         found: list[Doc] = []
         ends = late = False  # in a comment; with a comma still to come
@@ -574,7 +576,7 @@ class _Formatter:
         return HARD if self.tokens[k].fresh or self.tokens[k - 1].is_comment else "  "
 
     def regions(self, i: int, j: int) -> list[tuple[int, int]]:
-        """The ranges between the commas of [i, j) that stand in no bracket, and before a `when` that lacks one."""
+        """Return the ranges of [i, j) between commas outside brackets. A `when` without a comma begins one, too."""
         found = []
         start = k = i
         while k < j:
@@ -671,7 +673,7 @@ class _Formatter:
         return all(each.kind is Kind.NUMBER for each in numbers) and all(each.text == "," for each in commas)
 
     def between(self, k: int, normal: Doc) -> Doc:
-        """Return the space before token `k`, which is not the first: a line end after a comment."""
+        """Return the space before token `k`, which is never the first one: a line end after a comment."""
         if self.tokens[k - 1].is_comment or self.is_parted(k):
             return HARD
         return self.beside(k) if self.tokens[k].is_comment else normal
@@ -687,7 +689,7 @@ class _Formatter:
         return self.roles.units[before.start] == "x" and self.is_factor(k)
 
     def is_factor(self, k: int) -> bool:
-        """Whether an `x` before token `k` is taken to multiply."""
+        """Return whether an `x` before token `k` is read as a multiplication sign."""
         return self.tokens[k].kind in (Kind.WORD, Kind.NUMBER) or self.tokens[k].text == "("
 
     def space(self, k: int) -> Doc:

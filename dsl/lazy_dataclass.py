@@ -40,7 +40,8 @@ class _Unbuilt:
         return self._cls.__dataclass_fields__  # type: ignore[attr-defined]
 
     def _build(self) -> None:
-        """Replace what stands here, as a whole: another thread may make an object of the class meanwhile."""
+        """Build the class. Its `__init__` is replaced last and at once, as another thread may make an
+        object meanwhile."""
         cls = self._cls
         with _BUILDING:
             if vars(cls)["__init__"] is not self._first:
@@ -56,4 +57,4 @@ class _Unbuilt:
 
 
 _BUILDING = RLock()
-"""Held while a class is built; building it builds those that it inherits from."""
+"""Held while a class is built. It is reentrant, as building a class also builds its base classes."""

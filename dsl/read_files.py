@@ -80,7 +80,7 @@ def _likely(data: bytes) -> str:
 
 
 def neighbour(path: Path) -> str | None:
-    """A file or folder in the same place with a name much like this one's."""
+    """Return the path of an existing file or folder whose name is much like that of a missing one; None for none."""
     try:
         folder = next(above for above in path.parents if above.is_dir())
         missing, *rest = path.relative_to(folder).parts

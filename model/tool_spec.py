@@ -192,14 +192,13 @@ class ToolSpec(ExtensionSpec):
     Capabilities: `open_loop`, it can offer a load (`target`); `intended_latency`, it counts the latency of an offered
     load from when an operation was due; `phases`, it has latencies for parts of a run; `mergeable`, it has latencies as
     histograms, which merge over load generators and repeats; `time_series`, it reports the throughput of each second
-    (`Measurement.intervals`); `loads`, the loading of a data set can be measured
-    (`load(a)`); `loads_in_parts`, several hosts can load a data set together, each a range of its keys
-    (`CellContext.loaded_range`); `whole_seconds`, it runs for whole seconds only. `stray_errors` is the accepted share
-    of failed operations where the spec allows none. `arrivals` are how it can space an offered load, its usual way
-    first; none for a tool that does not tell. Any tool has the `closed` loop. `bounds` are what of a load a spec may
-    bound.
-    `ends_when_steady`: it can end a run by itself at the first look that finds a steady state, by the rule of
-    `model/steadiness.py`; then its driver measures from the end of the transient (`Measurement.steady`).
+    (`Measurement.intervals`); `loads`, the loading of a data set can be measured (`load(a)`); `loads_in_parts`, several
+    hosts can load a data set together, each a range of its keys (`CellContext.loaded_range`); `whole_seconds`, it runs
+    for whole seconds only. `stray_errors` is the accepted share of failed operations where the spec allows none.
+    `arrivals` are how it can space an offered load, its usual way first; none for a tool that does not tell. Any tool
+    has the `closed` loop. `bounds` are what of a load a spec may bound. `ends_when_steady`: it can end a run by itself
+    at the first look that finds a steady state, by the rule of `model/steadiness.py`; then its driver measures from the
+    end of the transient (`Measurement.steady`).
 
     `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
     driver tells them in `Measurement.samples`.

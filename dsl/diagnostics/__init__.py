@@ -1,1 +1,1 @@
-"""What a mistake of a user is, its prose, and how it is shown."""
+"""Users' mistakes as data, how they are worded, and how they are shown."""

@@ -51,7 +51,7 @@ class Diagnostic:
     suggestion: Suggestion | None = None
 
     def moved(self, source: Source, by: int) -> Diagnostic:
-        """Return it for another source, with each place `by` characters further on."""
+        """Return the diagnostic for another source, with each span moved on by `by` characters."""
 
         def there(span: Span) -> Span:
             return Span(source, span.start + by, span.end + by)
@@ -99,7 +99,8 @@ class Problem:
     """One mistake at `span` (None: no place in a text). A subclass sets `code` and says it in words.
 
     `says` is the summary, one line without a full stop; `mark` stands beside the underline; `hint` is the next step;
-    `remark` is about an earlier place; `mend` would mend it in place of `span`. What needs more overrides the property.
+    `remark` is about an earlier place; `mend` is the text that corrects it in place of `span`. A problem that needs
+    more than texts overrides a property.
     """
 
     code: ClassVar[str]
@@ -110,7 +111,7 @@ class Problem:
     hint: ClassVar[Prose] = ""
     remark: ClassVar[Prose] = ""
     mend: ClassVar[str | None] = None
-    """None where nothing mends it. With a field that is None, nothing does either."""
+    """The text that corrects the mistake; None for no correction. There is none either where a field in it is None."""
     span: Span | None
 
     def __init_subclass__(cls) -> None:
@@ -140,7 +141,7 @@ class Problem:
 
     @property
     def replacement(self) -> str | None:
-        """The text to put in place of `span`; None where nothing mends it."""
+        """The text to put in place of `span`; None where no correction is known."""
         fields = {name: getattr(self, name) for name in _field_names(self.mend or "")}
         return None if self.mend is None or None in fields.values() else self.mend.format_map(fields)
 
@@ -172,7 +173,7 @@ class Problem:
 
 
 class Mended(Problem):
-    """A mistake that is mended by writing `mended` in its place."""
+    """A mistake that is corrected by writing `mended` in its place."""
 
     mark = "write `{mended}`"
     mend = "{mended}"
@@ -180,7 +181,7 @@ class Mended(Problem):
 
 
 class Again(Problem):
-    """A repetition of something at `earlier`, or what does not go with it."""
+    """Something that repeats what stands at `earlier`, or contradicts it."""
 
     earlier: Span
 
@@ -199,7 +200,7 @@ def _field_names(text: str) -> list[str]:
 
 
 class _Prose(Formatter):
-    """Fills a text with the fields and properties of the problem that is the only argument."""
+    """Fills the holes of a text with fields and properties of a problem, the only argument."""
 
     def get_value(self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         del kwargs

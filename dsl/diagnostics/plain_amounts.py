@@ -12,7 +12,7 @@ _SIZES = (
 
 
 def duration(seconds: float) -> str:
-    """Return the two largest parts: `250 ms`, `4 s`, `4 min 16 s`, `2 h 5 min`, `3 d 4 h`."""
+    """Return a time in its two largest units: `250 ms`, `4 s`, `4 min 16 s`, `2 h 5 min`, `3 d 4 h`."""
     if 0 < seconds < 1:
         return f"{seconds * 1000:g} ms"
     if seconds < 60:
@@ -27,13 +27,13 @@ def duration(seconds: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """Return an estimate, below a minute with two digits: `about 5.1 s`, `about 4 min 16 s`."""
+    """Return an estimated time, with two digits below a minute: `about 5.1 s`, `about 4 min 16 s`."""
     places = 0 if seconds >= 10 else 1 if seconds >= 1 else 2
     return f"about {duration(math.floor(seconds * 10**places + 0.5) / 10**places)}"
 
 
 def enough_time(seconds: float) -> str:
-    """Return a time that is no shorter, in one unit as a spec takes it: `45 s`, `12 min`, `30 h`."""
+    """Return the time rounded up to one unit, as a spec takes it: `45 s`, `12 min`, `30 h`."""
     size, unit = _enough(seconds)
     return f"{math.ceil(seconds / size)} {unit}"
 
@@ -50,7 +50,7 @@ def _enough(seconds: float) -> tuple[int, str]:
 
 
 def plural(count: int, noun: str, several: str = "") -> str:
-    """Return `1 cell` or `12,000 cells`: any count but one takes an `s`, or is `several`."""
+    """Return `1 cell` or `12,000 cells`: `several` is the plural where it is not formed by an `s`."""
     return f"{count:,} {noun if count == 1 else several or noun + 's'}"
 
 

@@ -1,4 +1,4 @@
-"""Diagnostics -> text in the manner of rustc, or values for JSON."""
+"""Diagnostics as text in the style of rustc, or as values for JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
-    """A diagnostic as values for JSON. Lines and columns are from 1, columns and offsets in characters."""
+    """A diagnostic as values for JSON. Lines and columns count from 1; columns and offsets are in characters."""
     suggestion = diagnostic.suggestion
     return {
         "code": diagnostic.code,
@@ -66,7 +66,7 @@ def _last_line(span: Span) -> int:
 
 
 def _on_one_line(above: Span, span: Span) -> bool:
-    """Whether both are on one line, with the same part of it shown around each."""
+    """Return whether both spans are on one line, and the same part of that line is shown for each."""
     lines = {above.line, _last_line(above), span.line, _last_line(span)}
     if above.source is not span.source or len(lines) > 1:
         return False

@@ -27,7 +27,7 @@ _SYNONYMS = {
     "abstract": "text", "body": "text", "jp": "ja", "japanese": "ja", "english": "en",
     "seqread": "readseq", "sequentialread": "readseq", "seqwrite": "fillseq", "sequentialwrite": "fillseq",
 }  # fmt: skip
-"""What other tools call it, without `_`. A synonym is only suggested where its word is among the candidates."""
+"""Our words by what other tools call them, without `_`. A word is suggested only if it is among the candidates."""
 
 _DOUBLED = re.compile(r"(.)\1+")
 
@@ -35,9 +35,9 @@ _DOUBLED = re.compile(r"(.)\1+")
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that `word` is most likely a slip for, or None when none is near enough.
 
-    Case, `-` against `_`, missing separators and a plural s count for almost nothing; two parts of a word that
-    changed places, and a swap of neighbours, count as one slip. About one slip is allowed for every three letters. Of
-    two that are equally near, the one that begins like `word` for longer is meant.
+    Case, `-` against `_`, missing separators and a plural s count for almost nothing; two parts of a word that changed
+    places, and a swap of neighbours, count as one slip. About one slip is allowed for every three letters. Of two that
+    are equally near, the one that shares the longer beginning with `word` is meant.
     """
     if not word or len(word) > _LONGEST:
         return None
@@ -47,7 +47,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
-    """The candidate that other tools call so; not where a slip of a few letters gives another one."""
+    """Return the candidate that other tools call `word`; None where `nearest` is less than one slip away."""
     family, dot, field = word.rpartition(".")
     meant = _SYNONYMS.get(_plain(field))
     if meant is None or (nearest is not None and (_cost(word, nearest) or 0.0) < 1.0):
@@ -93,7 +93,7 @@ def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ..
 
 @lru_cache(1 << 14)
 def one_slip(word: str, other: str) -> bool:
-    """Whether two words of some length differ by one letter left out, or by two that changed places. Stricter than a
+    """Return whether two words, if not too short, differ by one missing letter or by two swapped ones. Stricter than a
     suggestion needs: `cpu` and `gpu`, `disk1` and `disk2` are different words."""
     if word == other or min(len(word), len(other)) < 4 or abs(len(word) - len(other)) > 1:
         return False
@@ -102,7 +102,7 @@ def one_slip(word: str, other: str) -> bool:
 
 
 def _alike(word: str, candidate: str) -> int:
-    """Return the number of letters at the beginning that two words share."""
+    """Return how many letters two words share at their beginnings."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, candidate, strict=False)))
 
 
@@ -142,7 +142,7 @@ def _forms(word: str) -> tuple[str, str, str]:
 
 @lru_cache(64)
 def _outlines(words: tuple[str, ...]) -> tuple[tuple[str, str, int, int], ...]:
-    """Outlines of words, which quickly rule out most words that are unlike another."""
+    """Return the outlines of words. Comparing outlines quickly rules out most words that are unlike each other."""
     return tuple((word, *_outline(word)) for word in words)
 
 

@@ -1,6 +1,6 @@
 """Every mistake in the syntax of a spec (E01xx): one frozen class each, with its stable code and all of its prose.
 
-Those in reading a file are E00xx; the compiler's rooms hold the rest, on the same base."""
+Those in reading a file are E00xx. The compiler's folders define the others, on the same base class."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class HoldsNul(Problem):
 
 
 class TooLarge(Problem):
-    """A file of more bytes than `limit`; or, where `words` says so, of more words and signs."""
+    """A file of more bytes than `limit` or, with `words`, of more words and signs."""
 
     code = "E0006"
     says = "`{name}` {much}, the limit for a spec"
@@ -179,7 +179,7 @@ class Unexpected(Problem):
 
 
 class UnclosedBracket(Problem):
-    """`met` is the closing bracket of an outer one that came instead; None when the file ended."""
+    """`met` is the closing bracket of an outer pair that came instead; None at the end of the file."""
 
     code = "E0102"
     says = "`{opener}` is never closed"
@@ -286,7 +286,7 @@ class StrayOption(Problem):
 
 
 class WrongQuotes(Problem):
-    """`mended` is the text in the right quotes where its end was found."""
+    """`mended` is the text in the right quotes; None where its end was not found."""
 
     code = "E0109"
     says = 'a text is quoted with `"`, not with `{found}`'
@@ -313,7 +313,7 @@ class WrongComment(Problem):
 
 
 class BadNumber(Problem):
-    """A number that can't be held."""
+    """A number that is too large or too small for a 64-bit float."""
 
     code = "E0111"
     large: bool
@@ -425,7 +425,7 @@ class BadName(Problem):
 
 
 class MisspeltWord(Problem):
-    """A word of the grammar with a slip in it: with `meant` in its place the text can be read on."""
+    """A misspelt word of the grammar: with `meant` in its place, more of the text can be read."""
 
     code = "E0124"
     says = "`{word}` has no meaning here"

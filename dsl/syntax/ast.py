@@ -92,8 +92,8 @@ class Call:
     """`ycsb("/opt/ycsb")`, `range(200 ops/s, 120k ops/s, steps: 25)`, and reductions:
     `max(throughput over threads, workload)`, `mean(throughput over phase, when steady)`.
 
-    `over` holds the reduced dimensions, `when` the condition, both empty for a plain call. Of a reduction, the first of
-    the `arguments` is what is reduced, and those with a name stand behind the dimensions: `over target, at: 95 %`.
+    `over` holds the reduced dimensions, `when` the condition, both empty for a plain call. The first of a reduction's
+    `arguments` is what is reduced; named arguments follow the dimensions: `over target, at: 95 %`.
     """
 
     span: Span

@@ -1,4 +1,5 @@
-"""The parser's tables, made of the grammar by lark. `python -m benchbrief.dsl.syntax.grammar_tables` writes bench.json.
+"""The parser's tables, which lark makes from the grammar. `python -m benchbrief.dsl.syntax.grammar_tables`
+writes bench.json.
 
 They take lark 0.1 s, which each command would wait for. `parse.py` runs them.
 """
@@ -23,7 +24,7 @@ def library(builder: object = None) -> Lark:
 
 
 def tables() -> str:
-    """Return the tables as JSON: those of `parse.Tables`."""
+    """Return the tables (`parse.Tables`) as JSON."""
     lark = library()
     parser: Any = lark.parser
     table, lexers = parser.parser.parser.parse_table, parser.lexer.lexers

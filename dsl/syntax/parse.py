@@ -22,8 +22,8 @@ from benchbrief.dsl.syntax.parser_stop import DECLARATIONS
 from benchbrief.dsl.syntax.strings import read_string
 
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
-"""A step that makes one value of several: how many, the function that makes it, the name of the rule, and the next
-state by the state below, as far as known."""
+"""A step that makes one value of several: their number, the function that makes the value, the name of the rule, and
+the next state by the state below, as far as it is known."""
 Matcher = Callable[[str, int], "re.Match[str] | None"]
 
 
@@ -88,7 +88,7 @@ class ParserStopped(Exception):
 
 
 class HiddenValues(list[Any]):
-    """The values of a rule whose name begins with `_`: what holds them gets them one by one."""
+    """The values of a rule whose name begins with `_`. The rule around it gets each of them as a value of its own."""
 
 
 class _Scanners(dict[int, Matcher]):
@@ -112,7 +112,7 @@ class _Scanners(dict[int, Matcher]):
 
 
 def _nothing(_: list[Any]) -> None:
-    """Make nothing, for a parse that only checks."""
+    """Build nothing, for a parse that only checks the text."""
 
 
 def _maker(rule: GrammarRule, builder: object) -> Callable[[list[Any]], Any]:
@@ -168,10 +168,11 @@ class ParserDriver:
         self._skip = re.compile("|".join(tables["ignored"])).match
 
     def parse(self, text: str, start: str, values: list[Any] | None = None) -> Any:
-        """Return what the builder makes of a text. `values` collects what is not part of anything larger yet, and is
-        left as it is at a mistake.
+        """Return what the builder makes of a text. `values` collects the nodes that are not yet part of a larger one.
+        After a mistake, it has those read so far.
 
-        Raises ParserStopped at a mistake, and whatever the builder raises."""
+        Raises ParserStopped at a mistake, and whatever the builder raises.
+        """
         shifts, reductions, scanners, skip = self._shifts, self._reductions, self._scanners, self._skip
         state, end_state = self._starts[start], self._ends[start]
         states = [state]
@@ -221,7 +222,7 @@ class ParserDriver:
         return state
 
     def _readable(self, text: str, at: int, states: list[int]) -> frozenset[str]:
-        """Return the terminals that could follow, where none of them does."""
+        """Return the terminals that could follow at `at`, for a text that has none of them there."""
         tables = self._tables
         allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
         if self._scanners.matcher(tables["everywhere"])(text, at):  # what stands there does have a place elsewhere
@@ -253,18 +254,19 @@ _BEFORE = 20_000  # and before it, at most
 
 
 def parse(source: Source) -> ast.File:
-    """The file's syntax tree. Raises SpecError with the first syntax error, and with all of the text that it is in."""
+    """Return the file's syntax tree. Raises SpecError with the first syntax error, or with all errors of the string
+    that it is in."""
     parser_stop.check_depth(source, 0, len(source.text))
     parser_stop.check_size(source)
     return cast(ast.File, _parse("file", source, 0, len(source.text)))
 
 
 def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaration] | None = None) -> ast.File:
-    """Return the tree of a text that replaces one of the same length at `start` of a source; its places
-    are the source's.
+    """Return the tree of a text that replaces one of the same length at `start` of a source. Its spans are in
+    the source.
 
-    Raises SpecError with the first syntax error, and with all of the string that it is in; their places are in the
-    text. `whole` then gets the declarations that were read before it.
+    Raises SpecError with the first syntax error, or with all errors of the string that it is in. Their spans are in the
+    text. `whole` then gets the declarations that were read before the error.
     """
     values: list[Any] = []
     here = Source(source.name, text)
@@ -299,8 +301,8 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
 
 
 def _built(rule: str, source: Source, start: int, text: str, values: list[Any] | None = None) -> Any:
-    """Return what is built of a text at `start` of a source. Raises SpecError, and ParserStopped with its place in the
-    text."""
+    """Return the node that is built from a text at `start` of a source. Raises SpecError, or ParserStopped with a place
+    in the text."""
     driver, builder = _parser()
     with builder.reading(source, start):
         return driver.parse(text, rule, values)
@@ -365,7 +367,7 @@ def _parser() -> tuple[ParserDriver, _Builder]:
 
 
 class _Builder:
-    """One method for each rule: the children as the grammar names them -> a node of the syntax tree.
+    """Builds the syntax tree. For each rule of the grammar, a method makes a node from its children.
 
     `offset` is where the text that is being parsed starts in the source: not 0 for the hole of a string. `depths` are
     the levels of the expressions so far, by identity: each is alive until its text is parsed.
@@ -380,7 +382,8 @@ class _Builder:
 
     @contextmanager
     def reading(self, source: Source, start: int) -> Iterator[None]:
-        """Build what stands at `start` of a source. One thread has its turn at a time; a hole is read within a text."""
+        """Build nodes from `start` of a source within the block. One thread builds at a time. Calls nest, as a hole is
+        read within its string."""
         with self._turns:
             outer = self.source, self.offset, self.depths
             depths = self.depths if self.source is source else {}  # a hole is as deep as its string, and deeper

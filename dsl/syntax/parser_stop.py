@@ -40,7 +40,7 @@ _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
 def comments(source: Source) -> tuple[Span, ...]:
-    """The span of every comment, `#` included, line end not."""
+    """The span of every comment, with its `#` and without its line end."""
     return tuple(_span(source, piece) for piece in _pieces(source, 0, len(source.text)) if piece.lastgroup == "comment")
 
 
@@ -48,8 +48,8 @@ def declaration_starts(text: str) -> list[int]:
     """Return the places at which the text can be cut so that each part most likely holds one declaration; the
     first is 0.
 
-    These are the words at the margin that begin a declaration in the grammar, outside of texts and comments. One inside
-    a bracket counts too: most likely the bracket was to be closed before it.
+    They are the words at the margin that begin a declaration in the grammar, outside texts and comments. A word inside
+    a bracket counts, too: most likely, the bracket should have been closed before it.
     """
     starts = [0, *(piece.start() for piece in _DECLARATION.finditer(text) if piece.lastgroup == "declaration")]
     first = starts[1:2]
@@ -153,7 +153,7 @@ def _span(source: Source, piece: re.Match[str]) -> Span:
 
 
 def _differently_indented(source: Source, opener: int, closer: int) -> bool:
-    """Whether a `}` that starts its line stands under another column than the line of its `{` starts at."""
+    """Return whether a `}` that begins its line is indented differently from the line of its `{`."""
     line, column = source.position(closer)
     if source.line(line)[: column - 1].strip():
         return False
@@ -202,7 +202,7 @@ class ParserStop:
 
     @cached_property
     def opener(self) -> Span | None:
-        """The innermost bracket that is open there."""
+        """The innermost bracket that is open where the parser stopped."""
         return open_bracket(self.source, self.start, self.at)
 
     @property
@@ -227,7 +227,7 @@ class ParserStop:
 
     @property
     def sign(self) -> str:
-        """What was found, when it is a sign, else ""."""
+        """The sign at the place; "" where no sign stands."""
         return self.found.text if self.found and self.found.kind == "sign" else ""
 
     @property
@@ -247,12 +247,12 @@ class ParserStop:
 
     @property
     def in_head(self) -> bool:
-        """Whether this is read as the head of a block, before its `{`."""
+        """Whether the parser stopped in the head of a block, before its `{`."""
         return "_LBRACE" in self.expected and self.expected.isdisjoint({"PLUS", "_DOT"})
 
     @cached_property
     def head(self) -> tuple[Piece, ...]:
-        """In the head of a block: its keyword, and the name and label so far. Else nothing."""
+        """The keyword, name and label of a block, as far as they were read; empty outside the head of a block."""
         if not self.in_head:
             return ()
         count = 1 if "NAME" in self.expected else 2 if "STRING" in self.expected else 3

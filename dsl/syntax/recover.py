@@ -22,7 +22,7 @@ from benchbrief.dsl.syntax.parse import parse_part, readable_until
 from benchbrief.dsl.syntax.parser_stop import PIECE
 
 MOST = 25
-"""Syntax errors that are reported at once."""
+"""The most syntax errors that are reported at once."""
 _BUDGET = 150_000  # characters that are read anew to get over mistakes: less than half a second
 _HOLDER = "_"  # a name that nothing has, in the place of a value that can't be read
 _BLANK = re.compile(r"[^\r\n]")
@@ -48,9 +48,9 @@ class UnreadParts:
     parts: list[tuple[int, int]] = field(default_factory=list)
     """Declarations that lack an attribute that could not be read."""
     words: set[str] = field(default_factory=set)
-    """Words of the unread parts, with the names that they may declare."""
+    """Words of the unread parts, among them all names that those may declare."""
     whole: bool = True
-    """Whether every declaration could be read, if not each of its values."""
+    """Whether every declaration could be read, even if not all of its values could."""
 
     def concerns(self, diagnostic: Diagnostic) -> bool:
         """Whether a diagnostic may only follow from what was lost."""
@@ -90,7 +90,8 @@ def parse_with_gaps(source: Source) -> ast.File:
 
 
 def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Return the mistakes of the parts, the first of them as the whole text explains it: what follows may say more."""
+    """Return the mistakes of the parts, with the first one as found in the whole text: what follows may explain
+    it better."""
     one, other = found[0].span, first.span
     if one and other and one.source is other.source and one.line == other.line:
         return [first, *found[1:]]
@@ -100,7 +101,7 @@ def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[D
 
 
 def wholly_unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> PartlyRead:
-    """Return a text that is lost as a whole."""
+    """Return the result for a text that could not be read at all."""
     whole = (0, len(source.text))
     lost = UnreadParts(source, [whole], words=set(_WORD.findall(source.text)), whole=False)
     return PartlyRead(diagnostics, ast.File(Span(source, *whole), ()), (lost,))
@@ -108,13 +109,13 @@ def wholly_unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> P
 
 @dataclass(frozen=True)
 class _Attempt:
-    """A part's text with something else in [start, end), and what was lost by it."""
+    """A way past a mistake: a part's text with something else in [start, end)."""
 
     text: str
     start: int
     end: int
     statement: bool = False
-    """Whether more than a value was lost."""
+    """Whether it leaves out more than a value."""
 
 
 class _Recovery:
@@ -126,7 +127,8 @@ class _Recovery:
         self.full = False
 
     def run(self, known: tuple[Diagnostic, ...], whole: list[ast.Declaration]) -> PartlyRead | None:
-        """`known` are the mistakes at which the text stops, `whole` the declarations before them."""
+        """Return what could be read; None if cutting the text caused its mistake. `known` are the mistakes at which the
+        parser stopped, `whole` the declarations before them."""
         text = self.source.text
         starts = parser_stop.declaration_starts(text)
         # The last of them may only seem to be whole.
@@ -149,7 +151,8 @@ class _Recovery:
         return PartlyRead(tuple(self.found), tree, (self.lost,))
 
     def _part(self, start: int, end: int, known: tuple[Diagnostic, ...] = ()) -> tuple[ast.Declaration, ...]:
-        """Return the declarations in [start, end) of the text. Its first mistakes may be `known`."""
+        """Return the declarations in [start, end) of the text. `known` are its first mistakes, if they were
+        found before."""
         text = self.source.text[start:end]
         first = True
         while not self.full:
@@ -252,7 +255,8 @@ def _misspelt_declaration(mistake: Diagnostic) -> int | None:
 
 
 def _without_string(text: str, at: int) -> _Attempt | None:
-    """Return the text with an empty string in place of the one around `at`, all of whose mistakes are known."""
+    """Return the text with an empty string in place of the one around `at`. That string's mistakes are
+    known already."""
     pieces = takewhile(lambda piece: piece.start() < at, PIECE.finditer(text))
     around = next((piece for piece in pieces if at < piece.end()), None)
     return _put(text, *around.span(), '""') if around and around.lastgroup == "string" else None
@@ -316,7 +320,8 @@ def _in_block(text: str, at: int, cause: int) -> Iterator[_Attempt]:
 
 
 def _statement(text: str, at: int, cause: int) -> tuple[int, int]:
-    """Return the attribute or the head of a block that holds the cause of a mistake, up to the next one behind `at`."""
+    """Return the range of the attribute or block head that holds the cause of a mistake, up to the next one
+    behind `at`."""
     starts, ends = _outline(text)
     begin = max((place for place in starts if place <= cause), default=0)
     following = starts[bisect_right(starts, max(at, begin)) :] if at not in starts or at == begin else [at]
@@ -380,7 +385,7 @@ def _closed(text: str, begin: int, end: int) -> int:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield the words that may be names: no units, and none of comments and strings."""
+    """Yield the words that may be names: no units, and no words of comments and strings."""
     before = ""
     for piece in PIECE.finditer(text):
         if piece.lastgroup == "word" and before != "number":
@@ -390,8 +395,8 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _with_one_brace(text: str) -> str | None:
-    """Return a block's text without the `}` that it has too many, or with the missing last one, if only one place
-    can be meant."""
+    """Return a block's text without its surplus `}`, or with its missing last one; None unless only one place can
+    be meant."""
     braces = [(piece.group(), piece.start()) for piece in PIECE.finditer(text) if piece.group() in ("{", "}")]
     depth = 0
     for sign, at in braces:

@@ -113,7 +113,7 @@ _RAMP_WORDS = "every whole number between is `1..16`, with steps `range(8, 96, s
 
 
 def what_to_write(stop: ParserStop, piece: Piece) -> str:
-    """The advice for a value that ends before `piece`, which goes on with it."""
+    """The advice for a value that the parser ended before `piece`, although it goes on there."""
     if any(each.text in SERIES_OPTIONS for each in (*stop.before[-3:], piece)):
         return _OPTION_COMMA
     value = _whole_value(stop, piece)
@@ -180,7 +180,7 @@ def dots(stop: ParserStop) -> Unexpected | None:
 
 
 def _ramp(stop: ParserStop) -> str:
-    """The list whose middle is left out, as a range."""
+    """Return how to write a list whose middle is left out as a range."""
     steps = _STEPS.match(stop.source.text, stop.opener.start, stop.end) if stop.opener else None
     if steps is None:
         return _RAMP_WORDS
@@ -226,7 +226,7 @@ _EXAMPLES = {
 
 
 def _from_number(stop: ParserStop, sign: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
-    """Return what a pattern matches from the number that the found sign follows at once."""
+    """Match a pattern from the number right before the found sign; None without such a number, or for another sign."""
     last = stop.last
     if stop.sign != sign or last is None or last.kind != "number" or last.span.end != stop.at:
         return None
@@ -349,7 +349,7 @@ def thousands(stop: ParserStop) -> Problem | None:
 
 
 def _declares(stop: ParserStop, keyword: str) -> bool:
-    """Whether the declaration that the place is in, by the words at the margin, is of this kind."""
+    """Return whether the place is in a declaration of this kind, judging by the words at the margin."""
     nearest = deque(_DECLARED.finditer(stop.source.text, stop.start, stop.at), 1)
     return any(match[0] == keyword for match in nearest)
 

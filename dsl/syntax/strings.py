@@ -82,7 +82,7 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
 
 
 def _has_odd_quotes(text: str, at: int) -> bool:
-    """Whether one of the quotes on a line has no partner, so that each text pairs with the quote of the next."""
+    """Return whether a quote on the line of `at` lacks its partner, so that texts seem to begin where they end."""
     begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     line = text[begin : end if end >= 0 else len(text)]
     return len(re.findall(r'(?<!\\)"', line)) % 2 == 1
@@ -119,8 +119,8 @@ def _filled(source: Source, start: int, expr_end: int, end: int, parse_hole: Par
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
-    """Where the lines of a text begin and end once blank first and last lines are gone, and a pattern for their margin.
-    A line of blanks is all margin."""
+    """Return where the lines of a text begin and end without blank first and last lines, and a pattern for their
+    margin. A line of blanks is all margin."""
     first, newline, rest = text[start:end].partition("\n")
     if not newline:
         return start, end, ""

@@ -395,8 +395,8 @@ class Journal:
         """What was appended for the record and is not flushed yet."""
 
     def extend(self, record: RunRecord | None = None) -> RunRecord:
-        """Return the run's record, which all that is written from now on extends. Reads the journal again when
-        `record` does not have the whole of it.
+        """Return the run's record, and keep it up to date: it has each record once `write` returns. Reads the journal
+        again unless `record` has the whole of it.
         """
         whole = record is not None and record.size == self._size
         self._record = record if record is not None and whole else read_run(self._path.parent)
