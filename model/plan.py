@@ -742,7 +742,16 @@ class SectionElement(Node):
     elements: tuple[Element, ...]
 
 
-Element = (
+class _ByKind:
+    """Lets pydantic choose an element by its `kind`, which must be there, and try no other."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        from pydantic import Discriminator
+
+        return Discriminator("kind").__get_pydantic_core_schema__(source, handler)
+
+
+Element = Annotated[
     TextElement
     | TableElement
     | CalloutElement
@@ -750,8 +759,9 @@ Element = (
     | FormulaElement
     | FactsElement
     | DisclosureElement
-    | SectionElement
-)
+    | SectionElement,
+    _ByKind(),
+]
 
 
 class Asset(Node):

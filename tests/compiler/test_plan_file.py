@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from benchbrief.compiler.planning import plan_file as module
 from benchbrief.compiler.planning.plan_file import plan_sha256, read_plan, written_plan
-from benchbrief.model.plan import Plan
+from benchbrief.model.plan import Plan, SectionElement
 from tests.support.plans import compile_text
 
 SPEC = """\
@@ -66,6 +66,18 @@ def test_a_plan_that_is_written_in_parts_is_the_plan(plan: Plan, at_once: int, m
 def test_a_plan_without_cells_is_read(plan: Plan) -> None:
     empty = plan.model_copy(update={"cells": ()})
     assert read_plan(empty.model_dump_json(indent=1).encode()) == empty
+
+
+@pytest.mark.parametrize("kind", [None, "", "tables", 1])
+def test_an_element_of_a_report_is_read_by_its_kind_alone(kind: object) -> None:
+    """Without one, a disclosure has no field that another element lacks."""
+    given = {"kind": "section", "title": "t", "elements": [{"kind": "disclosure"}, {"kind": "text", "prose": 7}]}
+    with pytest.raises(ValidationError) as wrong:
+        SectionElement.model_validate(given)
+    assert [each["loc"] for each in wrong.value.errors()] == [("elements", 1, "text", "prose")]
+    element = {} if kind is None else {"kind": kind}
+    with pytest.raises(ValidationError):
+        SectionElement.model_validate({"kind": "section", "title": "t", "elements": [element]})
 
 
 def test_a_plan_of_before_gets_the_operations_of_its_workloads(tmp_path: Path) -> None:
