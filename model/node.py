@@ -57,8 +57,7 @@ class Node:
             for each in fields(self)
             if each.name not in exclude and (include is None or each.name in include)
             if (value := getattr(self, each.name)) is not None or not exclude_none
-            if not exclude_defaults
-            or value != (each.default if each.default_factory is MISSING else each.default_factory())
+            if not exclude_defaults or value != _default(each)
         }
 
     def model_dump_json(self, *, indent: int | None = None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from io import StringIO
-from typing import Any
 
 import pytest
 
@@ -23,8 +22,6 @@ from benchbrief.results.store.store_schema import EventRow
 from tests.reports import briefs
 from tests.reports import world as w
 
-SEARCH: dict[str, Any] = {}
-"""What a search says does not matter here."""
 SOURCE = s.SourceRow(w.RUN, "table", "A brief", "Example Ltd", None, None, None, "cited", "a.csv", "0" * 64, 1)
 
 
@@ -60,7 +57,7 @@ def test_the_candidates_of_a_search_that_did_not_end_are_one_line_and_no_missing
     ]
     plan = world.plan()
     ((name, experiment),) = plan.experiments.items()
-    search = experiment.model_copy(update={"promise": object.__new__(p.Promise)})
+    search = experiment.model_copy(update={"promise": object.__new__(p.Promise)})  # what it says does not matter here
     words, named = CATALOGUES[language], named.replace("load", name)
     results = Results(plan.model_copy(update={"experiments": {name: search}}), w.make_store(rows), words)
     assert [cell.threads for cell in asked_cells(results)] == [1, 1]

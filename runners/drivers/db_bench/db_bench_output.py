@@ -502,13 +502,9 @@ _ANYWHERE: tuple[_Kind, ...] = (
     (_WARNING, _Found.note_warning),
 )
 _OF_ROCKSDB: tuple[_Kind, ...] = ((_TICKER, _Found.note_ticker), (_TABLE, _Found.note_table))
-# `--stats_per_interval` repeats the keys on standard error.
 _IN_STDERR = (*_ANYWHERE, (_ERROR, _Found.note_error), *_OF_ROCKSDB)
-_IN_STDOUT = (
-    *_ANYWHERE,
-    *_OF_ROCKSDB,
-    (_KEYS_WRITTEN, _Found.note_keys),
-)  # `--stats_per_interval` repeats it on stderr
+# `--stats_per_interval` repeats the keys on standard error.
+_IN_STDOUT = (*_ANYWHERE, *_OF_ROCKSDB, (_KEYS_WRITTEN, _Found.note_keys))
 
 
 def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
