@@ -57,10 +57,10 @@ class Edited:
 
 @dataclass(frozen=True)
 class FinishedBrief:
-    """`edited` is None where only the side file was given. `whole` says whether an HTML page is, to the byte, what
-    its side file says; None where that is unknown, as for a PDF, of which only the marked numbers are read. `sha256`
-    is of the document; `side` is the path of its side file, with its SHA-256; `attached` maps other attachments of a
-    PDF to their SHA-256."""
+    """`edited` is None where only the side file was given. `whole` says whether an HTML page is, to the byte, what its
+    side file says; None where that is unknown, as for a PDF, whose marked numbers alone are read. `sha256` is the
+    document's; `side` is the path of its side file, with its SHA-256; `attached` maps other attachments of a PDF to
+    their SHA-256."""
 
     numbers: NumbersFile
     edited: tuple[Edited, ...] | None

@@ -219,8 +219,8 @@ def _difference(value: float, ends: tuple[float, float] | None, unit: str) -> st
 
 
 def _percents(*ratios: float) -> list[str]:
-    """Return ratios as changes in per cent, with the same number of decimals. What is left of something is not shown
-    as −100."""
+    """Return ratios as changes in per cent, with the same number of decimals. A change is not shown as −100 while
+    something is left."""
     changes = [(ratio - 1) * 100 for ratio in ratios]
     decimals = 0 if max(map(abs, changes)) >= _WHOLE else 1
     while decimals < _MOST_DECIMALS and any(

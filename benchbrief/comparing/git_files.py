@@ -21,7 +21,8 @@ _TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class GitFiles:
-    """See `compiler.imports.Files`. `revision` is as the user wrote it, `commit` what it is."""
+    """The files of a git revision, as `compiler.imports.Files`. `revision` is as the user wrote it, `commit` what
+    it is."""
 
     root: Path
     revision: str

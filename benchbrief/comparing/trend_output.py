@@ -36,7 +36,7 @@ differ (`series_rows.py`)."""
 
 
 def name_redefinitions(series: Sequence[HistorySeries], folder: Path) -> tuple[HistorySeries, ...]:
-    """Return the series with `redefined` of each part whose definition is another than that of the part before."""
+    """Return the series, with `redefined` of each part whose definition differs from that of the part before."""
 
     @cache
     def plan_of(run_id: str) -> Plan | None:

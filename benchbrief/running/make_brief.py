@@ -84,11 +84,11 @@ def render_briefs(
     began: float | None = None,
     own_languages: Mapping[str, str] | None = None,
 ) -> Briefs:
-    """Render every report of the plan, of the run's `results`, into `to` (its own `reports` folder by default).
+    """Render every report of the plan, from the run's `results`, into `to` (its own `reports` folder by default).
 
     A plan with other reports or metrics than the run's own comes with `own_languages`: those of the run's own reports.
 
-    Without `formats`, in those of its layout; without `paper`, on what the report says.
+    Without `formats`, each report has those of its layout; without `paper`, it is on the paper that it names.
 
     `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
     """

@@ -145,7 +145,7 @@ def _lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _place(analysis: Analysis, span: Span) -> types.Location | None:
-    """Return where a span is. A file that can't be decoded has a text of its own, which no version of the file has."""
+    """Return where a span is; if it is in no known version of a file, its place in the text that it was found in."""
     known = analysis.place(span)
     if known is not None or not span.source.name:
         return known

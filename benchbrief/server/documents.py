@@ -100,7 +100,7 @@ class DocumentText:
 
 
 _MOST_BROKEN = 20
-"""Parts with syntax errors, after which the rest of a file is left alone: it is no spec that someone types at."""
+"""The most parts with syntax errors. After them, the rest of a file is left alone: nobody is typing a spec there."""
 
 MOST_SPECS = 1_000
 MOST_ENTRIES = 50_000

@@ -113,7 +113,8 @@ def _place(expect: Expect, place: dict[str, str | float], results: Results) -> s
 
 
 def _sides(expect: Expect, place: dict[str, str | float], results: Results) -> Iterator[str]:
-    """Return the sides, with enough digits to distinguish them. A literal number is left out."""
+    """Yield each side of a condition with its value, with enough digits to tell the values apart. A literal number is
+    left out."""
     known = [(side, value) for side in expect.sides if (value := results.at(side, **place)) is not None]
     marks = [results.doubt(side, None, place).mark for side, _ in known]
     for digits in range(_MOST_DIGITS + 1):

@@ -17,8 +17,8 @@ from benchbrief.reports.words.brief_words import counted
 
 
 def shown_names(paths: Iterable[str]) -> dict[str, str]:
-    """Return the shown name of each path: the path itself below the folder where it was typed, else its end from the
-    last common folder on."""
+    """Return the shown name of each path: the path itself if it is below the folder where it was typed, else its end,
+    from the last common folder on."""
     known = list(dict.fromkeys(paths))
     outside = [path for path in known if PurePath(path).is_absolute() or ".." in PurePath(path).parts]
     kinds = [[path for path in outside if PurePath(path).is_absolute() == absolute] for absolute in (True, False)]

@@ -49,7 +49,7 @@ class _Property(NamedTuple):
 
 
 def disclose_source(results: Results) -> Iterable[Item]:
-    """Return what the source states; of outputs also what it leaves open."""
+    """Yield what the source states; for outputs of tools, also what they leave open."""
     words = results.words
     for name, text in results.stated:
         yield Item(name, text)

@@ -79,7 +79,7 @@ def always_texts(results: Results) -> tuple[str, ...]:
 
 
 def engine_text(engine: str, results: Results) -> str:
-    """What a database of an engine is, where that is neither a server nor a library; "" for those."""
+    """Return what a database of an engine is, if it is neither a server nor a library, else an empty text."""
     key, spec = f"d_engine_{engine}", ENGINE_SPECS.usable(engine)
     return _in_words(key, spec.texts if spec else {}, results)
 

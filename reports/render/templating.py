@@ -202,9 +202,9 @@ def _wrong(where: str, message: str) -> ReportError:
 
 
 def move_notes_to_foot(html: Markup, notes: Sequence[Footnote]) -> Markup:
-    """Put each note behind its mark, from where the style sheet of paper moves it to the page's foot.
+    """Put each note behind its mark. From there, the style sheet for paper moves it to the page's foot.
 
-    CSS has footnotes in this way (Generated Content for Paged Media): the note comes to stand on its mark's page.
+    This is how CSS has footnotes (Generated Content for Paged Media): the note comes to stand on its mark's page.
     """
     text = str(escape(html))  # HTML stays unchanged
     for note in notes:

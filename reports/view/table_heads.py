@@ -162,7 +162,8 @@ def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
 
 
 def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
-    """Return the columns without a unit that all of a group have, each with this unit."""
+    """Return each column with the unit that its whole group shares, which the column itself then lacks; "" if they
+    share none."""
     lowered: list[tuple[TableHead, str]] = []
     for path, group in groupby(columns, key=lambda column: column.heads[:1]):
         below = list(group)
