@@ -176,7 +176,10 @@ class Rechecked:
 
 
 def recheck(plan: Plan, carried: Sequence[Carried], config: Path | None = None) -> Rechecked:
-    """Check only what the results depend on. Hosts that can't be reached give a warning."""
+    """Check on the hosts whether earlier results still hold, looking only at what they depend on.
+
+    Hosts that can't be reached give a warning.
+    """
     found = Rechecked()
     if not carried:
         return found

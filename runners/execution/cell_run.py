@@ -372,8 +372,10 @@ class CellRun:
         return self._plan.databases[self._cell.database]
 
     def _note_other_load(self, outputs: Iterable[JobOutput]) -> None:
-        """Report the hosts of load generators that other work kept busy; not those that also run a server, as its
-        share is unknown."""
+        """Report the load hosts that other work kept busy.
+
+        Leaves out hosts that also run a server, as the share of the server is unknown.
+        """
         servers = self._plan.hardware[self._cell.hardware].hosts if self._cell.client is not None else ()
         for output in outputs:
             host, cell, cores = output.host, self._cell.id, output.other_cores or 0.0

@@ -47,7 +47,7 @@ points if there are fewer."""
 
 
 class NotTried(RunnerError):
-    """A cell is not tried, as those of its workload before it on its hardware all failed for one reason."""
+    """A cell is not tried, because the earlier cells of its workload on its hardware all failed for one reason."""
 
     code = "not_tried"
 
@@ -79,7 +79,7 @@ class _Failures:
 
 
 class FirstFailures:
-    """The failures of each workload on each hardware whose first cells there all fail for one reason."""
+    """The first failures of each workload on each hardware, which decide whether its other cells are tried."""
 
     def __init__(self, planned: Iterable[Cell], done: Iterable[Cell]) -> None:
         self._planned: dict[Hashable, set[_Point]] = {}

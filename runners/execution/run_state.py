@@ -75,9 +75,9 @@ class Ending:
 
 @dataclass
 class RunState:
-    """The state of one execution. What lanes change in it, they change under the lock.
+    """The state of one execution. Lanes change it only under the lock.
 
-    `record` is what the journal says, which each record that is written extends. `last_alive` is when an earlier
+    `record` is what the journal says; each record that is written extends it. `last_alive` is when an earlier
     controller last showed a sign of life beside its journal, by the controller's clock.
     """
 

@@ -131,7 +131,7 @@ def hardware_by_lane(run_dir: Path) -> tuple[tuple[str, ...], ...]:
 
 
 LANES = "lanes"
-"""The folder of a run that holds the folders of its lanes, unless they are elsewhere."""
+"""The folder in a run for the folders of its lanes, unless they are elsewhere."""
 _NAMED = 12
 
 

@@ -34,7 +34,7 @@ def observe(transport: Transport, paths: Sequence[str]) -> dict[str, str]:
 
 
 class _Said:
-    """What the script printed: {key: values}, without characters that can't be shown."""
+    """What the script printed: values by key, without characters that can't be shown."""
 
     def __init__(self, text: str) -> None:
         self._values: dict[str, list[str]] = {}

@@ -234,7 +234,7 @@ class Group:
     def _width(self, point: PointSoFar) -> float:
         """Return the widest interval of a point; infinite while a statistic has too few good repeats."""
         widths = [width_so_far(values, self.at_least, self.level) for values in point.values.values()]
-        # A sample may be missing: that of a probe is no reason to go on.
+        # A probe's sample may be missing, which is no reason to go on.
         widths += [
             width_so_far(each.values, self.at_least, self.level, each.least)
             for each in point.sampled
@@ -438,7 +438,7 @@ class Budgets:
         out: list[Cell] = []
         expected, are_read = self._expected(pool[0]), False
         while True:
-            # Reading the tables takes time, and says nothing before each interval counts.
+            # Reading the tables takes time, and is of no use until every interval counts.
             if not are_read and not any(group.left and (group.begun or math.isinf(group.need())) for group in groups):
                 are_read = True
                 self._add_readings(groups, turns, self._readings(pool[0]))

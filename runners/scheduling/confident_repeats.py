@@ -49,7 +49,7 @@ class _Repeats:
 
 @dataclass
 class _Group:
-    """What ends together: a point's repeats on each hardware that takes turns. `end` is how many were needed."""
+    """The repeats of a point that end together: on each hardware that takes turns. `end` is how many were needed."""
 
     experiment: Experiment
     rule: Confident

@@ -290,7 +290,7 @@ class Searches:
 
 
 def _without_knee(search: _Search) -> str:
-    """Return what a search without a knee means."""
+    """Return the advice for a search without a knee: to search further, or the load that later cells use instead."""
     otherwise = search.criterion.otherwise
     if otherwise is None:
         return say.search_further()

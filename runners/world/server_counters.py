@@ -24,10 +24,10 @@ Counters = dict[str, float]
 class CounterReadings:
     """Reads counters while the block runs, about twenty times in the `seconds` that are measured.
 
-    `samples` are the counters with the epoch seconds, by the controller's time, of the answer. The first is taken
-    before the block and the last after it. Nothing is raised: `problem` says what could not be read ("" when all
-    was). A server without counters at the start is not asked again. `keep` gets the first reading and some of the
-    others, for a controller that takes over.
+    `samples` are pairs: when the server answered, in epoch seconds by the controller's time, and the counters. The
+    first is taken before the block, and the last after it. Nothing is raised: `problem` says what could not be read (""
+    when nothing failed). A server without counters at the start is not asked again. `keep` gets the first reading and
+    some of the others, for a controller that takes over.
     """
 
     def __init__(

@@ -404,7 +404,7 @@ class _RunningLoad(_Running):
     def __init__(self, host: str, job: Job, task: Task, hosts: SimulatedHosts) -> None:
         self._host, self._job, self._task, self._hosts = host, job, task, hosts
         self._machines = [hosts.machine(name) for name in dict.fromkeys((*task.nodes, *task.generators, host))]
-        # Load generators that start together see the same time: that of all their hosts, of which none has ended yet.
+        # Load generators that start together see the same time, the latest of all their hosts: none has ended yet.
         self._started_at = max(machine.now for machine in self._machines)
 
     def wait(self, timeout_s: float) -> bool:

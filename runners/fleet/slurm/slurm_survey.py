@@ -101,7 +101,7 @@ def _local(needs: LaneNeeds) -> Iterator[str]:
 
 
 def _lacking(request: Request, partitions: Sequence[_Partition]) -> Iterator[str]:
-    """Yield sentences on nodes that the partitions do not have, not even in another state."""
+    """Yield sentences on nodes that the partitions do not have in any state."""
     nodes = list({node.name: node for each in partitions for node in each.nodes}.values())
     where = "partition " + " or ".join(f"`{each.name}`" for each in partitions)
     strange = [name for name in request.named if name not in {node.name for node in nodes}]
