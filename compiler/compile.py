@@ -1,4 +1,4 @@
-"""From a spec to its plan, by trees, declarations, a model and queries. It runs nothing and uses no network."""
+"""Compile a spec to its plan: syntax tree, declarations, model, queries. Runs nothing and uses no network."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def distinct(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
-    """Sort the spec itself first, then the files that it uses. Findings without a place go before all."""
+    """Sort findings in reading order: those without a place, the spec's own, then those of the files that it uses."""
     order = {file.tree.span.source.name: index for index, file in enumerate(reversed(loaded.files), start=1)}
 
     def place(diagnostic: Diagnostic) -> tuple[int, int]:
@@ -95,7 +95,7 @@ def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tup
 
 
 def in_context(diagnostics: Iterable[Diagnostic], files: Mapping[Source, ast.File]) -> tuple[Diagnostic, ...]:
-    """Return the findings, each with the nearest head above it unless it has a context."""
+    """Return the findings, each with the nearest block head above it as its context, unless it has one."""
 
     def widened(diagnostic: Diagnostic) -> Diagnostic:
         span = diagnostic.span
@@ -123,7 +123,7 @@ def _head_above(span: Span, file: ast.File) -> Span | None:
 
 @dataclass(frozen=True)
 class CheckedSource:
-    """The mistakes of a spec, and its plan when none is an error, with the model that it was made from."""
+    """The mistakes of a spec, with its plan and the model behind it. `plan` is None when a mistake is an error."""
 
     plan: Plan | None
     diagnostics: tuple[Diagnostic, ...]
@@ -304,7 +304,10 @@ def examine(
     memory: LoweredReports | None = None,
     planning: bool = False,
 ) -> Examined:
-    """Check a spec without its plan. `memory` is from its last check; only `planning`, without one, makes queries."""
+    """Check a spec without making its plan.
+
+    `memory` is from the last check of the spec. Queries are made only with `planning` and without `memory`.
+    """
     with no_collection():
         return _examined(Path(path), profile, params, files, memory, planning=planning)
 
@@ -337,8 +340,8 @@ def _examined(
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Pause the garbage collector. A compilation makes many objects, which all stay; looking at them again and again
-    takes a sixth of its time."""
+    """Pause the garbage collector. A compilation makes many objects that all stay; scanning them again and again takes
+    a sixth of its time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -350,9 +353,10 @@ def no_collection() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class CheckedTime:
-    """The wall time of a run in seconds with its brief, by the built-in estimates, and how often data are loaded.
+    """The estimated wall time of a run with its brief, in seconds, and how often the run loads data.
 
-    `at_most`: whether the run may end before its last point or repeat."""
+    `at_most`: whether the run may end before its last point or repeat.
+    """
 
     total_s: float
     loads: int

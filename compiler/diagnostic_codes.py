@@ -1,8 +1,7 @@
-"""Every code of a diagnostic, from the classes that make them, with its explanation.
+"""Every diagnostic code with its explanation, collected from the classes that define the codes.
 
 `compiler/explanations/E0703.md` explains E0703: its first line is the title, behind `# `; the rest is Markdown. The
-tests check that a sample behind "```bench wrong" gives that code, and one behind "```bench mended" none.
-"""
+tests check that a sample behind "```bench wrong" gives that code, and one behind "```bench mended" none."""
 
 from __future__ import annotations
 

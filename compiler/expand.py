@@ -54,8 +54,11 @@ _Shape = tuple[object, ...]
 
 
 def workloads_in_order(matrix: Matrix) -> tuple[str, ...]:
-    """Return the workloads as the spec has them, or data set by data set and the readers first, then those that update,
-    then those that insert, where that order takes fewer loads, or as many and fewer other resets."""
+    """Return the workloads in the order in which they run.
+
+    This is the order of the spec, unless another one needs fewer loads, or as many loads and fewer other resets. The
+    other one goes data set by data set: first the workloads that read, then those that update, then those that insert.
+    """
     if matrix.experiment.order == "random":
         return matrix.experiment.workloads
     database = next(iter(matrix.databases.values()))
@@ -73,7 +76,7 @@ def _shape(load: ReadWorkload) -> _Shape:
 
 
 def _resets(loads: Sequence[ReadWorkload], database: Database) -> tuple[int, int]:
-    """Return how many loads, and how many other resets, these workloads take on one hardware, with two cells each."""
+    """Return how many loads and how many other resets the workloads need on one hardware, with two cells each."""
     states, count, others = DataStates(), 0, 0
     for load in (each for each in loads for _ in range(2)):
         if not load.existing:
@@ -89,12 +92,15 @@ def _resets(loads: Sequence[ReadWorkload], database: Database) -> tuple[int, int
 # Estimates for steps without a declared length. The time-outs suit hosts that are ten times slower.
 _START_S, _SERVER_START_S, _COLLECT_S = 0.5, 3.0, 0.5
 _NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
-"""Attributes of a database that change its measurement and not its data."""
+"""Attributes of a database that affect the measurement but not the data."""
 
 
 def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: float | None = None) -> tuple[Cell, ...]:
-    """Return every cell of every experiment, in running order. With a budget of all together, all points are
-    measured once before any is repeated; experiments that choose their points come before, with all their repeats."""
+    """Return every cell of every experiment, in running order.
+
+    With a budget for all experiments together, every point is measured once before any is repeated. Experiments that
+    choose their own points are measured in that first pass, with all their repeats.
+    """
     up: dict[str, DatabaseKey] = {}
     """The server that each lane used last."""
     states = DataStates()
@@ -111,7 +117,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
 
 
 class DatasetUse(NamedTuple):
-    """How a cell gets its data set: what a warning needs of it, without the rest of the cell."""
+    """How a cell gets its data set: the part of the cell that a warning needs."""
 
     block: _Block
     point: float | None
@@ -160,15 +166,17 @@ class DatasetUse(NamedTuple):
 
 
 def uses_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[DatasetUse]:
-    """Yield how each cell gets its data set, in running order. Faster than `expand`, which makes all the rest, too."""
+    """Yield how each cell gets its data set, in running order. Faster than `expand`, which makes whole cells."""
     states = DataStates()
     for _, block, (_, _, point, repeat) in _places(matrices, hosts):
         yield DatasetUse(block, point, repeat, block.reset(states))
 
 
 def resets_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[tuple[Experiment, ResetStep]]:
-    """Yield how each cell gets its data set, with its experiment, in running order. Experiments that choose their
-    points count with their usual number of cells."""
+    """Yield each cell's experiment and how the cell gets its data set, in running order.
+
+    Experiments that choose their points count with their usual number of cells.
+    """
     states = DataStates()
     counts: Counter[Curve] = Counter()
     for matrix, block, (hardware, workload, _, _) in _places(matrices, hosts):
@@ -189,7 +197,7 @@ def _places(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator
 
 
 class _Searches:
-    """What the unknown knees depend on: the cells that a search may try, and its criterion."""
+    """The searches for unknown knees: for each knee, the cells that its search may try, and its criterion."""
 
     def __init__(self) -> None:
         self._content: dict[Knee, tuple[KneeSearch, list[str]]] = {}
@@ -205,7 +213,7 @@ class _Searches:
 
 _Place = tuple[str, str, float | None, int]
 _Before = tuple[dict[str, DatabaseKey], DataStates]
-"""What earlier cells have left: running servers, and data sets."""
+"""What earlier cells left behind: running servers and data sets."""
 
 
 def ordered(matrix: Matrix) -> list[_Place]:
@@ -235,7 +243,7 @@ class _Block:
     shared: str
     """The digest of all that can change a result, without point and repeat."""
     place: str
-    """The place of the data: two variants may hold theirs in one place."""
+    """Where the data are. Two variants may keep theirs in the same place."""
     dataset: Dataset | None
     load_s: float
     load_timeout_s: float
@@ -246,9 +254,9 @@ class _Block:
     locks: tuple[str, ...]
     shares: tuple[str, ...]
     turn: str
-    """Cells with the same turn are measured one at a time, while others load; "" for none."""
+    """Cells with the same turn are measured one at a time, while others may load; "" for cells without a turn."""
     steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
-    """The steps, by whether the cell starts its server, and how it gets its data."""
+    """The steps, by whether the cell starts its server and how it gets its data."""
 
     @classmethod
     def of(
@@ -295,7 +303,7 @@ class _Block:
         )
 
     def cell(self, point: float | None, repeat: int, before: _Before, searches: _Searches) -> Cell:
-        """`point` is None when it is not found yet."""
+        """Return one cell. `point` is None when a search has yet to find it."""
         threads, target = self.threads(point), self.target(point)
         known: dict[Axis, Known] = {"threads": threads, "target": target}
         if self.knees:
@@ -370,13 +378,13 @@ class _Block:
 
     @cached_property
     def knees(self) -> Mapping[Axis, Knee]:
-        """The searches whose knee is a point that is not known yet."""
+        """The unknown knees that give the cell its points, by axis."""
         place = self.unit.hardware.key, self.load.workload.name
         return {key: by_pair[place] for key, by_pair in self.matrix.knees.items()}
 
     @cached_property
     def changes(self) -> Change:
-        """What a cell does to its data set."""
+        """How a cell changes its data set."""
         return changes_of(self.load.workload, self.events)
 
     @cached_property
@@ -387,7 +395,7 @@ class _Block:
 
     @cached_property
     def _insert_s(self) -> float:
-        """Return for how many seconds a cell inserts."""
+        """Return how many seconds a cell spends inserting."""
         properties = self.load.workload.properties
         inserts = sum(float(properties.get(name, 0.0)) for name in self.load.family.inserting)
         return inserts * (self.warm_up_s + self.matrix.experiment.measure_s)
@@ -397,7 +405,7 @@ class _Block:
         return self.matrix.events.get(self.unit.hardware.key, ())
 
     def reset(self, states: DataStates) -> ResetStep:
-        """Return how the cell gets its data set after the cells before it."""
+        """Return how the cell gets its data set, given what earlier cells left."""
         if self.dataset is None:
             states.without(self.place)
             return ResetStep()
@@ -457,8 +465,11 @@ class _Block:
 
 
 def _load_s(load: ReadWorkload, database: Database, hosts: int, tool: ToolSpec) -> float:
-    """Estimate the seconds of a load by a tool from a number of hosts; with 0 threads, by its usual number. A
-    measured load has the threads of its cell, and not those of the workload."""
+    """Estimate the seconds that a tool takes to load the data from a number of hosts.
+
+    The workload's own number of threads is ignored for 0 hosts, and for a measured load, which has the threads of
+    its cell.
+    """
     threads, settings = load.family.load_threads, load.workload.properties
     if threads and (load.of or not hosts):
         settings = {name: value for name, value in settings.items() if name != threads[0]}
@@ -476,7 +487,10 @@ def _whole(seconds: float) -> float:
 def dataset_of(
     hardware: Hardware, database: Database, load: ReadWorkload, matrix: Matrix, hosts: Mapping[str, Host]
 ) -> Dataset | None:
-    """Return what a load leaves, as far as the spec knows; `Equipment.with_data_set` adds what only the hosts know."""
+    """Return the data set that a load leaves; None for a workload that needs none.
+
+    It has what the spec knows. `Equipment.with_data_set` adds what only the hosts know.
+    """
     if not load.existing:
         return None
     p = load.workload.properties

@@ -1,8 +1,7 @@
-"""The data that describe an extension: everything that a `spec.py` needs, ours or another package's.
+"""The classes by which a `spec.py` describes an extension, one of benchbrief's own or of another package.
 
 The checker, the editors, the reference and the briefs read a spec. It imports only this package, so that `bench check`
-stays fast. The code of the extension is imported when it runs.
-"""
+stays fast. The code of the extension is imported when it runs."""
 
 from benchbrief.model.engine_spec import EngineSpec, Option, ServerProgram
 from benchbrief.model.extension_spec import (

@@ -1,4 +1,4 @@
-"""The dimensions and base measures of expressions: ours, and those of probes and tools."""
+"""The dimensions and base measures that expressions can use: benchbrief's own, and those of probes and tools."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 
 ORDERED: frozenset[Dimension] = frozenset({"threads", "target", "phase", "repeat", "time"})
 SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
-"""Dimensions whose values only the samples have: a gap in them is no missing result."""
+"""Dimensions whose keys are known from the samples only. A gap in them is not a missing result."""
 
 NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
-"""Dimensions with words as keys, in the order of lookup for a bare word."""
+"""Dimensions with words as keys, in the order in which a bare word is looked up."""
 
 AXIS_UNITS: Mapping[Dimension, str] = {"threads": "", "target": "ops/s", "phase": "", "repeat": "", "time": "s"}
-"""The unit of a dimension with numbers as keys. Threads have none, as in `threads = [8, 16]`."""
+"""The unit of each dimension with numeric keys. Threads have none, as in `threads = [8, 16]`."""
 
 
 @dataclass(frozen=True)
 class MeasureKind:
-    """A base measure: where its values are kept and which dimensions it has when they are asked for.
+    """A base measure: where its values are kept, and which dimensions it has on demand.
 
-    `across_nodes` says how one value is made of the nodes' when nobody asks for nodes. A `probe` samples it, or the
-    load generator `tool` tells it; `said` is what that says of it.
+    `across_nodes` is how the values of several nodes become one, unless someone asks for nodes. The probe `probe`
+    samples the measure, or the load generator `tool` reports it; `said` is its description there.
     """
 
     name: str
@@ -47,7 +47,7 @@ class MeasureKind:
     sampled_as: str = ""
     across_nodes: Literal["sum", "avg", "max"] = "sum"
     of_events: bool = False
-    """Whether only experiments with events have it."""
+    """Whether only experiments with events have this measure."""
 
     @property
     def is_percentile(self) -> bool:
@@ -85,12 +85,12 @@ _OF_EVENTS: Mapping[str, str] = {
 """What events do to the throughput and the latency of their cell: see `results/statistics/recovery.py`."""
 
 _FUNCTIONS: Mapping[Across, Literal["sum", "avg", "max"]] = {"sum": "sum", "average": "avg", "largest": "max"}
-"""The functions of SQL that make one value of the nodes'."""
+"""The SQL functions that combine the values of several nodes into one."""
 _SERIES: Mapping[str, tuple[str, str, Literal["sum", "max"]]] = {
     "timeline.throughput": ("throughput", "ops/s", "sum"),
     "timeline.p99": ("timeline.p99", "s", "max"),
 }
-"""What load generators tell by second: how it is stored, its unit, and what makes one value of several of them."""
+"""What load generators report by second: how it is stored, its unit, and how the values of several become one."""
 
 
 def _kinds() -> dict[str, MeasureKind]:
@@ -129,7 +129,7 @@ def _kinds() -> dict[str, MeasureKind]:
 
 
 def measures_of(spec: ProbeSpec | ToolSpec) -> tuple[MeasureKind, ...]:
-    """Return what a probe measures, or a load generator reports of itself."""
+    """Return the measures of a probe, or those that a load generator reports of itself."""
     probe, tool = (spec.name, "") if isinstance(spec, ProbeSpec) else ("", spec.word)
     of_all: frozenset[Dimension] = frozenset({"repeat", "node", "time"})
     return tuple(
@@ -168,7 +168,7 @@ def _telling(word: str) -> tuple[ProbeSpec | ToolSpec, ...]:
 
 
 def family_of(word: str) -> tuple[str, ...]:
-    """Return the measures whose names begin with a word and a dot; none for another word."""
+    """Return the measures whose names begin with a word and a dot; none for other words."""
     if word in FAMILIES:
         return FAMILIES[word]
     return tuple(measure for spec in _telling(word) for measure in spec.measures)
@@ -180,7 +180,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "timeline": tuple(_SERIES),
     **{name: tuple(each for each in KINDS if each.startswith(f"{name}.")) for name in _SAMPLED},
 }
-"""Words that are no measure themselves, and the measures that begin with them."""
+"""Words that are not measures themselves, each with the measures whose names begin with it."""
 
 FAMILIAR_FACTS = frozenset(name for name, spec in PROBE_SPECS.own.items() if spec.word_is_free)
-"""Families whose word is also a fact of hardware (`memory = 512 GiB`), and stays free for it."""
+"""Families of measures whose name stays free as a fact of hardware: `memory = 512 GiB`."""

@@ -17,8 +17,11 @@ class CompileProblem(Problem):
     """A mistake in what a spec means."""
 
     stands_alone: ClassVar[bool] = False
-    """Whether a mistake in a metric or report holds whatever the experiments measure. It is then reported also while an
-    experiment has a mistake. Mistakes in dimensions, keys and points may follow from that one."""
+    """Whether a mistake in a metric or report holds whatever the experiments measure.
+
+    If so, it is reported even when an experiment has a mistake. Mistakes in dimensions, keys and points may only follow
+    from that one.
+    """
 
 
 _P = TypeVar("_P", bound=CompileProblem)
@@ -26,7 +29,7 @@ _MOST_FINDINGS = 100  # the most that are shown; a text with more has one cause 
 
 
 class Findings:
-    """The findings so far, each once and in order. Beyond the most that are shown, it only counts."""
+    """The findings so far, each once and in order. Beyond the most that are shown, only whether there are more."""
 
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}
@@ -55,7 +58,7 @@ class Findings:
         return len(self._problems)
 
     def gather(self, kind: type[_P], since: int, together: Callable[[Sequence[_P]], CompileProblem]) -> None:
-        """Replace all problems of a kind after the first `since` by one."""
+        """Replace all problems of one kind, except those among the first `since`, by a single one."""
         late = list(self._problems)[since:]
         found = [problem for problem in late if isinstance(problem, kind)]
         if found:
@@ -65,7 +68,7 @@ class Findings:
             self._problems = dict.fromkeys((*list(self._problems)[:since], *kept))
 
     def at(self, span: Span) -> bool:
-        """Return whether there is a finding at just this place."""
+        """Return whether there is a finding at exactly this place."""
         return _place(span) in self._places
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -85,7 +88,7 @@ def _place(span: Span) -> tuple[int, int, int]:
 
 
 def _vague(problem: CompileProblem) -> bool:
-    """Return whether a word is unknown and like no other: an unreadable part may declare it."""
+    """Return whether a problem is an unknown word that resembles no known one. An unreadable part may declare it."""
     return isinstance(problem, Misspelt) and problem.declared and problem.replacement is None
 
 
@@ -94,7 +97,7 @@ def article(word: str) -> str:
 
 
 class Again(diagnostic.Again, CompileProblem):
-    """A repetition of something at `earlier`, or what does not go with it."""
+    """Something that repeats what is at `earlier`, or conflicts with it."""
 
 
 class Misspelt(CompileProblem):
@@ -114,7 +117,8 @@ class Misspelt(CompileProblem):
 
     @property
     def suggestion(self) -> Suggestion | None:
-        """Only where the word itself is underlined, with its quotes: it may be one of another file."""
+        """Return the correction of the word; None unless exactly the word is underlined, with its quotes if it
+        has them."""
         quote = '"' if self.span and self.span.text == f'"{self.word}"' else ""
         if self.span is None or self.replacement is None or self.span.text != f"{quote}{self.word}{quote}":
             return None

@@ -31,7 +31,7 @@ from benchbrief.model.extension_spec import (
 from benchbrief.model.tool_spec import ToolSpec, in_language
 
 PREFIX = "benchbrief.specs."
-"""The beginning of the groups' names: `benchbrief.specs.probes`."""
+"""The prefix of all groups of entry points, as in `benchbrief.specs.probes`."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Offer:
 
 @cache
 def find_offers() -> tuple[Offer, ...]:
-    """Return each distinct target of a package once: an editable install beside a build lists it twice."""
+    """Return the offers of all packages, each once: an editable install beside a build lists its offers twice."""
     found = {
         (group, name, target, package): Offer(group, name, target, package, version)
         for folder, text in reversed(list(_entry_points()))
@@ -148,8 +148,10 @@ class Registry(Generic[Spec_co]):
         return MappingProxyType({spec.name: spec for spec in found})
 
     def find(self, name: str) -> Spec_co | RefusedExtension | None:
-        """Return the extension of that name, why it can't be used, or None where no package has one. Imports only
-        its spec."""
+        """Return the extension of that name, a RefusedExtension if it can't be used, or None if no package has it.
+
+        Imports only its spec.
+        """
         if name in self.own:
             return self.own[name]
         offers = self.offered(name)
@@ -162,12 +164,12 @@ class Registry(Generic[Spec_co]):
         return self.load(offers[0])
 
     def usable(self, name: str) -> Spec_co | None:
-        """Return the extension of that name; None where there is none or it can't be used."""
+        """Return the extension of that name; None if there is none or it can't be used."""
         found = self.find(name)
         return found if isinstance(found, self.spec) else None
 
     def offered(self, name: str | None = None) -> tuple[Offer, ...]:
-        """Return the offers of other packages in the order of names, of one name or all. Imports nothing."""
+        """Return what other packages offer, of one name or all, in the order of names. Imports nothing."""
         return tuple(
             offer for offer in find_offers() if offer.group == self.group and (name is None or offer.name == name)
         )
@@ -248,7 +250,7 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | RefusedE
 
 
 def look_again() -> None:
-    """Forget the installed packages. A program that installs a package calls this."""
+    """Forget which packages are installed. A program that installs a package has to call this."""
     find_offers.cache_clear()
     _load.cache_clear()
 
@@ -291,18 +293,18 @@ def tool_word(name: str) -> str:
 
 
 def tool_words(engine: EngineSpec) -> tuple[str, ...]:
-    """Return what specs call the tools of an engine."""
+    """Return the names by which specs call the tools of an engine."""
     return tuple(dict.fromkeys(map(tool_word, engine.tools)))
 
 
 def tools_from_due(engine: EngineSpec) -> tuple[str, ...]:
-    """Return what specs call the tools of an engine that offer a load and measure from when an operation was due."""
+    """Return the names of an engine's tools that can offer a load and measure from when an operation was due."""
     tools = (TOOL_SPECS.usable(name) for name in engine.tools)
     return tuple(dict.fromkeys(each.word for each in tools if each and each.open_loop and each.intended_latency))
 
 
 def can_ask(probe: ProbeSpec, engine: EngineSpec) -> bool:
-    """Return whether a probe that asks the database has an answer from this engine."""
+    """Return whether a probe that queries the database supports this engine."""
     return probe.name in engine.probes or engine.name in probe.engines
 
 
@@ -312,14 +314,16 @@ def word_of(measure: str) -> str:
 
 
 def stray_errors(driver: str) -> float:
-    """Return the accepted share of failed operations of a tool where the spec allows none."""
+    """Return the share of failed operations that is accepted of a tool when the spec allows none."""
     spec = TOOL_SPECS.usable(driver)
     return spec.stray_errors if spec else 0.0
 
 
 def accepted_errors(declared: float, driver: str) -> float:
-    """Return the share of operations that may fail. `declared` is what the spec allows; a plan can't distinguish
-    `max_errors = 0 %` from a spec without it."""
+    """Return the share of operations that may fail.
+
+    `declared` is what the spec allows. A plan can't tell `max_errors = 0 %` from a spec without `max_errors`.
+    """
     return declared or stray_errors(driver)
 
 
@@ -327,7 +331,7 @@ _A_PATH = 'path = "/var/tmp/db"'
 
 
 def own_tools() -> tuple[str, ...]:
-    """Return what specs call benchbrief's own tools, in the order of their engines."""
+    """Return the names by which specs call benchbrief's own tools, in the order of their engines."""
     return tuple(dict.fromkeys(word for engine in ENGINE_SPECS.own.values() for word in tool_words(engine)))
 
 
@@ -344,7 +348,7 @@ def known_operations() -> tuple[str, ...]:
 
 
 def sample_databases(family: str) -> tuple[str, ...]:
-    """Return a sample declaration for each engine that a tool of this family loads, or for each engine."""
+    """Return a sample declaration of each engine that a tool of this family loads; of every engine if no tool does."""
     engines = ENGINE_SPECS.own.values()
     by = {engine.name: [tool for tool in engine.tools if TOOL_SPECS.own[tool].family == family] for engine in engines}
     loaded = [engine for engine in engines if by[engine.name]]

@@ -45,8 +45,8 @@ from benchbrief.model.value_shapes import BlockSchema
 
 
 def with_measure_words(report: Report, cells: Iterable[Cell]) -> Report:
-    """Return the report with the names of what the cells' probes and tools tell, in its language, or else in
-    English."""
+    """Return the report with the labels of what the cells' probes and tools measure, in its language or else
+    in English."""
     cells = tuple(cells)
     probes = dict.fromkeys(probe.name for cell in cells for probe in cell.probes if probe.package)
     tools = dict.fromkeys(cell.tool.driver for cell in cells if cell.tool.package)
@@ -64,8 +64,8 @@ def warn_of_untranslated(
     engines: Iterable[str],
     findings: Findings,
 ) -> None:
-    """One warning for each language and each extension whose words it lacks. `workloads` are those that are used, with
-    the tool that brings each."""
+    """Warn once for each language and each extension that lacks words in it. `workloads` are the used ones, each with
+    the tool that brings it."""
     probes, workloads, engines = dict.fromkeys(probes), dict.fromkeys(workloads), dict.fromkeys(engines)
     warned = set()
     for report in reports.values():
@@ -84,7 +84,7 @@ def warn_of_untranslated(
 def _lacking(
     language: str, probes: Iterable[str], workloads: Iterable[tuple[str, str]], engines: Iterable[str]
 ) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """Yield the kind, the name and the package of each extension that lacks words, and for what."""
+    """Yield each extension that lacks words in the language: its kind, its name, its package, and what has no word."""
     for name in probes:
         source, probe = PROBE_SPECS.source(name), PROBE_SPECS.usable(name)
         missing = tuple(m for m, said in probe.measures.items() if not said.labels.get(language)) if probe else ()
@@ -115,8 +115,10 @@ def _of_tool(language: str, tool: ToolSpec, workloads: Iterable[str]) -> Iterato
 
 
 def in_running_order(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
-    """Return the experiments in running order, each with the searches that its cells wait for. `declared` names every
-    experiment. One without a matrix has a mistake that is reported already."""
+    """Return the experiments in running order, each with the searches that its cells wait for.
+
+    `declared` has the names of all experiments, also of those without a matrix, whose mistake is reported already.
+    """
     by_name = {matrix.experiment.name: matrix for matrix in matrices}
     order, circles = _in_order(by_name, reader)
     return tuple(
@@ -144,7 +146,7 @@ def _base(knee_of: KneeReference) -> Span:
 def _knees(
     key: str, knee_of: KneeReference, matrix: Matrix, other: Matrix, reader: Reader
 ) -> Mapping[tuple[str, str], plan.Knee]:
-    """Return the search for each hardware and workload of the matrix; none after a mistake."""
+    """Return the knee to use for each hardware and workload of the matrix; none after a mistake."""
     experiment = other.experiment
     if experiment.search is None or experiment.axis != key:
         searched = f"it searches for that of `{experiment.axis}`" if experiment.search else "it does not search"
@@ -167,7 +169,7 @@ def _knees(
 
 
 def _hold_to_hosts(key: str, knee_of: KneeReference, matrix: Matrix, searched: plan.Experiment, reader: Reader) -> None:
-    """Report a search that may find less than the client's hosts can share."""
+    """Report a search that may find a knee too small to be split over the client's hosts."""
     if not matrix.clients:
         return
     hosts, client = max(
@@ -187,13 +189,15 @@ def _hold_to_hosts(key: str, knee_of: KneeReference, matrix: Matrix, searched: p
 
 
 def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str | None:
-    """Return the same key of the searched ones, else the next best, or the only one."""
+    """Return the key itself if it is known, else the first known alternative, else the only known key; None if
+    none fits."""
     wanted = next((name for name in (key, *otherwise) if name in known), None)
     return known[0] if wanted is None and len(known) == 1 else wanted
 
 
 def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
-    """Keep the written order, but put awaited experiments first. Reports circles."""
+    """Return the experiments as written, but each after those that it waits for, and those in circles, which
+    are reported."""
     order: dict[str, None] = {}
     circles: set[str] = set()
     for root in by_name:
@@ -219,7 +223,7 @@ def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str],
 
 
 def _closing(circle: tuple[str, ...], by_name: Mapping[str, Matrix]) -> Span:
-    """Return the place, in the first experiment of a circle, that waits for another one of it."""
+    """Return the first place in the text where an experiment of a circle waits for another one of it."""
     spans = [
         knee_of.span for name in circle for knee_of in by_name[name].awaits.values() if knee_of.experiment in circle
     ]
@@ -330,14 +334,14 @@ def check_profiles(found: Declarations, reader: Reader) -> None:
 
 
 def _schema(kind: str, entries: Sequence[Entry]) -> BlockSchema:
-    """Return what an override of these blocks may hold, with the attributes of other packages that they use."""
+    """Return what an override of the blocks may hold, including the attributes of other packages that they use."""
     schemas = [schema for entry in entries if (schema := _own_schema(kind, entry)) is not None]
     keys = {name: key for schema in schemas for name, key in schema.keys.items()}
     return replace(BLOCKS[kind], keys={**keys, **BLOCKS[kind].keys}) if keys else BLOCKS[kind]
 
 
 def _own_schema(kind: str, entry: Entry) -> BlockSchema | None:
-    """Return the schema of a block whose tool, engine, probe or scheduler is of another package, else None."""
+    """Return the schema of a block whose tool, engine, probe or scheduler is another package's; else None."""
     match kind, entry.base:
         case "workload", ast.Attr(base=ast.Name(text=name)) if name not in TOOL_SPECS.own:
             tool = TOOL_SPECS.usable(name)
@@ -433,7 +437,7 @@ def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], f
 
 
 def _quick(database: DatabaseSpec) -> str:
-    """Return a reset of the engine that is quicker than a load; "" where this database can't be declared with one."""
+    """Return a reset of the engine that is quicker than a load; "" where this database can't have one."""
     default = database.engine.default_reset
     if default in database.engine.resets:
         return default
@@ -444,7 +448,7 @@ def _quick(database: DatabaseSpec) -> str:
 class Model:
     """A spec that can be planned, once the findings hold no error.
 
-    `whole`: the model has every experiment, so that a missing part of a metric is really missing.
+    `whole`: no experiment is missing, so that a missing part of a metric is really missing.
     """
 
     hosts: Mapping[str, plan.Host]
@@ -460,8 +464,11 @@ class Model:
 def resolve(
     found: Declarations, params: Mapping[str, ast.Expr], profile: str | None, findings: Findings, *, whole: bool = True
 ) -> Model:
-    """Return the model with the chosen `profile`. `params` are the values of the parameters, with those of the command
-    line. `whole`: syntax errors cost no declaration."""
+    """Return the model under the chosen `profile`.
+
+    `params` are the values of the parameters, including those from the command line. `whole`: no declaration was lost
+    to a syntax error.
+    """
     reader = Reader(params, findings)
     apply_profile(found, profile, findings)
     check_profiles(found, reader)
@@ -504,7 +511,7 @@ def resolve(
 
 
 def _language(found: Declarations) -> str:
-    """Return the language of the built-in descriptions: the reports' common one, or English."""
+    """Return the language of the built-in descriptions: the one that all reports share, or else English."""
     said = {_language_of(report) for report in found.reports.values()}
     return said.pop() if len(said) == 1 else LANGUAGES[0]
 
@@ -519,7 +526,8 @@ def _language_of(report: ast.Block) -> str:
 
 
 def _loads(world: NamedBlocks, matrices: Iterable[Matrix], findings: Findings) -> dict[str, ReadWorkload]:
-    """Return every workload with its number of records in each experiment."""
+    """Return the workloads by name, with the number of records that the experiments use. Reports a workload with
+    two numbers."""
     loads = {name: load for name, load in world.workloads.items() if load is not None}
     used: dict[str, ReadWorkload] = {}
     for matrix in matrices:

@@ -126,10 +126,10 @@ CLIENT = BlockSchema(
 
 
 def joined_keys(tables: Mapping[str, Mapping[str, Key]], of: str = "") -> dict[str, Key]:
-    """Join tables of attributes, each with the names of its owners unless all own it.
+    """Merge tables of attributes into one. Each attribute has the names of its owners, unless all have it.
 
-    Where several tables have an attribute of one name, the table `of` that name counts, or else the first. The
-    attribute is required only where that table, or else every table, requires it.
+    Where several tables have an attribute of the same name, the table `of` counts, or else the first one. The attribute
+    is required only if that table, or else every table, requires it.
     """
     names = dict.fromkeys(name for table in tables.values() for name in table)
     return {name: _joined(name, tables, of) for name in names}
@@ -147,7 +147,7 @@ def _joined(name: str, tables: Mapping[str, Mapping[str, Key]], of: str) -> Key:
 
 
 def _doc(docs: Mapping[str, str]) -> str:
-    """Join the docs of all owners. Equal docs stand once."""
+    """Join the descriptions by all owners, equal ones only once."""
     by_doc: dict[str, list[str]] = {}
     for owner, doc in docs.items():
         by_doc.setdefault(doc, []).append(owner)

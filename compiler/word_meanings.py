@@ -36,11 +36,11 @@ _WORDS = tomllib.loads(re.sub(r"\{\{(\w+)\}\}", lambda hole: _NUMBERS[hole[1]], 
 
 DIMENSIONS: Mapping[Dimension, str] = _WORDS["dimensions"]
 FUNCTIONS: Mapping[str, tuple[str, str]] = _WORDS["functions"]
-"""The functions: a snippet and a sentence."""
+"""For each function: a snippet and a sentence."""
 SETTINGS: Mapping[str, tuple[str, str]] = _WORDS["settings"]
-"""Calls that are settings: a snippet and a sentence."""
+"""For each call that is a setting: a snippet and a sentence."""
 ARRIVALS: Mapping[str, tuple[str, str]] = _WORDS["arrivals"]
-"""When operations are due: a snippet and a sentence."""
+"""For each way to say when operations are due: a snippet and a sentence."""
 
 _TIMES = _WORDS["bounds"]["times"]
 _QUEUED = {**_WORDS["bounds"]["queued"], **_TIMES}
@@ -73,7 +73,7 @@ TEMPLATES: Mapping[str, str] = {name: spec.doc for name, spec in TEMPLATE_SPECS.
 
 
 def _with_engines(reset: str, meaning: str) -> str:
-    """Return the meaning with the engines that alone know this reset, if only some do."""
+    """Return the meaning of a reset. It names the engines if only some have that reset."""
     engines = [spec.label for spec in ENGINE_SPECS.own.values() if reset in spec.resets]
     return f"{meaning}; {' and '.join(engines)} only" if engines else meaning
 

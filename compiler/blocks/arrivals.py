@@ -68,22 +68,22 @@ _FIELDS = {"timeout": "timeout_s", "give_up": "give_up_s"}
 """The fields of `Arrivals` whose names are not those of the arguments."""
 
 _HOLE_S = 10.0
-"""A longer time without arrivals is a hole in a trace, as its tool says too (`--trace-gap`)."""
+"""In seconds. A longer time without arrivals is a gap in a trace, as its tool says too (`--trace-gap`)."""
 
 
 @dataclass(frozen=True)
 class DeclaredArrivals:
-    """Arrivals with the places of what they say. `bounds` are those of their bounds, by name."""
+    """The declared arrivals and their place in the spec. `bounds` has the place of each bound, by its name."""
 
     arrivals: Arrivals
     span: Span
     bounds: Mapping[Bound, Span] = field(default_factory=dict)
     last: tuple[int, float] = (0, 0.0)
-    """The last line of a trace, and its time."""
+    """The last line of a trace: its number, and its due time in seconds."""
 
 
 def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArrivals | None:
-    """Return None when nothing is said, and after a mistake."""
+    """Return the declared arrivals; None without any, and after a mistake."""
     series = values.series("arrivals")
     if not series:
         return None
@@ -109,7 +109,7 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArriv
 
 
 def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader: Reader) -> Times | None:
-    """Return the times of a staircase, whose steps are phases; None for other arrivals."""
+    """Return the measured times of arrivals by `steps`, where each step is a phase; None for other arrivals."""
     if said is None and values.said("arrivals") and not (values.said("measure") or values.said("phases")):
         return Times()  # its mistake may hide the time
     if said is None or said.arrivals.kind != "steps":
@@ -126,7 +126,10 @@ def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader
 def check_arrivals(
     said: DeclaredArrivals | None, tool: ToolSpec, engine: EngineSpec, times: tuple[Values, float], reader: Reader
 ) -> Arrivals | None:
-    """Report what the tool can't offer in these times: a warm-up, and seconds. Return None for its usual arrivals."""
+    """Return the arrivals for the tool; None for its usual ones. Reports those that it can't offer.
+
+    `times` are the attributes that may have a warm-up, and the measured seconds.
+    """
     if said is None:
         return None
     arrivals = said.arrivals

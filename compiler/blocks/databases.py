@@ -48,7 +48,7 @@ from benchbrief.model.value_shapes import Fact, Key, Number, Shape, Text, Word
 _SWITCHES = {"1": True, "t": True, "true": True, "y": True, "yes": True} | dict.fromkeys(
     ("0", "f", "false", "n", "no"), False
 )
-"""What gflags takes for a switch, in either case."""
+"""The words that gflags takes for a switch, in upper or lower case."""
 
 _WHOLE = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)\Z")
 _MOST_DIGITS = 40
@@ -63,11 +63,11 @@ _TIME = parse_unit("s").dimension
 _SIZE = parse_unit("B").dimension
 _ONE = "one of them, in quotes"
 _PASSED = (_TIME, _SIZE)
-"""Dimensions that a flag may count in a unit of its own: its tool gets the number of seconds, or of bytes."""
+"""Time and size. The tool gets a number of seconds or bytes, but a flag may count in a unit of its own."""
 
 
 def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: str) -> BadFlagValue | None:
-    """Return what is wrong with a flag's value; None for nothing. `span` is its place."""
+    """Return the mistake in a flag's value; None if there is none. `span` is the place of the value."""
     wanted = ""
     if isinstance(value, Constant):
         wanted, write = _of_a_number(value, kind)
@@ -90,7 +90,7 @@ def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: 
 
 
 def _of_a_number(value: Constant, kind: FlagType) -> tuple[str, str]:
-    """Return what is wanted and what to write, both "" for a good number."""
+    """Return what the flag wants instead of a number, and what to write; both "" for a good number."""
     number = value.value
     if kind.kind == "bool":
         return ("", "") if value.bare and number in (0, 1) else (_wanted(kind), "`true` or `false`")
@@ -128,7 +128,7 @@ def _of_a_text(text: str, kind: FlagType) -> tuple[str, str]:
 
 
 def _counts_otherwise(value: Constant, kind: FlagType) -> bool:
-    """Return whether a time or a size was written for a flag that does not count seconds, or bytes."""
+    """Return whether the value is a time or a size, and the flag does not count in seconds or bytes."""
     if value.dimension not in _PASSED or value.bare or kind.kind in ("bool", "text"):
         return False
     if value.dimension == _TIME:
@@ -408,14 +408,13 @@ def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, objec
 
 _COUNT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 TOGETHER = (("certificate", "ca"), ("user", "password", "key"))
-"""Attributes that are given together or not at all."""
+"""Groups of attributes. A spec gives all of a group or none."""
 _WORDS = ("standalone", "sharded", "replica_set")
 
 
 @dataclass(frozen=True)
 class Topology:
-    """A topology: `text` as the spec has it, None when it has none; `members` and `shards` as far as the
-    spec gives them."""
+    """A declared topology. `text` is as written; None without one. `members` and `shards` are None where not given."""
 
     text: str | None = None
     members: int | None = None
@@ -458,7 +457,7 @@ def _count(call: ast.Call, arguments: Sequence[ast.Argument], name: str, usage: 
 
 
 def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findings: Findings) -> None:
-    """Whether a server that is started has a place for each of its parts."""
+    """Report a topology that does not fit the number of hosts of a server that is started."""
     problem = ""
     if topology.text in (None, "standalone") and hosts > 1:
         problem = 'one server runs on one host: write `topology = replica_set("rs0")` or `sharded`, or name one host'
@@ -472,7 +471,7 @@ def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findi
 
 
 def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader) -> plan.ServerStart | None:
-    """Return None for a server that is not started, where what is only for one is reported."""
+    """Return how to start the server; None if it is not started. Then reports the attributes of started servers."""
     program = engine.program
     if not started or program is None:
         for key in STARTED:
@@ -552,7 +551,7 @@ class DatabaseSpec:
     """Attributes that only the engine reads."""
     options: dict[str, plan.Option]
     open_options: dict[str, ast.Hole]
-    """Options that are a fact of the hardware: `cache = "{cache}"`."""
+    """Options whose value is a fact of the hardware: `cache = "{cache}"`."""
     option_places: Mapping[str, Span]
     """The place of each option."""
     options_file: str | None
@@ -635,7 +634,10 @@ def _read_database(entry: Entry, reader: Reader) -> DatabaseSpec | None:
 
 
 def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
-    """Return None for an unknown engine like no other, or an unusable one. The block's table reports a misspelt one."""
+    """Return the database's engine, also by a misspelt name; None for an unusable or unknown one.
+
+    A misspelt name is reported elsewhere, by the table of the block.
+    """
     meant = (
         key for key in entry.attributes if key not in DATABASE.keys and did_you_mean(key, DATABASE.keys) == "engine"
     )
@@ -659,7 +661,7 @@ def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
 
 
 def _ways(engine: EngineSpec) -> str:
-    """Return the attributes that can say how the server is reached."""
+    """Return the attributes that can say how the server is reached, in words."""
     ways = [f"`{engine.attributes['uri'].usage('uri')}` for a running server"] if "uri" in engine.attributes else []
     if engine.has_stand_in:
         ways.append("`server = embedded` for the built-in stand-in")
@@ -756,7 +758,8 @@ def database_on(
 
 
 def _in_uri(host: str, uri: ast.String | None) -> str:
-    """Return a host as a URI has it: an IPv6 address in brackets (RFC 3986), unless the spec has written them."""
+    """Return a host as it stands in a URI. An IPv6 address gets brackets (RFC 3986), unless the spec has
+    written them."""
     written = uri is not None and any(isinstance(part, str) and part.endswith("[") for part in uri.parts)
     return f"[{host}]" if ":" in host and not written else host
 
@@ -810,7 +813,7 @@ def _hole(
 
 
 def _joined(parts: list[str | plan.Reference]) -> list[str | plan.Reference]:
-    """Join neighbouring texts, so that equal texts are equal templates."""
+    """Join neighbouring texts. Templates of the same text are then equal."""
     joined: list[str | plan.Reference] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):

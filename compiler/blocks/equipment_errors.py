@@ -78,7 +78,7 @@ class ToolMismatch(CompileProblem):
     engine: str
     known: tuple[str, ...]
     in_database: bool = False
-    """Whether the database names its tool, as it does without a client."""
+    """Whether the tool is named by the database, which then has no client."""
 
     @property
     def help(self) -> str:
@@ -98,7 +98,7 @@ class NotReachable(CompileProblem):
 
 
 class UnknownHole(Misspelt):
-    """A hole in a path or a URI that no fact of the hardware fills."""
+    """A hole in a path or URI whose name is no fact of the hardware."""
 
     code = "E0512"
     says = "`{word}` can't be filled in: hardware `{kind}` does not declare it"
@@ -156,7 +156,7 @@ class OptionInUri(Again):
 
 
 class UriWord(CompileProblem):
-    """An option under the connection string's name."""
+    """An option under the name that the connection string has for it."""
 
     code = "E0543"
     says = "`{word}` is the name in a connection string: the option here is `{meant}`"
@@ -202,7 +202,7 @@ class NoFlag(CompileProblem):
 
 
 class UnknownFlag(CompileProblem):
-    """An option whose flag is unknown: of a newer version, of a fork, or of none."""
+    """An option that would be an unknown flag: of a newer version, of a fork, or of none."""
 
     code = "W0507"
     says = "`{word}` is not a flag of {tool} in {versions}"
@@ -214,7 +214,7 @@ class UnknownFlag(CompileProblem):
 
 
 class BadFlagValue(CompileProblem):
-    """A value that the tool refuses for its flag, or takes for another one. `write` is what to write instead."""
+    """A value that the tool refuses for its flag, or reads as another value. `write` is what to write instead."""
 
     code = "E0575"
     says = "`{flag}` of {tool} takes {wanted}, not {found}"
@@ -244,7 +244,7 @@ class TopologyMismatch(CompileProblem):
 
 
 class ConfigNotOurs(CompileProblem):
-    """A configuration file with what a server that is started for a run can't have."""
+    """A configuration file that sets something which a server started for a run can't have."""
 
     code = "E0570"
     says = "the configuration file `{name}` sets {why}"
@@ -261,7 +261,8 @@ _SNAPSHOTS = {
 
 
 class NoSnapshot(CompileProblem):
-    """A snapshot of a server's data, which is copied back while the server stands still."""
+    """A snapshot of a server that is not started for the run. Its data can be copied back only while it
+    stands still."""
 
     code = "E0571"
     says = "database `{database}` can't use `reset = snapshot`: that needs `server = start`"
@@ -275,7 +276,7 @@ class NoSnapshot(CompileProblem):
 
 
 class ResetNotHere(CompileProblem):
-    """A way to reset data that another engine has. `known` are those of this one."""
+    """A way to reset data that this engine lacks. `known` are those that it has."""
 
     code = "E0574"
     says = "{engine} has no `reset = {word}`"
@@ -297,7 +298,7 @@ class OnlyStarted(CompileProblem):
 
 
 class HalfALogin(CompileProblem):
-    """Attributes that are given together or not at all."""
+    """Some, but not all, of the attributes that belong together."""
 
     code = "E0573"
     says = "`{key}` alone has no effect: {missing:ticked} {are} missing"
@@ -311,7 +312,7 @@ class HalfALogin(CompileProblem):
 
 
 class AgedData(CompileProblem):
-    """Cells on data to which an earlier cell wrote. `cells` are in their order."""
+    """Cells on data to which an earlier cell wrote. `cells` are in running order."""
 
     code = "W0210"
     says = "{cells:plural cell} of database `{database}` would run on data that earlier cells have changed"
@@ -324,7 +325,7 @@ class AgedData(CompileProblem):
     written_by: tuple[str, ...]
     cells: tuple[str, ...]
     quick: str = ""
-    """A way to bring the data back in less time than a load, which the database can be declared with."""
+    """A quicker way than a load to bring the data back, which the database could declare."""
 
     @property
     def write(self) -> str:
@@ -336,7 +337,7 @@ class AgedData(CompileProblem):
 
 
 class ReplacedData(CompileProblem):
-    """Cells that load data again after others replaced them. `seconds` is the time of these loads."""
+    """Cells that load their data again after others replaced it. `seconds` is how long the loads take."""
 
     code = "W0211"
     says = (
@@ -359,7 +360,7 @@ class ReplacedData(CompileProblem):
 
 
 KEEP = "or keep it where no cell may find traces of another, such as a warm cache"
-"""Why a costly reset may be right, as the end of advice against one."""
+"""The end of advice against a costly reset: why it may still be right."""
 
 
 class CostlyReset(CompileProblem):

@@ -9,7 +9,7 @@ from benchbrief.model.tool_spec import Bound
 
 
 class EventAfterEnd(CompileProblem):
-    """An event after the measured time, or so late that nothing can be back before its end."""
+    """An event after the measured time, or so late that nothing can recover before it ends."""
 
     code = "E0590"
     says = "an event at {at_s:duration} leaves {left}: the measured time ends at {end_s:duration}"
@@ -163,7 +163,7 @@ class TooFewJudging(CompileProblem):
 
 
 class RuleBesidePromise(CompileProblem):
-    """Another rule for repeats or order than the search's own. `what` is that rule."""
+    """A rule for repeats or order beside the search's own. `what` is the rule."""
 
     code = "E0564"
     says = "`{what}` can't be used with `highest`: the search itself decides which rate is measured next, and how often"
@@ -209,7 +209,8 @@ _LACKS: dict[Bound, str] = {
 
 
 class ArrivalsNotOfTool(CompileProblem):
-    """`known` are the arrivals that the tool can offer; `instead` are tools of the same engine that can offer these."""
+    """Arrivals that the tool can't offer. `known` are those that it can; `instead` are tools of the engine that can
+    offer them."""
 
     code = "E0580"
     says = "`{tool}` can't offer a load with `{kind}` arrivals"
@@ -222,7 +223,7 @@ class ArrivalsNotOfTool(CompileProblem):
 
 
 class ArrivalsWithoutTarget(CompileProblem):
-    """Arrivals of a load that nobody offers."""
+    """Arrivals in an experiment that offers no load."""
 
     code = "E0581"
     says = "`{kind}` arrivals need a rate, and experiment `{experiment}` has no `target`"
@@ -276,7 +277,7 @@ class BadTrace(CompileProblem):
     line: int
     why: str
     instead: str = ""
-    """What to do where its lines are right."""
+    """What to do if the lines of the trace are right."""
 
 
 class BoundNotOfTool(CompileProblem):
@@ -300,7 +301,7 @@ class LongBursts(CompileProblem):
 
 
 class NotOfTool(CompileProblem):
-    """A workload's attribute with a value that only other tools know. `instead` is one of those."""
+    """A value of a workload's attribute that only other tools know. `instead` is one of those tools."""
 
     code = "E0587"
     says = "`{tool}` does not know `{key} = {value}` of workload `{workload}`"
@@ -366,8 +367,8 @@ class NoRepeatsToChoose(CompileProblem):
 
 
 class _BudgetTooSmall(CompileProblem):
-    """A budget in which one pass does not fit. `pass_s` is what one takes by the estimates, and `loading_s` the part of
-    it that loads and resets."""
+    """A budget too short for one pass. `pass_s` is the estimated time of a pass, and `loading_s` the part of it spent
+    on loads and resets."""
 
     budget_s: float
     pass_s: float
@@ -379,7 +380,7 @@ class _BudgetTooSmall(CompileProblem):
 
 
 class BudgetBelowPass(_BudgetTooSmall):
-    """A budget in which not even each point can be measured once, by the times that the spec declares."""
+    """A budget too short to measure each point once, even by the declared times alone."""
 
     code = "E0554"
     says = (
@@ -392,7 +393,7 @@ class BudgetBelowPass(_BudgetTooSmall):
 
 
 class BudgetBelowEstimate(_BudgetTooSmall):
-    """A budget in which each point can be measured once by the declared times, but not with the estimated loads."""
+    """A budget that is enough to measure each point once by the declared times, but not with the estimated loads."""
 
     code = "W0509"
     says = (
@@ -450,7 +451,7 @@ class AdaptiveInRandomOrder(CompileProblem):
 
 
 class BudgetOfAdaptive(CompileProblem):
-    """A budget of an experiment whose points are chosen by all their repeats."""
+    """A budget for an experiment that needs all repeats to choose its points."""
 
     code = "E0549"
     says = "an adaptive ramp has no `budget`: each point is chosen by all repeats of those before"
@@ -458,8 +459,8 @@ class BudgetOfAdaptive(CompileProblem):
 
 
 class NoOverlap(CompileProblem):
-    """An `overlap` between hardware groups that share what a measurement would see. `shared` is empty where other
-    groups join them."""
+    """An `overlap` between hardware groups that share something a measurement would notice. `shared` is empty where
+    they are joined through other groups."""
 
     code = "W0508"
     says = "`overlap = {word}` does not hold for {groups}: {why}"
@@ -502,7 +503,7 @@ class NoOverlap(CompileProblem):
 
 
 class NotUntilSteady(CompileProblem):
-    """`able` are tools of the same engine that can end by themselves."""
+    """A tool that can't end by itself. `able` are tools of the same engine that can."""
 
     code = "E0576"
     says = "`{tool}` runs for a time set in advance, so it can't end as soon as it is steady"
@@ -526,7 +527,7 @@ class TooSoon(CompileProblem):
 
 
 class NoTimeToEnd(CompileProblem):
-    """A longest time that is not above the shortest one."""
+    """A `to:` that is not above `from:`, so that the longest time is not longer than the shortest."""
 
     code = "E0578"
     says = "`to: {most}` must be above `from: {soonest}`: these are the longest and the shortest measured time"
@@ -536,7 +537,7 @@ class NoTimeToEnd(CompileProblem):
 
 
 class NeverSteady(CompileProblem):
-    """A load that is not to be steady, or that has another end. `what` is that, and `why` says it."""
+    """A load that is not meant to become steady, or that has another end. `what` makes it so, and `why` says how."""
 
     code = "E0579"
     says = "experiment `{experiment}` is measured until it is steady, and {why}"
@@ -547,7 +548,7 @@ class NeverSteady(CompileProblem):
 
 
 class SteadyOfSeveral(CompileProblem):
-    """Several load generators, each of which would end by itself."""
+    """A client with several hosts, where each would end on its own."""
 
     code = "E0589"
     says = "client `{client}` has {hosts} hosts: each would end when its own part of the load is steady"
@@ -570,7 +571,7 @@ class ClosedLoopOnly(CompileProblem):
     hint = ("use `tool = {instead[0]}`, or remove `target`, and ramp `threads`", "remove `target`, and ramp `threads`")
     tool: str
     instead: tuple[str, ...] = ()
-    """Tools of the database that can."""
+    """Tools of the database that can offer a load."""
 
 
 class TwoRamps(CompileProblem):
@@ -582,7 +583,7 @@ class TwoRamps(CompileProblem):
 
 
 class NoPhases(CompileProblem):
-    """`instead` is a tool of the same engine that has phases."""
+    """A tool without phases. `instead` is a tool of the same engine that has them."""
 
     code = "E0528"
     says = "`{tool}` reports the latencies of a whole run only, so it can't measure phases"
@@ -602,7 +603,8 @@ class TwoSizes(CompileProblem):
 
 
 class NoSearch(CompileProblem):
-    """`other.knee` where the other experiment looks for no such knee. `searched` is what it looks for."""
+    """`other.knee` where the other experiment does not search for a knee of this axis. `searched` says what it
+    does instead."""
 
     code = "E0532"
     says = "experiment `{experiment}` finds no knee of `{key}`: {searched}"
@@ -621,7 +623,7 @@ class NoSearch(CompileProblem):
 
 
 class ManyKnees(CompileProblem):
-    """Several knees, for several hardware groups or workloads, none of which belongs to the cell."""
+    """A knee of an experiment that has several, none of them for the cell's hardware or workload."""
 
     code = "E0533"
     says = "experiment `{experiment}` finds a knee for each {kind}, and none for `{wanted}`"
@@ -690,8 +692,8 @@ class NoMeter(CompileProblem):
 
 
 class FewThreads(CompileProblem):
-    """Fewer threads than hosts. `threads` are for all load generators; `search` is the experiment that starts at
-    them."""
+    """Fewer threads than hosts. `threads` are those of all load generators together; `search` names the experiment
+    whose search starts there."""
 
     code = "E0540"
     says = (
@@ -713,7 +715,7 @@ class FewThreads(CompileProblem):
 
 
 class SmallTarget(CompileProblem):
-    """A target too small to split over the hosts, as `FewThreads` for threads."""
+    """A target too small to split over the hosts. `FewThreads` is the same for threads."""
 
     code = "E0541"
     says = (
@@ -735,7 +737,7 @@ class SmallTarget(CompileProblem):
 
 
 class NotForThisProbe(CompileProblem):
-    """An `on` that belongs to another probe. `known` are the probes with one, by kind."""
+    """An `on` for a probe that has none. `known` are the probes that have one, by kind."""
 
     code = "E0558"
     says = "the probe `{kind}` has no `{key}`"
@@ -753,7 +755,7 @@ class NotForThisProbe(CompileProblem):
 
 
 class NoProbeOfEngine(CompileProblem):
-    """A probe that asks the database, which an engine has no answer for."""
+    """A probe that queries the database, on an engine without an answer for it."""
 
     code = "E0559"
     says = "the probe `{probe}` can't read {engine}"
@@ -765,7 +767,7 @@ class NoProbeOfEngine(CompileProblem):
 
 
 class ShortForProbe(CompileProblem):
-    """A measured time in which a probe reads at most once. Times are in seconds."""
+    """A measured time so short that a probe reads at most once. Times are in seconds."""
 
     code = "W0506"
     says = (
@@ -786,7 +788,7 @@ class ShortForProbe(CompileProblem):
 
 
 class ClientsUnfit(CompileProblem):
-    """A list of clients that is not one for each hardware group, or whose clients have different tools (`unlike`)."""
+    """A list of clients that has not one for each hardware group, or whose clients have different tools (`unlike`)."""
 
     code = "E0599"
     says = (

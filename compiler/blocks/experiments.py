@@ -52,14 +52,14 @@ _ARGUMENTS = ("on", "timeout")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a command runs: the `word` as written, "" for a mistake, and its place in the text."""
+    """Where a command runs: the word in the spec ("" after a mistake), and its place in the text."""
 
     word: str
     expr: ast.Expr
 
 
 class NamedHosts(Protocol):
-    """What a spec names that has hosts. A client with a mistake is None."""
+    """The parts of a spec that have hosts, by name. A client with a mistake is None."""
 
     @property
     def clients(self) -> Mapping[str, plan.Client | None]: ...
@@ -76,8 +76,10 @@ Events = Mapping[str, tuple[Event, ...]]
 def read_events(
     entry: Entry, world: NamedHosts, times: tuple[float, Sequence[HardwareUnit]], reader: Reader
 ) -> Callable[[Mapping[str, plan.Client], ToolSpec, Sequence[ReadWorkload]], Events]:
-    """Read the events of an experiment, and return what places them on the hosts of its cells. `world` has what the
-    spec names; `times` are the measured seconds and the hardware."""
+    """Read the events of an experiment. Return a function that places them on the hosts of its cells.
+
+    `world` has the named parts of the spec; `times` are the measured seconds and the hardware.
+    """
     clients = {name: client.hosts for name, client in world.clients.items() if client}
     groups = {name: named[0].hardware.hosts for name, named in world.by_group.items()}
     known = {**clients, **groups, **{name: unit.hardware.hosts for name, unit in world.by_alias.items()}}
@@ -228,8 +230,11 @@ class NamedBlocks:
 def clients_by_hardware(
     clients: Sequence[plan.Client], groups: Sequence[tuple[str, ...]], values: Values, reader: Reader
 ) -> Mapping[str, plan.Client]:
-    """Return the client of each hardware, by its key: one client for all, or one for each item of `hardware`, in order.
-    Reports clients that are too few or too many, or that have different tools."""
+    """Return the client of each hardware, by its key.
+
+    There is one client for all, or one for each item of `hardware`, in order. Reports too few or too many clients, and
+    clients with different tools.
+    """
     alike = {key: clients[0] for group in groups for key in group}
     if len(clients) == 1:
         return alike
@@ -243,13 +248,13 @@ def clients_by_hardware(
 
 
 def largest_client(clients: Mapping[str, plan.Client]) -> plan.Client | None:
-    """Return the client with the most hosts, for which the ramp must suffice; None without a client."""
+    """Return the client with the most hosts, which the ramp must suffice for; None without a client."""
     return max(clients.values(), key=lambda client: len(client.hosts), default=None)
 
 
 @dataclass(frozen=True)
 class PartChecks:
-    """An experiment's block with its values. `places` has the place of each hardware group and workload."""
+    """Checks whether the parts of an experiment fit. `places` has the place of each hardware group and workload."""
 
     entry: Entry
     values: Values
@@ -259,7 +264,7 @@ class PartChecks:
     def check_shares(
         self, client: plan.Client | None, tool: ToolSpec, loads: tuple[ReadWorkload, ...], ramps: Ramps | None
     ) -> None:
-        """Whether the load can be split over the client's hosts."""
+        """Report a load that can't be split over the client's hosts."""
         if client is None or len(client.hosts) < 2:
             return
         findings, hosts = self.reader.findings, len(client.hosts)
@@ -302,8 +307,8 @@ class PartChecks:
     def service_only(
         self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
     ) -> tuple[Span, str, tuple[str, ...]] | None:
-        """Return the place of a load whose tool hides the time that operations wait for their turn, with the tools
-        that do not."""
+        """Return where an offered load is measured by a tool that hides how long operations wait, that tool, and the
+        tools that don't; None for other loads."""
         if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
             return None
         span, others = self.values.span("target"), tools_from_due(engine)
@@ -312,7 +317,10 @@ class PartChecks:
         return span, tool.word, others
 
     def unmerged(self, tool: ToolSpec, client: plan.Client | None, repeats: int) -> tuple[Span, str] | None:
-        """Return the place of repeats whose percentiles can't be merged. Several hosts are reported elsewhere."""
+        """Return the place of the repeats and the tool, if its percentiles can't be merged over repeats; else None.
+
+        Several hosts are reported elsewhere.
+        """
         if repeats < 2 or tool.mergeable or (client and len(client.hosts) > 1):
             return None
         return self.values.span("repeats"), tool.word
@@ -349,7 +357,8 @@ class PartChecks:
         return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
 
     def check_blocks(self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
-        """Report blocks that do not fit into the database, one for each thread where threads have parts of it."""
+        """Report blocks that do not fit into the database. There is one for each thread if threads have parts of
+        their own."""
         ramp = None if ramps is None else ramps.ramp if ramps.axis == "threads" else ramps.threads
         most = int(max(ramp.points, default=1)) if ramp else 1
         for load in loads:
@@ -417,7 +426,7 @@ EVEN = ("constant", "poisson", "closed")
 
 @dataclass(frozen=True)
 class SteadyParts:
-    """What an experiment has that may forbid its cells to end when they are steady."""
+    """The parts of an experiment that may rule out `until_steady`."""
 
     tool: ToolSpec
     engine: EngineSpec
@@ -427,7 +436,7 @@ class SteadyParts:
 
 
 def check_steady(times: Times, entry: Entry, of: SteadyParts, reader: Reader) -> None:
-    """Report a tool, a client or a load that `until_steady` has no place with."""
+    """Report a tool, a client or a load that can't be used with `until_steady`."""
     if times.rule is None:
         return
     if not of.tool.ends_when_steady:
@@ -476,11 +485,11 @@ class Matrix:
     databases: Mapping[str, plan.Database]
     probes: Mapping[str, tuple[plan.Probe, ...]]
     asked: tuple[str, ...]
-    """The probes that the experiment names, with those that the profile made unreadable."""
+    """The probes that the experiment names, including those that the profile made unreadable."""
     service_only: tuple[Span, str, tuple[str, ...]] | None
     unmerged: tuple[Span, str] | None
     clients: Mapping[str, plan.Client]
-    """None for a library engine, whose load is generated on the hosts under test."""
+    """No clients for a library engine, whose load is generated on the hosts under test."""
     tool: plan.Tool
     tool_spec: ToolSpec
     threads: int | None
@@ -493,7 +502,7 @@ class Matrix:
     events: Events = field(default_factory=dict)
 
     def load_hosts(self, unit: HardwareUnit, load: ReadWorkload) -> tuple[str, ...]:
-        """Return the hosts of the load: one host for a workload that several would repeat."""
+        """Return the hosts that generate the load: only one if several would repeat the same work."""
         client = self.clients.get(unit.hardware.key)
         if client is None:
             return unit.hardware.hosts
@@ -538,7 +547,7 @@ def read_experiments(entries: Mapping[str, Entry], world: NamedBlocks, reader: R
 
 
 class _Experiment:
-    """An experiment on its way from block to matrix."""
+    """Builds the matrix of an experiment from its block."""
 
     def __init__(self, entry: Entry, world: NamedBlocks, reader: Reader) -> None:
         self.entry = entry
@@ -551,7 +560,7 @@ class _Experiment:
         """The keys of the hardware that each item of `hardware` names."""
 
     def matrix(self) -> Matrix | None:
-        """Return None after a mistake."""
+        """Return the matrix; None after a mistake."""
         units = self._hardware()
         loads = self._workloads()
         database = self._one("database", self.world.databases, loads[0].workload.family if loads else "")
@@ -641,7 +650,7 @@ class _Experiment:
     # --- what is named ---------------------------------------------------------------------------------------------
 
     def _hardware(self) -> tuple[HardwareUnit, ...]:
-        """Return no hardware when one name is wrong: messages on the others would be wrong too."""
+        """Return the named hardware; none if one name is wrong, since messages about the others would be wrong too."""
         units: dict[str, HardwareUnit] = {}
         whole = True
         for item in self._items("hardware"):
@@ -704,13 +713,14 @@ class _Experiment:
         return [self.world.by_alias[name]] if name in self.world.by_alias else self.world.by_group.get(name, [])
 
     def _meant(self, span: Span, kind: str, name: str, known: Iterable[str]) -> str:
-        """Report an unknown name. Return the one that it means, which hides no other mistake; "" for none."""
+        """Report an unknown name. Return the name that it most likely means, so that other mistakes still show; ""
+        for none."""
         problem = name_errors.UnknownName(span, kind, name, tuple(known))
         self.reader.report(problem)
         return "" if self.reader.findings.more else problem.replacement or ""
 
     def _workloads(self) -> tuple[ReadWorkload, ...]:
-        """Return no workloads when one name is wrong."""
+        """Return the named workloads; none if one name is wrong."""
         found = [(item, self._load(item)) for item in self._items("workloads")]
         new = [load for item, load in found if load and self._first("workload", load.workload.name, item.span)]
         return tuple(new) if all(load for _, load in found) else ()

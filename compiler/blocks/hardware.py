@@ -46,13 +46,13 @@ from benchbrief.model.extension_spec import NAME
 from benchbrief.model.value_shapes import Number, Text
 
 _MOST_FACTS = 300
-"""The most names to compare with each other. Among more names, none is usual."""
+"""The most names of facts to compare with each other. Among more, no name counts as usual."""
 _Own = Mapping[str, ast.Attribute]
 
 
 def warn_of_odd_facts(entries: Mapping[str, Entry], reader: Reader) -> None:
-    """Warn of a fact that is nearly an attribute of hardware, or nearly a fact that more hardware or earlier hardware
-    has."""
+    """Warn of a fact whose name is one slip away from an attribute of hardware, or from a more frequent or
+    earlier fact."""
     blocks = list(_blocks(entries))
     counts = Counter(name for own in blocks for name in own)
     if len(counts) > _MOST_FACTS:
@@ -75,7 +75,7 @@ def warn_of_odd_facts(entries: Mapping[str, Entry], reader: Reader) -> None:
 
 
 def _blocks(entries: Mapping[str, Entry]) -> Iterator[_Own]:
-    """Return the own attributes of each group and variant, without inherited ones."""
+    """Yield the own attributes of each group and variant, without inherited ones."""
     for entry in entries.values():
         above = entries.get(entry.parent)
         inherited = above.attributes if above else {}
@@ -95,7 +95,7 @@ _FILES = ("file", "read", "open", "include", "inventory", "load")
 
 
 def read_asked(call: ast.Call, reader: Reader) -> tuple[plan.Asked, int] | None:
-    """Return the request to a scheduler, and for how many of its hosts. Reports a mistake, and returns None."""
+    """Return what a scheduler is asked for, and the number of hosts; None after a mistake, which is reported."""
     name = call.function.text
     spec = SCHEDULER_SPECS.find(name)
     if isinstance(spec, RefusedExtension):
@@ -178,7 +178,7 @@ class HostTable:
     spans: dict[str, Span] = field(default_factory=dict)
     machines: dict[tuple[str, int], str] = field(default_factory=dict)
     named: int = 0
-    """How many hosts the groups name, with repetitions."""
+    """How many hosts the groups name, counting repetitions."""
 
     def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None, owner: str = "") -> tuple[str, ...]:
         """Return the ids of the hosts that `hosts = ...` names. Reports and drops wrong ones. Hosts that a scheduler is
@@ -235,14 +235,14 @@ class HostTable:
         return ids
 
     def _count(self, texts: tuple[str, ...], pattern: str) -> None:
-        """Raise HostPatternError where the spec names too many hosts with these."""
+        """Count the named hosts. Raises HostPatternError when the spec names too many in all."""
         self.named += len(texts)
         if self.named > MAX_NAMED:
             problem = f"more than {MAX_NAMED:,} hosts are named in all"
             raise HostPatternError(problem, 0, len(pattern), "leave out hosts, or split the spec")
 
     def _refuse(self, item: ast.String, error: HostPatternError, before: int = 0) -> None:
-        """Report an error in the text behind its first `before` characters."""
+        """Report a wrong host pattern that begins after the first `before` characters of the text."""
         start = item.span.start + 1 + before
         span = Span(item.span.source, start + error.start, min(start + error.end, item.span.end))
         self.reader.report(value_errors.BadHosts(span, str(error), error.hint))
@@ -318,7 +318,7 @@ class HardwareUnit:
     aliases: tuple[str, ...]
     span: Span
     name: str
-    """The short name of the variant, or the group's."""
+    """The short name of the variant, or that of the group without variants."""
     imported: bool
     said: Mapping[str, ast.Expr]
     """The source of each fact, for the options of a database that name it."""

@@ -10,7 +10,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 MAX_HOSTS = 1000
 """The most hosts of one group. A longer range is a typing mistake."""
 MAX_NAMED = 20_000
-"""The most hosts of all groups together: the number that can be read within the time of a check."""
+"""The most hosts of all groups together: as many as a check can read in time."""
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
@@ -30,7 +30,7 @@ class HostPatternError(ValueError):
 
 @dataclass(frozen=True)
 class HostLogin:
-    """The login of one host."""
+    """How to log in to a host: its name, and the user and port where the spec gives them."""
 
     name: str
     user: str | None = None
@@ -69,7 +69,7 @@ def expand(pattern: str) -> tuple[str, ...]:
 
 
 def _choices(text: str, start: int, end: int) -> tuple[int, list[str]]:
-    """Return the numbers inside `[...]`, counted before they are made."""
+    """Return how many numbers are inside `[...]`, and the numbers. Too many are refused before they are made."""
     ranges: list[tuple[int, int, int]] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
@@ -109,7 +109,7 @@ def _host_hint(name: str) -> str:
 
 
 def parse_destination(host: str) -> HostLogin:
-    """`user@name:port`; an IPv6 address in brackets when a port follows. Raises HostPatternError."""
+    """Parse `user@name:port`. An IPv6 address has brackets when a port follows. Raises HostPatternError."""
     user, at, rest = host.rpartition("@")
     offset = len(user) + len(at)
     if host.startswith("@"):

@@ -28,15 +28,15 @@ _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASE = Number("s", "6 x 10 min", above=True)
 _TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
 _ANY_S = 60.0
-"""Stands for a time with a mistake, which so hides no mistake of a report."""
+"""Stands in for a time with a mistake, so that a report's own mistakes still show."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """The measured seconds of an experiment's cells, the most of them `until` steady, and their number of phases.
+    """How long the cells of an experiment are measured: seconds (the most, with `until`), and number of phases.
 
-    `rule` is the place of the whole `until_steady(...)`, also of a wrong one. `said` are the times as they are written,
-    by the attribute or argument that says them.
+    `rule` is the place of the whole `until_steady(...)`, also of a wrong one. `said` are the times as written, each
+    with the attribute or argument that says it.
     """
 
     measure_s: float = _ANY_S
@@ -183,7 +183,7 @@ def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | No
 
 
 def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader) -> Repeats:
-    """Return the repeats that the ramp has, and report an order or a budget that it can't have."""
+    """Return the repeats that fit the ramp. Reports an order or a budget that the ramp can't have."""
     if ramp.promised:
         judged = judging_repeats(values, repeats.most, repeats.order, reader)
         order: Order = "interleaved" if repeats.order == "interleaved" else "grouped"
@@ -198,7 +198,8 @@ def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader
 
 
 def _check_budget(at: Span, repeats: Repeats, ramp: Ramp, reader: Reader) -> None:
-    """Report a budget that has nothing to give away: what chooses points needs all repeats, and one is no choice."""
+    """Report a budget that can't save repeats: what chooses its points needs them all, and a single one is
+    no choice."""
     if ramp.search:
         reader.report(experiment_errors.BudgetOfSearch(at))
     elif ramp.adaptive:
@@ -233,5 +234,5 @@ def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None
 
 
 def overlap_of(word: str | None) -> plan.Overlap:
-    """Return what may run beside a measurement, by the word of a spec."""
+    """Return what may run beside a measurement. Without a word in the spec, it is another measurement."""
     return "loading" if word == "loading" else "none" if word == "none" else "measuring"

@@ -43,8 +43,11 @@ class MeteredGroup:
 def read_power(
     series: Sequence[ast.Expr], group: MeteredGroup | None, reader: Reader
 ) -> tuple[plan.PowerMeter, ...] | plan.Quantity | None:
-    """Return the meters of `power = ...`, which add up, or a declared number. None without a value or after a mistake.
-    Without a `group`, as for a profile's meter, meters are not counted."""
+    """Return the meters of `power = ...`, whose watts add up, or a declared number; None without a value or after
+    a mistake.
+
+    Without a `group`, as for a profile's meter, meters are not counted.
+    """
     if not series:
         return None
     expr = (
@@ -87,7 +90,8 @@ def _is_recorded(meter: plan.PowerMeter) -> bool:
 
 
 def _places(meter: plan.PowerMeter) -> set[tuple[str, ...]]:
-    """Return the addresses that a meter reads, to recognise them again."""
+    """Return the places that a meter reads: its addresses, each with a part; without addresses, its command and
+    its parts."""
     if not meter.addresses:
         return {(str(meter.options.get("command", "")), *meter.parts)}
     parts = meter.parts or ("",) * len(meter.addresses)
@@ -112,7 +116,7 @@ _ALIKE = "name meters of one kind that are read alike, such as two outlets of a 
 
 
 class _BadText(HostPatternError):
-    """A text in `key` that holds no address or number of a meter."""
+    """A text of the argument `key` that is no address or number of a meter."""
 
     def __init__(self, key: str, why: str, text: str, wanted: str) -> None:
         super().__init__(why, 0, len(text), wanted)
@@ -120,7 +124,7 @@ class _BadText(HostPatternError):
 
 
 class _Meter:
-    """One meter on its way from its call to the plan."""
+    """Reads one meter from its call in the spec."""
 
     def __init__(self, kind: str, schema: MeterSpec, expr: ast.Expr, reader: Reader) -> None:
         self.kind = kind
@@ -314,7 +318,7 @@ class _Meter:
         return {self.kind: address, "oid": self._oid, "outlet": self._outlet, "fingerprint": self._fingerprint}
 
     def _address(self, text: str) -> None:
-        """Raises HostPatternError for what is no address of a meter."""
+        """Check an address of a meter. Raises HostPatternError."""
         scheme = next((each for each in _SCHEMES if text.startswith(each)), "")
         if self.schema.address_is == "url" and not scheme:
             raise _BadText(text, "not the address of a service", text, "`https://bmc-[1-4].lab`")

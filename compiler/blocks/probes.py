@@ -25,15 +25,15 @@ from benchbrief.model.value_shapes import Text
 
 _EVERY = PROBE.keys["every"].shape
 _SOME_S = 1.0
-"""The interval after a mistake. It lets the probe's measures stay known."""
+"""Stands in for a wrong interval, so that the probe's measures stay known."""
 
 
 @dataclass(frozen=True)
 class PlacedProbes:
     """The probes of an experiment by hardware key.
 
-    `asked` gives the place of each probe that it names. Hardware whose meter the profile takes away has no power
-    probe.
+    `asked` has the place of each probe that the experiment names. Hardware has no power probe if the profile takes its
+    meter away.
     """
 
     probes: Mapping[str, tuple[plan.Probe, ...]]
@@ -136,8 +136,11 @@ def _check_engine(spec: DeclaredProbe, engine: EngineSpec, reader: Reader) -> No
 
 
 def warn_of_short_window(experiment: str, placed: PlacedProbes, measure_s: float, reader: Reader) -> None:
-    """Warn of probes that read at most once in the measured time. A counter is read before and after it, and
-    interpolated to its ends, so that the one mean covers other times too. A gauge has a value only where it is read."""
+    """Warn of probes that read at most once in the measured time.
+
+    A counter is read before and after that time and interpolated to its ends, so its only mean covers other times too.
+    A gauge has a value only where it is read.
+    """
     slowest = {probe.name: probe.every_s for probes in placed.probes.values() for probe in probes}
     for kind, every_s in slowest.items():
         if every_s >= measure_s and not reader.findings.at(placed.asked[kind]):

@@ -30,7 +30,7 @@ from benchbrief.model.rate_search import LEAD, candidates, lengths
 from benchbrief.model.value_shapes import Number
 
 JUDGED, HELD_OUT = 5, 3
-"""The default repeats: the most that decide on a rate, and those that confirm the last one."""
+"""The default numbers of repeats: the most that decide on a rate, and those that confirm the last rate."""
 MOST_CANDIDATES = 2000
 HIGHEST_ARGUMENTS = ("where", "within", "held_out")
 USAGE = "`highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`"
@@ -39,12 +39,12 @@ _HELD_OUT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=100.0
 _LATENCY = Number("s", "5 ms", above=True)
 _ERRORS = Number("", "0.1 %", plain=True, maximum=1.0)
 _WRITTEN_IN_PERCENT = 0.01
-"""From this share of errors on, a number without `%` is more likely a number of per cent that lacks it."""
+"""From this share of errors on, a number without `%` was more likely meant in per cent."""
 
 
 @dataclass(frozen=True)
 class DeclaredPromise:
-    """A promise as it is written. `operations` are the places of those that its limits name."""
+    """A promise as written. `operations` are those in its limits, each with its place."""
 
     limits: tuple[plan.PromiseLimit, ...]
     within: float
@@ -93,7 +93,7 @@ def read_highest(
 
 
 def plan_promise(promised: DeclaredPromise, rates: tuple[float, ...], repeats: int) -> plan.Promise:
-    """Return the promise of a plan. `repeats` are all at a rate, the held-out ones at last."""
+    """Return the promise for the plan. `repeats` counts all at one rate, including the held-out ones at the end."""
     judged = repeats - promised.held_out
     usual, most = lengths(rates, judged, promised.held_out)
     return plan.Promise(
@@ -113,7 +113,7 @@ def errors_allowed(said: float | None, promised: DeclaredPromise | None) -> floa
 
 
 def judging_repeats(values: Values, repeats: int, order: str, reader: Reader) -> int:
-    """Return how many repeats decide on a rate at most. Reports other rules for repeats, and too few of them."""
+    """Return the most repeats that decide on a rate. Reports other rules for repeats, and too few of them."""
     if values.said("budget"):
         instead = "remove `budget`, and measure for a shorter time; `bench run --budget` is for the whole run"
         reader.report(wrong.RuleBesidePromise(values.span("budget"), "budget", instead))
@@ -137,8 +137,11 @@ def check_promise(
     lowest: tuple[Schedule, float, float],
     reader: Reader,
 ) -> None:
-    """Report operations that are not done, percentiles of too few operations at the `lowest` rate and its seconds, and
-    a tool that can't tell when operations were due."""
+    """Report a promise that can't be judged.
+
+    It is on an operation that is not done, on a percentile of too few operations at the `lowest` rate and its seconds,
+    or the tool can't tell when operations were due.
+    """
     for operation, span in promised.operations:
         for load in loads:
             if operation not in load.operations:
@@ -234,6 +237,7 @@ FEWEST_STEPS = 32
 _DIGITS = 3
 """The significant digits of a candidate between the ends."""
 _SLACK = 1e-9
+"""The share by which rounding may keep the last step of a range from its end."""
 ADAPTIVE_ARGUMENTS = ("points",)
 FEWEST_POINTS = 3
 """Both ends and the middle: fewer show no bend."""
@@ -288,12 +292,12 @@ def read_adaptive(
 
 
 def lowest(shape: Number) -> Number:
-    """Return the shape of a ramp's first number. No last number is below its example."""
+    """Return the shape of a ramp's first number, with an example so small that no ramp ends below it."""
     return replace(shape, example=f"1 {shape.unit}" if not shape.plain else "1")
 
 
 def _mended(call: ast.Call) -> str | None:
-    """Return the call as it was meant, where its ends are written."""
+    """Return a corrected call where both ends are written; None for other calls."""
     values = [argument.value for argument in call.arguments if argument.key is None]
     if len(values) == 2:
         first, last = (value.span.text for value in values)
@@ -339,10 +343,9 @@ _RAMP_USAGE = {
 _RATES = "a rate such as `1k ops/s`, or `range(1k ops/s, 4k ops/s, steps: 4)`"
 _CHOOSING = {"threads": ("knee", "adaptive"), "target": ("knee", "adaptive", "highest"), "steps": ()}
 """The calls that choose the points of a ramp while it is measured."""
-"""The share by which rounding may keep the last step of a range from its end."""
 
 LATENCY, RISE, GAIN = "p99", 0.10, 0.03
-"""The criterion of a search that names none."""
+"""The default criterion of a search for a knee."""
 KNEE_STATISTICS = tuple(name for name in STATISTICS if name != "min")
 KNEE_ARGUMENTS = ("from", "to", "factor", "step", "latency", "rise", "gain", "else")
 RANGE_ARGUMENTS = ("step", "factor", "steps")
@@ -369,7 +372,8 @@ class KneeReference:
 
 @dataclass(frozen=True)
 class Ramp:
-    """Points in base units: with `search`, `adaptive` or `promised`, those that it may try; with `found_by`, none."""
+    """The points of a ramp, in base units. With `search`, `adaptive` or `promised`, those that it may try; with
+    `found_by`, none."""
 
     points: tuple[float, ...] = ()
     search: plan.KneeSearch | None = None
@@ -393,7 +397,7 @@ _Points = list[tuple[float, Span]]
 
 @dataclass(frozen=True)
 class Ramps:
-    """The axis with its ramp, and the threads of a `target` ramp."""
+    """The axis of an experiment and its ramp. `threads` are the threads of a `target` ramp."""
 
     axis: Axis
     ramp: Ramp

@@ -1,8 +1,8 @@
-"""What hardware groups share besides hosts, so that a measurement would see what runs on the other group.
+"""What hardware groups share besides hosts, so that work on one would disturb a measurement on the other.
 
-Two groups that share nothing may be worked on side by side. Hosts under test and load generators are locks of their
-own (`Cell.locks`). Here is the rest: a power meter that a probe reads, a declared network switch, declared storage, and
-the controller, which looks after every other group and so is no quiet host while it is measured, or generates load."""
+Two groups that share nothing may be worked on side by side. Hosts have locks of their own (`Cell.locks`). This module
+finds the rest: a power meter that a probe reads, a declared network switch, declared storage, and the controller. The
+controller looks after every other group, so it is not quiet while it is measured itself or generates load."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SharedEquipment:
         return tuple(dict.fromkeys((*found, *((CONTROLLER,) if self._controller_is_used else ()))))
 
     def held(self, matrix: Matrix, unit: HardwareUnit) -> tuple[str, ...]:
-        """Return what a group's cells hold besides hosts, so that no other cell runs beside them."""
+        """Return what a group's cells hold besides hosts. No other cell that holds it runs beside them."""
         experiment = matrix.experiment
         alone = experiment.overlap == "none" and len(experiment.hardware) > 1
         return (*self.of(matrix, unit), *((f"{ONE_BY_ONE}{experiment.name}",) if alone else ()))
@@ -83,7 +83,8 @@ def _reads_power(matrix: Matrix, unit: HardwareUnit) -> bool:
 
 
 def _meters(hardware: Hardware) -> Iterable[str]:
-    """Yield the places that the group's meters read, as an outlet of a power strip. One on each host is not shared."""
+    """Yield the places that the group's meters read, such as an outlet of a power strip. A meter on each host is
+    not shared."""
     for meter in (each for each in hardware.power if each.on == "controller"):
         parts = meter.parts or ("",) * len(meter.addresses)
         for address, part in zip(meter.addresses, parts, strict=False):
@@ -149,7 +150,8 @@ def _groups(matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> list[_Grou
 
 
 def _shared(one: _Group, other: _Group, matrix: Matrix) -> tuple[str, ...]:
-    """Return what two groups of one lane share, as a message says it; nothing when they are joined through others."""
+    """Return what two groups of one lane share, in the words of a message; nothing when they are joined
+    through others."""
     clients = {host for client in matrix.clients.values() for host in client.hosts} - one.under_test - other.under_test
     hosts = [f"{_CLIENT}{host}" if host in clients else f"host {host}" for host in one.hosts if host in other.hosts]
     return (*hosts, *(name for name in one.equipment if name in other.equipment and not name.startswith(ONE_BY_ONE)))

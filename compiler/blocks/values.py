@@ -37,8 +37,10 @@ _PREFIXES = ("var", "param", "params", "vars")
 def wrong_value(
     expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = (), *, numbers: bool = False, texts: bool = False
 ) -> CompileProblem:
-    """Report a value that is neither of the `wanted` form nor a misspelt one of `words`. `numbers` says that a number
-    is allowed too, `texts` that a text stands for a word."""
+    """Return the problem with a value that has not the `wanted` form, or that misspells one of `words`.
+
+    `numbers`: a number is allowed too. `texts`: a text stands for a word.
+    """
     known = tuple(words)
     name = expr.function if isinstance(expr, ast.Call) else expr
     if isinstance(name, ast.Name) and did_you_mean(name.text, known):
@@ -76,7 +78,7 @@ def _meant(expr: ast.Expr, known: tuple[str, ...], numbers: bool) -> str | None:
 
 
 def product(expr: ast.Expr) -> Literal["phases", "count", ""]:
-    """Return what `6 x 10 min`, or `2 x 16 cores`, is written as; "" for anything else."""
+    """Return what a product means: "phases" for `6 x 10 min`, "count" for `2 x 16 cores`; "" for anything else."""
     match expr:
         case ast.Binary(operator="x", right=ast.Quantity(unit=unit)):
             return "phases" if unit in ("s", "ms", "min", "h", "d") else "count"
@@ -108,8 +110,11 @@ MOST_BYTES = 64 << 10
 
 
 def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str | None:
-    """Return the text of the file that a spec names at `span`, by its path from the folder of the spec. `what` is what
-    messages call it. None for a file that can't be read, or is too large, which is reported."""
+    """Return the text of a file that a spec names at `span`, by its path from the spec's folder; None if it can't
+    be used.
+
+    A file that can't be read or is too large is reported. `what` is its name in messages.
+    """
     path = Path(span.source.name).parent / name
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):  # reading a FIFO blocks
@@ -172,7 +177,7 @@ def setting(value: Value | None) -> str | float | bool | None:
 
 @dataclass(frozen=True)
 class Values:
-    """The right values of one block. A missing key is absent or has a mistake.
+    """The valid values of one block. A missing key is absent or has a mistake.
 
     `meant` are the keys that misspelt ones most likely mean.
     """
@@ -248,12 +253,13 @@ class Reader:
         self.findings.add(problem)
 
     def refuse(self, problem: CompileProblem) -> T | None:
-        """Report a mistake, and return None in place of what it spoils."""
+        """Report a mistake. Returns None, in place of the value that it spoils."""
         self.findings.add(problem)
         return None
 
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
-        """Return the values of a block. With `complete` False, as for an override, nothing is missing."""
+        """Return the values of a block. Missing attributes are reported only if it has to be `complete`, unlike
+        an override."""
         found: dict[str, Value] = {}
         meant: set[str | None] = set()
         for name, attribute in entry.attributes.items():
@@ -288,7 +294,8 @@ class Reader:
     def _recover(
         self, attribute: ast.Attribute, meant: str | None, entry: Entry, schema: BlockSchema, found: dict[str, Value]
     ) -> None:
-        """Read a misspelt attribute as the one that it means: without its value, other things would seem wrong."""
+        """Read a misspelt attribute as the one that it most likely means. Without its value, other parts would
+        seem wrong."""
         earlier = entry.attributes.get(meant or "")
         inherited = earlier is not None and (
             earlier.span.source is not entry.head.source or earlier.span.start < entry.head.start
@@ -444,7 +451,7 @@ class Reader:
         return not bound
 
     def _computed(self, expr: ast.Expr) -> Constant | None:
-        """Return the constant at the place of the number, also inside a parameter."""
+        """Return the constant that an expression stands for, or the parameter that it names."""
         while isinstance(expr, ast.Name) and expr.text in self._params:
             if expr.text in self._constants:
                 return self._constants[expr.text]
@@ -548,7 +555,7 @@ def _as_percent(constant: Constant, shape: Number) -> str | None:
 
 
 def _is_range(expr: ast.Expr) -> bool:
-    """Return whether it is a range: `1..16` or `6 x 10 min` are no numbers."""
+    """Return whether the expression is a range or a product: `1..16`, `6 x 10 min`."""
     return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
 
 

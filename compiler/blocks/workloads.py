@@ -30,7 +30,7 @@ def can_load(engine: EngineSpec, tool: str) -> bool:
 
 
 def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:
-    """Return None when there is none, or after a mistake."""
+    """Return the tool; None without one, or after a mistake."""
     if not exprs:
         return None
     expr = exprs[0] if isinstance(exprs[0], ast.Name) and exprs[0].text in TOOL_SPECS.names else reader.deref(exprs[0])
@@ -86,7 +86,8 @@ class ReadWorkload:
 
     @property
     def ends(self) -> bool:
-        """Whether it ends with its last record, however long that takes: `measure` is then what it should take."""
+        """Whether the workload ends with its last record, however long that takes. `measure` is then the
+        expected time."""
         return bool(self.of) or not self.timed
 
     @property
@@ -95,7 +96,8 @@ class ReadWorkload:
 
     @property
     def from_one_host(self) -> bool:
-        """Whether several hosts would repeat the same work. A load has a range of keys for each host."""
+        """Whether it runs from one host only, since several would repeat the same work. A load has a range of keys for
+        each host."""
         done = (self.workload.properties.get(name) for name in self.family.from_one_host)
         return self.workload.phase == "run" and any(done)
 
@@ -107,7 +109,7 @@ def read_workloads(entries: Mapping[str, Entry], reader: Reader, language: str) 
 
 
 def _read(entry: Entry, reader: Reader, language: str, schemas: dict[str, BlockSchema]) -> ReadWorkload | None:
-    """Read a workload. `schemas` are those of the families that came before."""
+    """Read a workload. `schemas` has the schemas of the families so far, and gets new ones."""
     base = _base(entry, reader)
     if base and base[0].name not in schemas:
         schemas[base[0].name] = workload_schema(base[0])
@@ -168,7 +170,7 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
 
 
 def _meant(problem: name_errors.UnknownBase, reader: Reader, family: str = "") -> tuple[ToolSpec, str] | None:
-    """Report an unknown base. Return the one that it means, so that nothing seems wrong that follows from it."""
+    """Report an unknown base. Return the one that it most likely means, so that nothing else seems wrong; else None."""
     reader.report(problem)
     tool, _, workload = f"{family}{problem.replacement or ''}".partition(".")
     found = own_families().get(tool)
@@ -220,7 +222,7 @@ def _files(values: Values, family: ToolSpec, properties: Properties, reader: Rea
 
 
 def _only(family: ToolSpec, key: str, attribute: Attribute, workload: WorkloadSpec, done: tuple[str, ...]) -> str:
-    """Return the workloads that have the attribute; "" when this one has it."""
+    """Return which workloads have the attribute, in words; "" if this one has it."""
     if attribute.needs and not {*attribute.needs} & {*done}:
         return f"workloads that {' or '.join(attribute.needs).replace('_', ' ')}"
     if attribute.chosen and key not in workload.settings:
