@@ -132,7 +132,7 @@ def _read(folder: Path, run: _Run) -> LaneResults:
         )
     lane = run.lanes[named.number - 1]
     part = read_plain(folder / PLAN, most=MOST_OF_A_PLAN) if named.plan_sha256 else None
-    # The plan of a thousand lanes takes long to read. It is read only if the journal has another digest, to raise the error.
+    # The plan of a thousand lanes takes long to read. It is read only to raise the error for another digest.
     if recorded_plan(folder) != (run.digest if part is None else hashlib.sha256(part).hexdigest()):
         load_plan(folder)
     if part is not None and not run.is_part(part, lane):
