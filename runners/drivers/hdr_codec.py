@@ -17,10 +17,11 @@ _PLAIN = {0x1C849308: 0, 0x1C849301: 1}
 _HEADERS = {0: struct.Struct(">iqqq"), 1: struct.Struct(">iiiqqd")}
 _WORDS = {2: "h", 4: "i", 8: "q"}
 _HIGHEST_AT = 24
-"""Where the header of V2, that of V1 behind its cookie, has the highest value."""
+"""The offset of the highest value in a V2 payload: its header is a cookie, then the header of V1."""
 _HIGHEST = 1 << 61
 _MOST_BYTES = 16 << 20
-"""More than two million counts: a histogram of an hour in nanoseconds has a tenth of that."""
+"""The most bytes to decompress: more than two million counts. An hour's histogram in nanoseconds has a tenth
+of that."""
 
 
 def decode(payload: str) -> Iterator[tuple[tuple[int, int], int]]:
@@ -61,11 +62,11 @@ def _decoded(payload: str) -> tuple[Any, Any]:
 
 
 def _with_room(data: bytes) -> bytes:
-    """The same V2 histogram, whose header says the highest value that any histogram can have.
+    """Return the same V2 histogram with the greatest possible highest value in its header.
 
-    A histogram that grows while threads record in it can be written with counts beyond the highest value of its header:
-    YCSB's logs have such lines when one operation takes far longer than all before it. Where a bucket lies depends on
-    the lowest value and the digits alone. Raises zlib.error or struct.error.
+    A histogram that grows while threads record in it may be written with counts above the highest value in its header.
+    YCSB's logs have such lines when one operation takes far longer than all before it. The buckets do not move, as they
+    depend on the lowest value and the digits alone. Raises zlib.error or struct.error.
     """
     plain = bytearray(zlib.decompressobj().decompress(data[8:], _MOST_BYTES))
     struct.pack_into(">q", plain, _HIGHEST_AT, _HIGHEST)

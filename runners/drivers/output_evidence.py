@@ -16,7 +16,7 @@ from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.text_encoding import text_encoding
 
 _LINE_LIMIT = 1 << 20
-"""The longest lines are YCSB's HDR payloads: a few kilobytes."""
+"""The longest line that is read, in bytes. The longest in practice, YCSB's HDR payloads, have a few kilobytes."""
 _TEXT_LIMIT = 64 << 20
 _QUOTE_LIMIT = 300
 
@@ -34,22 +34,23 @@ _REFUSED = re.compile(
     r"|unrecogni[sz]ed option|bad option|valid values: |not valid for this option|engine \S+ not loadable"
     r"|does not support direct=1"
 )
-"""What db_bench, fio, YCSB, go-ycsb and openload print of an option, or of a workload, that they do not know."""
+"""How db_bench, fio, YCSB, go-ycsb and openload complain of an option or a workload that they do not know."""
 # Tools echo their command lines, settings, properties and paths, which may contain any word.
 _ECHOES = ("Command line:", "DB path:", "java ", "/", '"')
 _FROM_OUTSIDE = {
     each.value: each.name for each in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU)
 }
-"""Signals that a tool does not send itself, as it does where an assertion fails."""
+"""Signals that come from outside. Others are a tool's own: it aborts where an assertion fails."""
 _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBWrapper: report latency")
-"""Frames of a stack trace, YCSB's status lines, which name its `READ-FAILED` rows, and its greeting."""
+"""Lines that say nothing of a failure: frames of a stack trace, YCSB's status lines (they name its `READ-FAILED` rows),
+and its greeting."""
 
 
 def read_output_lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
     """Yield the lines of a file without their ends. A bare carriage return also ends a line.
 
-    Replaces bytes that are not of its encoding. `limit` is in bytes. Raises BadOutput for a file or a line above
-    the limits.
+    Bytes that are not of the file's encoding are replaced. A file that is not there has no lines. `limit` is in bytes.
+    Raises BadOutput when the file or a line is too long.
     """
     if not path.exists():
         return
@@ -73,7 +74,7 @@ def best_line(output: JobOutput) -> str:
 
 
 def last_line(output: JobOutput) -> str:
-    """Return the last line of standard error and then output, which need not say what went wrong."""
+    """Return the last line of standard output, else of standard error. It need not say what went wrong."""
     last = deque(_said(output), 1)
     return last[0][:_QUOTE_LIMIT] if last else say.printed_nothing()
 
@@ -87,14 +88,14 @@ def _said(output: JobOutput) -> Iterator[str]:
 
 
 def bad_output(output: JobOutput, what: str, hint: str = "") -> BadOutput:
-    """Return the error for output that proves nothing: OptionRefused, which is one, where the tool complains of its
-    command line. `what` quotes the tool's best line."""
+    """Return the error for output that proves nothing: OptionRefused when the tool complains of its command line, else
+    BadOutput. `what` quotes the tool's best line."""
     error = OptionRefused if _REFUSED.search(what) else BadOutput
     return error(what, hint or say.hint_output(path=output.directory))
 
 
 def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,)) -> None:
-    """Raises BadOutput unless the tool ended by itself with an accepted code."""
+    """Raise BadOutput unless the tool ended by itself with an accepted code."""
     if output.exit_code in accepted:
         return
     if (code := output.exit_code) is not None and -code in _FROM_OUTSIDE:
@@ -115,7 +116,7 @@ def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,))
 
 
 def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int, allowed: float) -> None:
-    """Raises NotServed when more than the allowed share of the operations failed."""
+    """Raise NotServed when more than the allowed share of the operations failed."""
     total = errors + successes
     if total and errors / total > allowed:
         what = say.too_many_errors(
@@ -131,7 +132,7 @@ def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int
 
 
 def require_consistent(output: JobOutput, tool: str, problems: Sequence[str]) -> None:
-    """Raises BadOutput for an output that contradicts itself; `problems` name the values that disagree."""
+    """Raise BadOutput for an output that contradicts itself. `problems` name the values that disagree."""
     if problems:
         more = len(problems) - 1
         what = say.contradicts_more(tool=tool, said=problems[0], more=more) if more else None

@@ -1,10 +1,10 @@
-"""What must hold between the numbers that a tool prints, whatever was measured.
+"""The form of rules about the numbers that a tool prints. They hold whatever was measured.
 
-An output that breaks this is no evidence.
+An output that breaks a rule is no evidence.
 
-Each tool has one table of `Invariant`s: `ycsb_invariants.py`, `go_ycsb_invariants.py` and
-`db_bench_invariants.py`. The drivers and `bench import` check the same tables. Tolerances come from the printed
-digits and from the width of the tool's buckets, so that a good output is never refused.
+Each tool has one table of `Invariant`s, such as that in `ycsb_invariants.py`. The drivers and `bench import` check the
+same tables. Tolerances come from the printed digits and from the width of the tool's buckets, so that a good output is
+never refused.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ T = TypeVar("T")
 
 _NUMBER = re.compile(r"[+-]?(\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?")
 QUANTISED = 0.002
-"""HdrHistogram's values have three digits. A printed value is off by at most this share."""
+"""The relative error of a value that HdrHistogram prints: it keeps three digits."""
 
 _SLOWER, _BETWEEN_S = 2.0, 0.02
-"""How much slower than its two halves an operation may be: a thread waits for a processor between them, of which few
-serve many threads."""
+"""How many times slower than its two halves an operation may be, and by how many seconds more. Between them its thread
+may wait for one of few processors."""
 
 
 @dataclass(frozen=True)
 class Invariant(Generic[T]):
-    """One rule. `says` is its sentence in the documentation. `check` yields violations, with the two values
-    that disagree."""
+    """One rule. `says` is its sentence in the documentation. `check` yields a sentence for each violation, with the two
+    values that disagree."""
 
     says: str
     check: Callable[[T], Iterable[str]]
 
 
 def find_broken(table: Iterable[Invariant[T]], output: T) -> Iterator[str]:
-    """Yield an output's violations of its tool's table, in the table's order."""
+    """Yield the violations of a tool's table, in the table's order."""
     for each in table:
         yield from each.check(output)
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number. The true one is within `off` of `value`, which is half of the last digit."""
+    """A printed number. The true one is within `off` of `value`: half a unit of the last digit."""
 
     value: float
     off: float
@@ -57,7 +57,7 @@ class Printed:
 
 
 def parse_printed(text: str) -> Printed | None:
-    """Parse a number. None when it is not finite (NaN, infinity, a decimal comma)."""
+    """Parse a number; None for anything that is not a finite one (NaN, infinity, a decimal comma)."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
@@ -72,7 +72,6 @@ def format_number(value: float) -> str:
 
 
 def format_seconds(value: float) -> str:
-    """Format a latency for a message."""
     return f"{format_number(round(value * 1e6, 3))} us"
 
 
@@ -80,8 +79,8 @@ def format_seconds(value: float) -> str:
 class PrintedLatencies:
     """The printed latencies of one operation, in seconds.
 
-    For tools that print an end of a bucket, the true percentile is at most `below` less and `above` more than the
-    printed one. `unit` is the last digit of the other values.
+    Some tools print the end of a bucket as a percentile: the true one is then at most `below` less and `above` more.
+    `unit` is the last digit of the other values.
     """
 
     name: str
@@ -96,7 +95,7 @@ class PrintedLatencies:
 
 
 def check_order(of: PrintedLatencies) -> Iterator[str]:
-    """Minimum, percentiles and maximum rise, and the mean lies between the first and the last."""
+    """Check that minimum, percentiles and maximum rise, and that the mean lies between minimum and maximum."""
     if of.count <= 0:
         return
     named = [("minimum", of.low, of.unit, of.unit)]
@@ -115,10 +114,10 @@ def check_order(of: PrintedLatencies) -> Iterator[str]:
 
 
 def check_mean(of: PrintedLatencies) -> Iterator[str]:
-    """The mean is possible for latencies with these percentiles.
+    """Check that latencies with these percentiles can have the mean.
 
-    With n latencies, p percent of them are at most the percentile, and the others at least. Both bounds of the sum
-    follow from the ranks, each of which is known to within one operation.
+    At a percentile p of n latencies, p percent of them are at most its value and the others at least. That gives both
+    bounds of the sum. Each rank is known to within one operation.
     """
     if of.count <= 0 or of.mean is None or of.low is None or of.high is None or not of.percentiles:
         return
@@ -143,7 +142,7 @@ def check_mean(of: PrintedLatencies) -> Iterator[str]:
 
 
 def check_percentile(name: str, histogram: Histogram, percentiles: Iterable[tuple[float, float]]) -> Iterator[str]:
-    """Each percentile lies in the bucket of its rank, which is known to within one operation."""
+    """Check that each percentile lies in the bucket of its rank, which is known to within one operation."""
     n = histogram.count
     for percent, value in percentiles:
         rank = percent / 100 * n
@@ -157,7 +156,7 @@ def check_percentile(name: str, histogram: Histogram, percentiles: Iterable[tupl
 
 
 def check_bucket_mean(name: str, histogram: Histogram, mean: float | None, unit: float = 1e-6) -> Iterator[str]:
-    """The mean is possible for latencies in these buckets."""
+    """Check that latencies in the histogram's buckets can have the mean."""
     if mean is None or not histogram.count:
         return
     least = sum(bucket.lo * bucket.count for bucket in histogram.buckets) / histogram.count
@@ -170,7 +169,7 @@ def check_bucket_mean(name: str, histogram: Histogram, mean: float | None, unit:
 def check_bucket_ends(
     name: str, histogram: Histogram, low: float | None, high: float | None, unit: float = 1e-6
 ) -> Iterator[str]:
-    """The minimum lies in the first bucket, the maximum in the last one."""
+    """Check that the minimum lies in the first bucket and the maximum in the last one."""
     if not histogram.buckets:
         return
     for what, value, bucket in (("minimum", low, histogram.buckets[0]), ("maximum", high, histogram.buckets[-1])):
@@ -180,7 +179,7 @@ def check_bucket_ends(
 
 
 def check_bucket_spread(name: str, histogram: Histogram, mean: float, deviation: float, unit: float) -> Iterator[str]:
-    """The standard deviation is possible for latencies in these buckets with this mean."""
+    """Check that latencies in the histogram's buckets with this mean can have the standard deviation."""
     if not histogram.count:
         return
     least = most = 0.0
@@ -195,10 +194,10 @@ def check_bucket_spread(name: str, histogram: Histogram, mean: float, deviation:
 
 
 def check_halves(whole: PrintedLatencies, first: PrintedLatencies, second: PrintedLatencies) -> Iterator[str]:
-    """An operation that does a first one and then a second is never faster than both, and hardly slower.
+    """Check an operation made of two: it is never faster than both together, and hardly slower.
 
-    What it does between them is not timed by either: making values, and waiting for a processor. When nothing else
-    does the second operation, each of the wholes holds one of these.
+    Between the two, it makes values and waits for a processor, which neither of them times. When `second` has as many
+    operations as `whole`, each whole contains one of them.
     """
     low = (first.low or 0.0) + (second.low or 0.0)
     unit = whole.unit + first.unit + second.unit + low * QUANTISED
@@ -226,13 +225,13 @@ def check_halves(whole: PrintedLatencies, first: PrintedLatencies, second: Print
 
 
 def check_run_length(of: PrintedLatencies, run_s: float, off: float) -> Iterator[str]:
-    """No operation takes longer than the run."""
+    """Check that no operation took longer than the run."""
     if of.high is not None and of.count > 0 and of.high > run_s * (1 + QUANTISED) + off + of.unit:
         yield f"{of.name} has a maximum of {format_seconds(of.high)}, and the run took {format_number(run_s)} s"
 
 
 def check_threads(each: Iterable[PrintedLatencies], run_s: float, threads: float, off: float) -> Iterator[str]:
-    """Operations of one thread follow each other, so all latencies together fit into the threads' time."""
+    """Check that all latencies together fit into the threads' time: a thread does one operation after the other."""
     total = sum(of.count * of.mean for of in each if of.mean is not None and of.count > 0)
     if total > (threads * run_s + off) * (1 + QUANTISED):
         have = f"{format_number(threads)} threads have {format_number(round(threads * run_s, 3))} s in the run"

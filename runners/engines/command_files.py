@@ -1,7 +1,7 @@
-"""The files, such as scripts, that declared commands name: their contents shape results as the commands do.
+"""Facts of the files that declared commands name, such as scripts. What is in them shapes results as the commands do.
 
-A file counts by its SHA-256, and a very large one by its size and the time of its last change. Left out are files that
-a command writes, files in the database's directory or in system folders, and everything that is not a plain file.
+A file is known by its SHA-256, and a very large one by its size and last change. Files that a command writes, files in
+the database's directory or in system folders, and everything but plain files are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Hosts
 
 FACT = "file "
-"""The facts of these files begin with this word; `PATH on HOST` follows."""
+"""The first word of each fact's name. `PATH on HOST` follows."""
 _TIMEOUT_S = 120.0
 _NESTED_AT_MOST = 3
 
@@ -26,7 +26,7 @@ _LOOK = read_script(__file__, "scripts/command_digests.sh")
 
 
 def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
-    """Return facts of the files that the commands of a database and its hardware name: the contents by path and host.
+    """Return what is in the files that the commands of a database and its hardware name, by path and host.
 
     Each host has its own facts, even when they agree, so that facts of two times can be compared by name. Raises
     RunnerError for a host that can't be reached.
@@ -46,7 +46,7 @@ def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[
 
 
 def rename_hosts(facts: Mapping[str, str], called: Mapping[str, str]) -> dict[str, str]:
-    """Return the facts under the current names of their hosts."""
+    """Return the facts with each host's old name, a key of `called`, replaced by its current one."""
     found: dict[str, str] = {}
     for name, said in facts.items():
         path, on, host_id = name.rpartition(" on ")
@@ -85,7 +85,7 @@ def named_words(line: str, depth: int = 0) -> Iterator[str]:
 
 
 def _file_names(word: str) -> Iterator[str]:
-    """Yield a word, and the value that it sets, as in `--file=/path` and `if=/path`."""
+    """Yield a word, and the value that it sets, such as `/path` in `--file=/path`, if they may be files."""
     for text in (word, word.partition("=")[2]):
         name = text.replace("${HOME}", "~").replace("$HOME", "~")
         if name and not name.startswith("-") and not set(name) & set("$*?[`"):

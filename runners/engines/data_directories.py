@@ -1,8 +1,8 @@
 """Data directories on hosts: which of them we may empty, and snapshots of their contents.
 
-A directory is ours only when it holds our marker. We write the marker when we make the directory or find it empty,
-and remove nothing elsewhere. A snapshot lies in the directory itself, so that it is on the same device, and file
-systems that can share common blocks do not copy them.
+A directory is ours only when it holds our marker. We write the marker when we make the directory or find it empty, and
+remove nothing elsewhere. A snapshot lies in the directory itself, so that it is on the same device. File systems that
+can share blocks then do not copy them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchbrief.runners.seams import Stopping, Transport
 MARKER = "BENCHBRIEF"
 SNAPSHOT = "BENCHBRIEF.snapshot"
 LIST = "BENCHBRIEF.files"
-"""The names, sizes and times of the files of a snapshot, in it."""
+"""The file in a snapshot that lists the names, sizes and times of the snapshot's files."""
 _TIMEOUT_S = 600.0
 _COPY_TIMEOUT_S = 6 * 3600.0
 
@@ -48,29 +48,31 @@ _MARKED_SNAPSHOT = _script("marked_snapshot")
 
 
 def warn_of_aged(writers: int) -> tuple[str, ...]:
-    """Return remarks on a data set to which this many cells wrote since it was loaded."""
+    """Return a remark on a data set to which this many cells wrote since it was loaded; none for 0."""
     if not writers:
         return ()
     return (say.aged(n=writers),)
 
 
 def open_directory(host: Transport, path: str) -> str | None:
-    """Make the directory ours, if it is not. Returns None on success, else what is wrong with it."""
+    """Make the directory ours, if it is not. Returns None on success, else what is wrong."""
     return _said(_run(host, _OPEN, path))
 
 
 def look_at_directory(host: Transport, path: str) -> str | None:
-    """Return what would keep `open_directory` from making the directory ours, if anything. Changes nothing."""
+    """Return what would keep `open_directory` from making the directory ours; None when nothing would.
+    Changes nothing."""
     return _said(_run(host, _OPEN, path, "look"))
 
 
 def empty_directory(host: Transport, path: str) -> str | None:
-    """Remove all contents with the snapshot, and clear the marker's text. Returns as `open_directory`."""
+    """Remove all contents and the snapshot, and clear the marker. Returns None on success, else what is wrong."""
     return _said(_run(host, _EMPTY, path))
 
 
 def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = TAKE) -> str | None:
-    """Keep all contents, after their writer has ended, by a `script`. Returns as `open_directory`.
+    """Take a snapshot of all contents by a `script`, after their writer has ended. Returns None on success, else what
+    is wrong.
 
     Raises Interrupted.
     """
@@ -83,7 +85,11 @@ def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = 
 
 
 def restore_snapshot(host: Transport, path: str, stopping: Stopping, script: str = RESTORE) -> str | None:
-    """Replace all contents by the snapshot's. A restore that was cut short is void. Returns as `take_snapshot`."""
+    """Replace all contents by the snapshot's. A restore that was cut short is void. Returns None on success, else what
+    is wrong.
+
+    Raises Interrupted.
+    """
     return _copied(host, "restore", script, path, stopping)
 
 
@@ -96,13 +102,13 @@ def _copied(host: Transport, name: str, script: str, path: str, stopping: Stoppi
 
 
 def mark_directory(host: Transport, path: str, text: str) -> str | None:
-    """Write a text into the marker. Returns as `open_directory`."""
+    """Write a text into the marker. Returns None on success, else what is wrong."""
     return _said(_run(host, _MARK, path, text))
 
 
 def read_mark(host: Transport, path: str, *, snapshot: bool = False) -> str:
-    """Return the text in the marker of the directory, or of its snapshot; "" when there is none, or the files of the
-    snapshot have changed."""
+    """Return the text in the marker of the directory, or of its snapshot. Returns "" when there is none, or when the
+    files of the snapshot have changed."""
     return _run(host, _MARKED_SNAPSHOT if snapshot else _MARKED, path).stdout.strip()
 
 

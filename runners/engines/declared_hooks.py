@@ -27,11 +27,11 @@ def run_hooks(
     keep: Path | None,
     stopping: Stopping,
 ) -> int:
-    """Run the commands for this time in their order, and return how many there were.
+    """Run the commands declared for this time in order, and return how many there were.
 
-    Each gets its host as $BENCH_HOST. Raises Interrupted when the run must stop, and RunnerError when a command
-    fails or takes too long. A teardown undoes what `prepare` did, so all its commands run, each with its declared
-    time, even when the run must stop. It then raises TeardownFailed with all failures.
+    Each gets its host as $BENCH_HOST. Raises Interrupted when the run must stop, and RunnerError when a command fails
+    or takes too long. A teardown undoes what `prepare` did, so all its commands run, each with its declared time, even
+    when the run must stop. It then raises TeardownFailed with all failures.
     """
     hooks = [hook for hook in database.hooks if hook.when == when]
     failures = []

@@ -1,4 +1,4 @@
-"""What engines have in common whose data are in a directory of one host, and that have no server of their own."""
+"""The base of engines without a server, whose data are in a directory of one host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from benchbrief.runners.seams import GoesOn, Hosts, Stopping
 
 
 class DirectoryEngine:
-    """A part of `seams.Engine`, and of `seams.OutlivesController`."""
+    """The common part of engines without a server. Implements a part of `seams.Engine`, and
+    of `seams.OutlivesController`."""
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         self.keep: Path | None = None  # there is no server with output
@@ -28,10 +29,10 @@ class DirectoryEngine:
         self._entered = False
 
     def look(self) -> None:
-        """Does nothing: there is no server."""
+        """Do nothing: there is no server."""
 
     def counters(self) -> dict[str, float]:
-        """Returns none: there is no server, and a library has no counters after its process has ended."""
+        """Return no counters: there is no server, and a library has none after its process has ended."""
         return {}
 
     def take_over(self) -> None:
@@ -41,7 +42,7 @@ class DirectoryEngine:
         return {}
 
     def require_running_since(self, at: float) -> None:
-        """Does nothing: there is no server."""
+        """Do nothing: there is no server."""
 
     def stop(self) -> None:
         """Run the teardown. The data stay for the next cell or run. Raises TeardownFailed."""
@@ -50,7 +51,7 @@ class DirectoryEngine:
             self._hooks("teardown")
 
     def _open_directory(self) -> None:
-        """Raises RunnerError when the directory can't be used, or is not ours."""
+        """Make the directory ours. Raises RunnerError when it can't be used, or is not ours."""
         said = data_directories.open_directory(self._hosts[self._host], self._path())
         if said is not None:
             raise RunnerError(
@@ -59,7 +60,8 @@ class DirectoryEngine:
             )
 
     def _empty_directory(self, refused: str | None = None) -> None:
-        """Raises RunnerError for a directory that is not ours, or when it was `refused` before."""
+        """Empty the directory. Raises RunnerError when it is not ours, or with `refused`, the reason why it may not
+        be emptied."""
         said = refused or data_directories.empty_directory(self._hosts[self._host], self._path())
         if said is not None:
             raise RunnerError(

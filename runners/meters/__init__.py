@@ -1,1 +1,2 @@
-"""The power meters, one folder each, with its spec in `spec.py`, and a program where no tool reads it."""
+"""The power meters, one folder each: the spec in `spec.py`, the class that reads the meter, and a program of ours if no
+tool does."""

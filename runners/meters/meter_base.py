@@ -1,4 +1,4 @@
-"""The base classes of power meters: a `job` that reads a meter, and the `watts` of its output."""
+"""The base classes of power meters. A meter has a job that reads it, and finds the watts in the output."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from benchbrief.runners.sampling import Reading, SampleStep, sampling_job
 from benchbrief.runners.seams import Node
 
 _NOISE = ("IANA PEN registry", "Created directory: ")
-"""From ipmitool 1.8.19 without its list of vendors, and from snmpget: these lines change nothing."""
+"""Lines of ipmitool 1.8.19 without its list of vendors, and of snmpget, that say nothing of a failure."""
 
 ENDED = re.compile(r"code (\d{1,3})")
-"""The line after the output of a command that failed."""
+"""The line that follows the output of a command that failed."""
 
 
 def below_zero_words(watts: float) -> str:
@@ -31,7 +31,7 @@ def below_zero_words(watts: float) -> str:
 def describe_failure(
     kind: AnyMeter, node: Node, output: JobOutput, ended: bool, below_zero: float | None = None
 ) -> RunnerError:
-    """Return the error for a trial reading without watts, or with watts `below_zero`."""
+    """Return the error for a trial reading without watts, or with a power `below_zero`."""
     meter = points_of(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
     said = _last_line_of(output) if ended else "it did not answer"
@@ -54,7 +54,8 @@ def describe_failure(
 
 
 def _last_line_of(output: JobOutput) -> str:
-    """Return the last line of a meter that ended with success."""
+    """Return the line that says best why a reading has no watts: a sensor's reading, the last error, or the
+    last output."""
     errors = [line for line in _lines(output.stderr) if not any(noise in line for noise in _NOISE)]
     stdout = _lines(output.stdout)
     codes = [match[1] for line in stdout if (match := ENDED.fullmatch(line))]
@@ -71,7 +72,7 @@ def _lines(path: Path) -> list[str]:
 
 
 class AnyMeter(ABC):
-    """What every meter has.
+    """The base of all meters.
 
     `tool` is the program that reads the meter, and the Debian package that has the program. Each of `hints` is a
     regular expression for the meter's output, and the next step.
@@ -85,7 +86,7 @@ class AnyMeter(ABC):
         """Return a job that reads the meter once, before anything is measured."""
 
     def watts(self, reading: Reading) -> float | None:
-        """Return the watts of a reading of one point. None when it has none. Never raises for odd text."""
+        """Return the watts in a reading of one point; None when it has none. Never raises for odd text."""
         return parse_watts(reading)
 
 
@@ -103,9 +104,9 @@ class SampledMeter(AnyMeter):
 
 
 class Meter(SampledMeter):
-    """A meter that shell commands read. A meter that prints one number of watts needs only `reader`.
+    """A meter that shell commands read. When each command prints one number of watts, a subclass needs only `reader`.
 
-    `figures` are regular expressions for the lines with watts, beside those of `meter_points.FIGURES`.
+    `figures` are regular expressions for the lines with watts, in addition to `meter_points.FIGURES`.
     """
 
     counts: ClassVar[bool] = False
@@ -113,7 +114,7 @@ class Meter(SampledMeter):
 
     @abstractmethod
     def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
-        """Return how points are read. The first line that its header prints is `meter` and the meter's name."""
+        """Return how to read the points. The first line that the header prints is `meter` and the meter's name."""
 
     def job(self, probe: Probe, points: tuple[MeterPoint, ...], node: Node, rounds: int | None = None) -> Job:
         """Return a job that samples until it is stopped, or `rounds` times. It ends at once when its header fails."""
@@ -123,7 +124,7 @@ class Meter(SampledMeter):
 
 
 class CountingMeter(Meter):
-    """A meter with energy counters: the watts follow from two readings."""
+    """A meter with energy counters. Two readings give the watts between them."""
 
     counts: ClassVar[bool] = True
     trial_rounds: ClassVar[int] = 2
@@ -144,7 +145,7 @@ class RecordedMeter(AnyMeter):
 
 
 def _together(reads: Sequence[str]) -> str:
-    """Return shell commands that read everything as simultaneously as possible."""
+    """Return shell commands that read all points at the same time, as far as possible."""
     if len(reads) == 1:
         return reads[0]
     begun = " ".join(f"{{ {read}; }} >said-{number} &" for number, read in enumerate(reads))
@@ -153,7 +154,7 @@ def _together(reads: Sequence[str]) -> str:
 
 
 def parse_watts(reading: Reading) -> float | None:
-    """Return the one number that a command printed, with or without its unit."""
+    """Return the one number that a command printed, with or without its unit; None for anything else."""
     text = " ".join(line for line in reading.lines if line.strip() and not ENDED.fullmatch(line)).strip()
     match = re.fullmatch(r"(-?\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?\d{1,2})?)(?:\s*W(?:atts?)?)?", text)
     watts = float(match[1]) if match else math.nan
@@ -161,6 +162,7 @@ def parse_watts(reading: Reading) -> float | None:
 
 
 def sampler_job(module: str, env: Mapping[str, Word], name: str, timeout_s: float) -> Job:
-    """Return a background job that runs a module of ours on the controller. It imports little, as it starts anew."""
+    """Return a background job on the controller that runs one of our modules. The module should import little, as each
+    job starts Python anew."""
     words = (sys.executable, "-P", "-m", f"benchbrief.runners.meters.{module}")
     return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=FIGURES)

@@ -1,4 +1,4 @@
-"""The meters of one host, and how each kind of them is read."""
+"""The points at which the power of a host is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Node
 
 ANSWER_S = 10
-"""A meter that takes longer gives no reading, in seconds."""
+"""How long a meter may take to answer, in seconds. A slower one gives no reading."""
 
 
 FIGURES = (
@@ -28,7 +28,7 @@ FIGURES = (
     r"[ \t]*Power reading state is:[ \t]+(de)?activated[ \t]*",
     r"[ \t]*Sensor Reading[ \t]*:[ \t]*-?[0-9]{1,6}([.][0-9]{1,6})?([ \t]*[(][^)]{0,40}[)])?[ \t]*(Watts)?[ \t]*",
 )
-"""The lines with watts: see `tasks.Job.figures`."""
+"""Patterns of the lines with watts: see `tasks.Job.figures`."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class MeterPoint:
 
 @dataclass(frozen=True)
 class MeterReader:
-    """How points are read: `header` prints what does not change, and each of `reads` one point.
+    """How to read points. `header` is the command that prints what does not change, and each of `reads` reads
+    one point.
 
     `env` and `files` may hold secrets.
     """
@@ -54,7 +55,8 @@ class MeterReader:
 
 
 def points_of(node: Node) -> tuple[MeterPoint, ...]:
-    """Return the points of the node, or, for a shared meter, of the hardware. Raises RunnerError without any."""
+    """Return the points of the node, or of the whole hardware for a shared meter. Raises RunnerError when there is
+    no meter."""
     hardware = node.hardware
     if not hardware.power:
         raise RunnerError(f"hardware {hardware.key} does not say how its power is read")
@@ -73,7 +75,7 @@ def _of(meter: PowerMeter, index: int) -> Iterator[MeterPoint]:
 
 
 def given(meter: PowerMeter, key: str) -> str:
-    """Return an option as a text, with its reference resolved; "" without one. Raises RunnerError."""
+    """Return an option as text, with its reference resolved; "" when it is not set. Raises RunnerError."""
     value = meter.options.get(key, "")
     if isinstance(value, Reference):
         return read_reference(value, f"the power meter at {meter.origin}")

@@ -1,4 +1,4 @@
-"""The output format of every program that reads a meter: blocks with a time each, as the probes' shell loops print
+"""The output format of our programs that read meters: blocks with a time each, as the probes' shell loops print them
 (see `runners/probes`)."""
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from collections.abc import Iterable
 
 
 def head(line: str) -> None:
-    """Print a line that does not change."""
+    """Print a header line, before the first reading."""
     print(line, flush=True)
 
 
 def block(at: float, watts: Iterable[float | None], up: float | None = None) -> None:
-    """Print one reading: the watts of each thing, None when there were none. `up` is in seconds since boot."""
+    """Print one reading: its time, and the watts of each point; None for a point without. `up` is in seconds
+    since boot."""
     values = list(watts)
     print(f"= {at:.9f}{f' {up:.2f}' if up is not None else ''}")
     for number, each in enumerate(values):
@@ -31,7 +32,7 @@ def fail(text: str) -> None:
 
 
 def number(value: object) -> float | None:
-    """Return a number from JSON or text; None for anything else. Negative watts are refused where they are read."""
+    """Return a number from JSON or text; None for anything else. Negative watts are refused later, by the probe."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

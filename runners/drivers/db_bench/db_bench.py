@@ -56,10 +56,12 @@ _BACKGROUND: Mapping[str, str] = {
     "seekrandomwhilemerging": "merge",
     "newiteratorwhilewriting": "write",
 }
-"""Benchmarks with one more thread (number 0) that no headline or histogram counts, and that thread's operation."""
+"""Benchmarks with a background thread (number 0) that no headline or histogram counts, each with what that
+thread does."""
 
 _STATS = "stats"
-"""A pseudo-benchmark that prints RocksDB's own counts, among them that of the keys written. They are always kept."""
+"""A pseudo-benchmark that prints RocksDB's own counts, such as the number of keys written. RocksDB always
+keeps them."""
 
 _TICKERS: Mapping[str, str] = {"write": "rocksdb.db.write.micros", "merge": "rocksdb.db.write.micros"}
 

@@ -1,5 +1,4 @@
-"""Flags of db_bench: which there are, what each takes, and which no database option may be. The driver that sets them
-reads this too."""
+"""The flags of db_bench: their names, their types, and those that no database option may set."""
 
 from __future__ import annotations
 
@@ -20,10 +19,11 @@ RESERVED = {
     **dict.fromkeys(("use_existing_db", "wal_dir", "seed", "histogram", "report_file", "report_interval_seconds"), ""),
     **dict.fromkeys(("stats_interval", "stats_interval_seconds"), ""),
 }
-"""Those that the driver sets itself, or that would move the data elsewhere, each with where a spec says it."""
+"""Flags that the driver sets itself or that would move the data elsewhere, each with the place in a spec that sets it,
+if there is one."""
 
 FLAG = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
-"""What every flag of db_bench looks like."""
+"""The form of a db_bench flag."""
 
 _BY_TYPE = {
     "bool": """
@@ -137,12 +137,12 @@ _BY_TYPE = {
         mix_ave_kv_size new_table_reader_for_compaction_inputs
     """,
 }
-"""The flags of RocksDB 6.11, 6.28, 7.8, 8.1 and 10.4 together, by the type that gflags parses: from each one's
-`tools/db_bench_tool.cc` and `--help`. Of types that differ, the wider one. db_bench ends at once on a flag that its
-version does not have."""
+"""The flags of RocksDB 6.11, 6.28, 7.8, 8.1 and 10.4, by the type that gflags parses ("" for unknown). They come from
+each version's `tools/db_bench_tool.cc` and `--help`. Where versions differ in a type, the wider one is here. db_bench
+ends at once on a flag that its version does not have."""
 
 KNOWN = frozenset(name for names in _BY_TYPE.values() for name in names.split())
-"""Every flag of those versions."""
+"""All flags of the five RocksDB versions."""
 
 _KINDS = {
     "bool": FlagType("bool"),
@@ -162,7 +162,7 @@ _BOUNDS = {
     "subcompactions": (0, 2**32 - 1),
     "disable_seek_compaction": (0, 1),
 }
-"""What db_bench's own validators of a flag let pass."""
+"""The least and the largest value that db_bench itself accepts for a flag."""
 
 _COUNTING = {
     "us": "_us _usec _usecs _micros transaction_sleep disposable_entries_delete_delay",
@@ -170,7 +170,7 @@ _COUNTING = {
     "s": "_seconds _sec _secs fifo_compaction_ttl fifo_age_for_warm blob_db_max_ttl_range secondary_update_interval",
     "MiB": "_mb _MB",
 }
-"""In what flags with these endings count."""
+"""The units of flags, each with the endings of the names of flags that count in it."""
 
 _COMPRESSIONS = ("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "xpress", "zstd")
 
@@ -184,7 +184,7 @@ def _typed(name: str, of: FlagType) -> FlagType:
 
 
 TYPES = {name: _typed(name, _KINDS[kind]) for kind, names in _BY_TYPE.items() if kind for name in names.split()}
-"""What the flags take whose type is known."""
+"""The type of each flag, with its bounds and unit. Flags of unknown type are left out."""
 
 OURS = {"cache_size": "cache", "compression_type": "compression", "write_buffer_size": "write_buffer"}
-"""Flags that an option of the language sets, by its name."""
+"""Flags that have an option of the language, each with the name of that option."""

@@ -1,6 +1,7 @@
-"""What db_bench's lines must agree on.
+"""The rules that db_bench's output must keep.
 
-The rules follow its source: `Stats::Report` (tools/db_bench_tool.cc) and `HistogramStat` (monitoring/histogram.cc)."""
+They follow its source: `Stats::Report` (tools/db_bench_tool.cc) and `HistogramStat` (monitoring/histogram.cc).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _DEVIATIONS = 6
 
 
 def require_found(context: CellContext, headline: Headline) -> None:
-    """Raises BadOutput when more keys are missing than the data set, or `max_errors` of the experiment, allows."""
+    """Raise BadOutput when more keys are missing than the data set or the experiment's `max_errors` allows."""
     missing = _missing(headline)
     if not missing or headline.found is None:
         return
@@ -61,7 +62,8 @@ def _missing(headline: Headline) -> int:
 
 
 def _fits_fillrandom(hits: int, asked: int, records: float) -> bool:
-    """Return whether the share found is what as many writes of random keys leave as there are keys."""
+    """Return whether the share of keys found is that of a fillrandom load, which writes as many random keys as there
+    are keys."""
     variance = _BY_FILLRANDOM * (1 - _BY_FILLRANDOM) * (1 / asked + 1 / records)
     return abs(hits / asked - _BY_FILLRANDOM) <= _DEVIATIONS * sqrt(variance)
 
@@ -74,22 +76,23 @@ _IDLE = 0.9
 """The least share of the threads' time that histograms fill, without a limited rate. Each operation is timed from the
 end of the previous one, so only what a thread does after its last operation is outside: below 0.1 % in practice."""
 _TIMED = ("read", "seek", "fill", "overwrite", "update", "append", "delete")
-"""How benchmarks begin whose threads do nothing but operations."""
+"""Beginnings of the names of benchmarks whose threads do nothing but operations."""
 _MANY = 1000
 _SHARE_OFF = 0.01
-"""How far the share of keys that one thread found may be from that of all threads, beside chance."""
+"""How far the share of keys that one thread found may be from that of all threads, apart from chance."""
 _THREADS_MORE, _THREADS_FEWER = 1.01, 0.3
-"""How many of a cell's threads run at once, as shares: never more, and fewer when some end early or begin late."""
+"""The most and the least threads that may run at once, as shares of the cell's threads. Some end early or
+begin late."""
 _TURN_S = 0.02
-"""How much later than another a thread may begin and end, for each thread of the run. They share few processors, whose
-scheduler lets each run for some milliseconds: with 256 readers on two cores, up to 5 s were seen between them."""
+"""How many seconds apart threads may begin and end, for each thread of the run. They share few processors, whose
+scheduler lets each run for some milliseconds: 256 readers on two cores were up to 5 s apart."""
 _LONG_S = 5.0
-"""In a shorter run, starting and ending threads may take most of the time."""
+"""A run shorter than this, in seconds, may spend most of its time starting and ending threads."""
 
 
 @dataclass(frozen=True)
 class CheckedBenchmark:
-    """One benchmark's lines, and those before all results. `threads` is None when unknown."""
+    """One benchmark's result with the whole output around it. `threads` is None when unknown."""
 
     text: DbBenchOutput
     headline: Headline
@@ -107,7 +110,7 @@ class CheckedBenchmark:
 
     @property
     def seconds(self) -> float:
-        """Return how long it ran, from its rate when it does not print the time."""
+        """Return the seconds that the benchmark ran, from its rate when it does not print them."""
         if self.headline.seconds is not None:
             return self.headline.seconds
         done = self.headline.operations or sum(block.count for block in self.blocks)
@@ -138,7 +141,8 @@ def _each_once(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _rate(output: CheckedBenchmark) -> Iterator[str]:
-    """The rate is truncated to a whole number, and the seconds are rounded to three digits."""
+    """Check that rate and seconds give the number of operations. The rate is cut to a whole number, the seconds
+    are rounded."""
     seconds, done = output.cell("seconds"), output.headline.operations
     if seconds is None or done is None:
         return
@@ -150,12 +154,13 @@ def _rate(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def overlap(threads: int, seconds: float) -> float:
-    """Return the share of a run in which all of its threads surely run: 0 when it is over before all had a turn."""
+    """Return the share of a run in which all of its threads surely run; 0 when it is too short for each to have had
+    a turn."""
     return max(0.0, 1 - threads * _TURN_S / seconds) if seconds > 0 else 0.0
 
 
 def _threads(output: CheckedBenchmark) -> Iterator[str]:
-    """micros/op is the time of one thread, and the rate is that of all threads."""
+    """Check the number of threads: micros/op is the time of one thread, and the rate is that of all threads."""
     micros = output.cell("micros")
     if micros is None:
         return
@@ -183,8 +188,8 @@ def _whole_histograms(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _edges(output: CheckedBenchmark) -> Iterator[str]:
-    """`HistogramBucketMapper`: each limit is 1.5 times the previous, truncated to two digits. Older limits
-    are closer."""
+    """Check the limits of buckets (`HistogramBucketMapper`): each is 1.5 times the previous one, truncated to two
+    digits. Versions before 5 have closer limits and are not checked."""
     if output.text.version and int(output.text.version.partition(".")[0][:4]) < _FIRST_WITH_LIMITS:
         return
     for block in output.blocks:
@@ -209,7 +214,7 @@ _FIRST_WITH_LIMITS = 5
 
 
 def _shares(output: CheckedBenchmark) -> Iterator[str]:
-    """Each bucket has its share, and the cumulative share up to it."""
+    """Check the two shares beside each bucket: its own, and the cumulative one up to it."""
     for block in output.blocks:
         below = 0
         for count, own, upto in block.shares:
@@ -221,7 +226,8 @@ def _shares(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _percentiles(output: CheckedBenchmark) -> Iterator[str]:
-    """Percentiles are interpolated in the buckets, between minimum and maximum (`HistogramStat::Percentile`)."""
+    """Check percentiles: they are interpolated in the buckets, between minimum and
+    maximum (`HistogramStat::Percentile`)."""
     for block in output.blocks:
         if not block.whole or not block.histogram.buckets:
             continue
@@ -247,7 +253,8 @@ def _ends(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _spread(output: CheckedBenchmark) -> Iterator[str]:
-    """`HistogramStat::StandardDeviation` is that of the latencies; of buckets that count while they are read, nan."""
+    """Check that the latencies can have the standard deviation. It is nan, and not checked, when RocksDB printed the
+    buckets while it still counted."""
     for block in output.blocks:
         said = parse_printed(block.deviation)
         if said is not None and block.whole and block.count:
@@ -262,7 +269,7 @@ def _spread(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _counts(output: CheckedBenchmark) -> Iterator[str]:
-    """Each operation is one latency. A batch of writes or reads is one for the whole batch."""
+    """Check that each operation has one latency. A batch of writes or reads has one for the whole batch."""
     done, timed = output.headline.operations, sum(block.count for block in output.blocks)
     if done is None or not output.blocks or not timed:
         return
@@ -273,11 +280,11 @@ def _counts(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _busy(output: CheckedBenchmark) -> Iterator[str]:
-    """micros/op is the threads' time for each operation, and its histograms fill that time.
+    """Check that the latencies fill the time that micros/op gives each operation, and no more.
 
     A thread's first operation is timed from when the thread was made (`Stats::Start` takes the old `start_`), so each
-    thread may have up to one latency more than its time. Batches are one latency; without the number of operations,
-    their size is unknown.
+    thread may have up to one latency more than its time. A batch is one latency. Its size is unknown when the number of
+    operations is not printed.
     """
     micros = output.cell("micros")
     timed = sum(block.count for block in output.blocks)
@@ -298,7 +305,7 @@ def _busy(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _data(output: CheckedBenchmark) -> Iterator[str]:
-    """RawSize is `Entries` keys and values, in MB of 2^20 bytes."""
+    """Check that RawSize is the size of `Entries` keys and values, in MB of 2^20 bytes."""
     entries, raw, size = output.head("Entries"), output.head("RawSize"), output.size()
     if entries is None or raw is None or size is None:
         return
@@ -311,7 +318,8 @@ _AFTER = re.compile(r"bytes each \((\d+) bytes after compression\)")
 
 
 def _whole_sizes(output: CheckedBenchmark) -> Iterator[str]:
-    """The sizes before all results are whole numbers of bytes, and that of a value stands there twice."""
+    """Check that the sizes at the top are whole numbers, and that the size of a value is also given
+    after compression."""
     for name, (text, rest) in output.text.head.items():
         size = f"{text} {rest}"
         if name == "Values" and rest.startswith("bytes each") and not _AFTER.fullmatch(rest):
@@ -321,7 +329,7 @@ def _whole_sizes(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _compressed(output: CheckedBenchmark) -> Iterator[str]:
-    """FileSize is `Entries` keys and values as they are after compression, in MB of 2^20 bytes."""
+    """Check that FileSize is the size of `Entries` keys and compressed values, in MB of 2^20 bytes."""
     entries, size, keys = output.head("Entries"), output.head("FileSize"), output.head("Keys")
     after = _AFTER.match(output.text.head.get("Values", ("", ""))[1])
     if entries is None or size is None or keys is None or after is None or output.size() is None:
@@ -333,7 +341,7 @@ def _compressed(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _written(output: CheckedBenchmark) -> Iterator[str]:
-    """The bytes a second of writes are the rate times the size of a key and a value."""
+    """Check that the bytes written a second are the rate times the size of a key and a value."""
     mb, size = output.cell("mb_per_s"), output.size()
     keys = output.text.head.get("Keys", ("", ""))[1]
     stamped = "(+" in keys and "(+ 0 bytes" not in keys
@@ -346,9 +354,10 @@ def _written(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _read(output: CheckedBenchmark) -> Iterator[str]:
-    """The bytes a second of reads are those of the keys that were found, with their values.
+    """Check that the bytes read a second are the rate times the share of keys found times the size of a key and
+    a value.
 
-    The share that was found is known of one thread, so that of all may be off by chance.
+    Only one thread prints the share that it found, so the share of all threads may differ by chance.
     """
     mb, size, found = output.cell("mb_per_s"), output.size(), output.headline.found
     if mb is None or size is None or found is None or output.headline.name not in _READS:
@@ -367,7 +376,7 @@ def _read(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _found(output: CheckedBenchmark) -> Iterator[str]:
-    """A thread finds at most what it asked for, and asks for at most the operations of all."""
+    """Check that a thread found no more keys than it asked for, and asked for no more than all threads did."""
     if output.headline.found is None:
         return
     hits, asked = output.headline.found
@@ -381,7 +390,8 @@ def _found(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _looked_up(output: CheckedBenchmark) -> Iterator[str]:
-    """What is looked up is timed as a read: the background writer of readwhilewriting has no histogram."""
+    """Check that benchmarks that look keys up time only reads: the background writer of readwhilewriting has
+    no histogram."""
     others = [block.operation for block in output.blocks if block.operation != "read"]
     if output.headline.name in _READS and others:
         yield f"{output.headline.name} reads, and has a histogram of the operation {others[0]}"

@@ -60,9 +60,9 @@ _LINE = re.compile(r"\s*(\d{9,11})\s+(rocksdb\.[\w.]+)\s+(\d{1,19})\s*\Z")
 _KEPT_BYTES = 256 << 20
 """How much RocksDB may keep: about five hours of seconds. It drops the oldest first, which the coverage then shows."""
 PRINTED_BYTES = 1 << 30
-"""More than db_bench can print of this."""
+"""A limit on the printed history, in bytes. db_bench prints less."""
 _COUNTERS_ALONE = 1
-"""`kExceptHistogramOrTimers` of RocksDB's StatsLevel: it reads no clock."""
+"""`kExceptHistogramOrTimers` of RocksDB's StatsLevel: counters only, so that RocksDB reads no clock for them."""
 
 _HITS, _MISSES = "rocksdb.block.cache.hit", "rocksdb.block.cache.miss"
 _WRITTEN, _STALL = "rocksdb.bytes.written", "rocksdb.stall.micros"
@@ -81,17 +81,17 @@ _RATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "database.cache_misses": ("1/s", (_MISSES,)),
     "database.bloom_useful": ("1/s", ("rocksdb.bloom.filter.useful",)),
 }
-"""The measures that are rates, their units, and the counters whose sum each is."""
+"""Each measure that is a rate, with its unit and the counters that it sums."""
 
 COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values() for name in names)})
-"""The counters that measures are made of."""
+"""The counters that measures are computed from."""
 
 
 @dataclass(frozen=True)
 class CounterSlice:
-    """How much counters grew in one interval, which ended at `ended` (epoch seconds, by the host's clock).
+    """How much counters grew in one interval that ended at `ended` (epoch seconds, by the host's clock).
 
-    db_bench prints the second alone: on average, an interval ends in the middle of it.
+    db_bench prints whole seconds, so `ended` is the middle of the one that it prints.
     """
 
     ended: float
@@ -99,7 +99,7 @@ class CounterSlice:
 
 
 def statistics_flags(every_s: float, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the flags that make RocksDB keep its counters. `given` are existing flags, whose statistics stay."""
+    """Return the flags that make RocksDB keep its counters. Statistics that the `given` flags turn on stay on."""
     level = {} if given.get("statistics") == "1" or "stats_level" in given else {"stats_level": str(_COUNTERS_ALONE)}
     return {
         "statistics": "1",
@@ -116,7 +116,7 @@ def is_line(line: str) -> bool:
 
 
 def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
-    """Return the history's counters that measures are made of, in order of time."""
+    """Return the counters in the history that measures are computed from, by interval, in order of time."""
     found: dict[int, dict[str, int]] = {}
     for line in lines:
         if line.startswith(" ") and "rocksdb." in line and (match := _LINE.match(line)) and match[2] in COUNTERS:
@@ -127,8 +127,8 @@ def read_slices(lines: Iterable[str]) -> tuple[CounterSlice, ...]:
 def make_samples(
     found: Sequence[CounterSlice], every_s: float, node: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return rates for each interval inside the window, and one ratio each for all of them. Missing counters
-    give none."""
+    """Return the rates in each interval of the window, and each ratio once for all intervals together. A measure whose
+    counters are missing is left out."""
     inside = list(_inside(found, every_s, window))
     if not inside:
         return ()
@@ -151,7 +151,7 @@ def make_samples(
 
 
 def _inside(found: Sequence[CounterSlice], every_s: float, window: tuple[float, float]) -> Iterator[CounterSlice]:
-    """Yield those inside the window, as far as that is known."""
+    """Yield the intervals inside the window. Their ends are known to half a second."""
     for each in found:
         if each.ended - every_s >= window[0] - 0.5 and each.ended <= window[1] + 0.5:
             yield each
@@ -160,7 +160,7 @@ def _inside(found: Sequence[CounterSlice], every_s: float, window: tuple[float, 
 def _seconds(ended: Sequence[float], every_s: float) -> float:
     """Return the length of an interval in seconds. On a busy host it is a little longer than asked for.
 
-    Ends are known in whole seconds, so the length follows from many of them.
+    Ends are known only in whole seconds, so the length is the mean over all intervals.
     """
     if len(ended) < 2:
         return every_s
@@ -181,7 +181,7 @@ def _ratios(inside: Sequence[CounterSlice], seconds: float) -> Iterator[tuple[st
 
 
 def _total(inside: Sequence[CounterSlice], name: str) -> int | None:
-    """Sum one counter; None when an interval lacks it."""
+    """Return the sum of a counter over all intervals; None when one interval lacks it."""
     counts = [each.grew[name] for each in inside if name in each.grew]
     return sum(counts) if len(counts) == len(inside) else None
 
@@ -232,7 +232,7 @@ _ASSERTIONS = "Assertions are enabled; benchmarks unnecessarily slow"
 class Headline:
     """One benchmark's result. `seconds` and `operations` are None up to RocksDB 7.2.
 
-    `found` are the keys that one thread found and asked for, None when it looked nothing up. `cells` are the
+    `found` is how many keys one thread found and how many it asked for; None when it looked nothing up. `cells` are the
     numbers as printed, by the names in the patterns, with `mb_per_s` if it was printed.
     """
 
@@ -246,10 +246,10 @@ class Headline:
 
 @dataclass(frozen=True)
 class HistogramBlock:
-    """One `Microseconds per <operation>:` histogram; times in seconds. `whole`: no part of it is missing.
+    """One `Microseconds per <operation>:` histogram; times in seconds. `whole` is false when a part of it is missing.
 
-    `median`, `percentiles` and `deviation` are in microseconds as printed. `shares` are printed beside each bucket's
-    count: its share and the cumulative share, in per cent.
+    `median`, `percentiles` and `deviation` are in microseconds as printed. `shares` has each bucket's count, its share
+    and the cumulative share, in per cent as printed.
     """
 
     operation: str
@@ -277,7 +277,7 @@ class HistogramBlock:
 
 @dataclass(frozen=True)
 class Status:
-    """A thread's status line: `count` operations in the `seconds` since it began; `clock` is the host's wall clock."""
+    """A thread's status line: a `count` of operations in `seconds`. `clock` is the host's wall clock."""
 
     clock: datetime
     thread: int
@@ -327,10 +327,10 @@ class DbBenchOutput:
     head: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """The lines that describe the data before any result: `Keys`, `Entries` and so on, each a number and its suffix."""
     oddities: tuple[str, ...] = ()
-    """Lines that begin like a result or a histogram, but can't be read. db_bench prints none of these."""
+    """Lines that begin like a result or a histogram, but can't be read. db_bench itself prints no such lines."""
     written: tuple[int, int] | None = None
-    """The least and the most keys that the process can have written, by RocksDB's own count. It is exact below 10,000,
-    and cut to whole thousands or millions from there on."""
+    """The least and the most keys that the process can have written, by RocksDB's own count. The count is exact below
+    10,000, and cut to whole thousands or millions above."""
 
     def headline(self, benchmark: str) -> Headline | None:
         return next((headline for headline in self.headlines if headline.name == benchmark), None)
@@ -360,7 +360,7 @@ def _status(match: re.Match[str]) -> Status:
 
 
 class _Blocks:
-    """Parses histogram blocks, line by line."""
+    """A parser of histogram blocks, line by line."""
 
     def __init__(self) -> None:
         self._done: list[HistogramBlock] = []
@@ -480,11 +480,11 @@ class _Found:
             )
 
     def note_table(self, _: re.Match[str]) -> None:
-        """A table of RocksDB's may have histograms of its own."""
+        """End the current block: a table of RocksDB's own statistics follows, which may have histograms of its own."""
         self.blocks.finish()
 
     def note_keys(self, match: re.Match[str]) -> None:
-        """Add up the bounds of the keys written, with those of other databases of the process."""
+        """Add the bounds of the keys written to one database to those of the others in the process."""
         (low, high), unit = self.written or (0, 0), _UNITS[match[2]]
         least = int(match[1]) * unit
         self.written = low + least, high + least + unit - 1

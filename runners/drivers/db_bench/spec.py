@@ -1,5 +1,3 @@
-"""db_bench: RocksDB's own benchmarks, and what it can do."""
-
 from benchbrief.compiler.extensions import Attribute, Flags, Key, MeasuredAnew, Number, ToolSpec, WorkloadSpec
 from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN, OURS, RESERVED, TYPES
 

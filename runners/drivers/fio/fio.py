@@ -201,7 +201,7 @@ def _operation(name: str, parts: Sequence[Direction]) -> Operation:
 
 
 def describe(*, offered: bool) -> dict[str, Message]:
-    """Say what fio's numbers count."""
+    """Return the disclosure of what fio's numbers count: latencies, loop and percentiles."""
     return {
         "latency": say_fio.fio_submitted() if offered else say_fio.fio_completion(),
         "loop": say.loop_open() if offered else say.loop_closed(),
@@ -210,7 +210,7 @@ def describe(*, offered: bool) -> dict[str, Message]:
 
 
 def describe_own(found: FioOutput) -> tuple[tuple[Message, ...], dict[str, str]]:
-    """Return warnings, and what fio says of its own steady state and latency target."""
+    """Return warnings, and what fio reports on its own steady state and latency target."""
     warnings: list[Message] = []
     properties: dict[str, str] = {}
     first = found.jobs[0]
@@ -250,7 +250,8 @@ def _problems(output: JobOutput, found: FioOutput) -> list[str]:
 
 
 def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
-    """Yield what shows that the output is of another cell."""
+    """Yield how the output differs from what the cell asked for: jobs, pattern, block size, depth, engine,
+    direct I/O."""
     if len(found.jobs) != context.threads:
         yield f"it has {len(found.jobs)} jobs, and the cell has {context.threads} threads"
     asked = _global_flags(context, context.endpoint.path or "-")
@@ -321,7 +322,10 @@ def _global_flags(context: CellContext, filename: str = "") -> dict[str, str]:
 
 
 def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
-    """Yield what is each job's own: its part of the storage where that is read in order, and of an offered load."""
+    """Yield each job's own options: its name, its part of the storage, and its share of an offered load.
+
+    Jobs divide the storage among them when they read or write in order. Otherwise each uses all of it.
+    """
     size, block, jobs = _extent(context), int(float(context.workload.properties["block_size"])), context.threads
     part = size // jobs // block * block if context.workload.benchmark in _ORDERED else size // block * block
     if not part:
@@ -339,9 +343,9 @@ def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
 
 
 def _rates(context: CellContext, number: int) -> tuple[int, ...]:
-    """Return the I/Os a second that a job is to do, for reads and for writes. Raises RunnerError below one a second.
+    """Return the reads and writes that one job is to do a second. Raises PlanRefused when a rate is below one a second.
 
-    fio takes whole numbers, and 0 for no limit. The parts of all jobs add up to the whole.
+    fio takes whole numbers, and 0 for no limit. The rates of all jobs add up to the offered load.
     """
     whole, jobs = round(context.target or 0.0), context.threads
     reads = round(whole * _read_percent(context) / 100) if "read" in context.workload.properties else None

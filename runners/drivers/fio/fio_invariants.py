@@ -1,7 +1,7 @@
-"""What fio's numbers must agree on.
+"""The rules that fio's output must keep.
 
-The rules follow its source (`stat.c`, `io_u.c`). With a ramp, I/Os in flight when it ends are counted on one side of it
-as submitted, and on the other as completed: these counts may be apart by the queue depth.
+They follow its source (`stat.c`, `io_u.c`). An I/O in flight when a ramp ends may be counted as submitted but not as
+completed, or the other way round: these counts may differ by the queue depth.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from benchbrief.runners.drivers.output_invariants import Invariant
 _UNIT_S = 1e-9
 _MOST_CPU = 110.0
 _OFF = 1e-4
-"""Of fio's rates, whose time it has in microseconds and prints in milliseconds."""
+"""The relative error of fio's rates: it computes them from microseconds, and prints milliseconds."""
 
 
 @dataclass(frozen=True)
 class One:
-    """A job in one direction. `block_size` is None where it is not the same for all its I/Os; `limit` is how many of
-    them a second all jobs were to do together."""
+    """A job in one direction. `block_size` is None when its I/Os have several sizes. `limit` is the I/Os a second that
+    all jobs together were limited to."""
 
     job: str
     name: str
@@ -47,7 +47,8 @@ class One:
 
 
 def find_problems(output: FioOutput) -> list[str]:
-    """Return the contradictions in an output, each with the values that disagree. Raises NotFio for odd bins."""
+    """Return the contradictions in an output, each with the values that disagree. Raises NotFio for a bin that fio does
+    not have."""
     return [*_odd_times(output), *(each for one in _each(output) for each in rule.find_broken(TABLE, one))]
 
 
@@ -67,7 +68,7 @@ def _each(output: FioOutput) -> Iterator[One]:
 
 
 def lanes(output: FioOutput, job: FioJob) -> int:
-    """Return how many jobs of fio one of its JSON stands for: with `group_reporting`, those of all sections.
+    """Return how many jobs of fio one JSON entry stands for: with `group_reporting`, all jobs of a group.
 
     fio prints the options of one section alone, and `group_reporting` only where it has a value. But it adds up the
     times of all jobs that it reports together.
@@ -77,34 +78,35 @@ def lanes(output: FioOutput, job: FioJob) -> int:
 
 
 def own_lanes(output: FioOutput, job: FioJob) -> int:
-    """Return how many jobs the section has whose options are printed, as far as one entry stands for them."""
+    """Return the `numjobs` of the section whose options are printed; 1 when each of its jobs has an entry of
+    its own."""
     alike = sum((each.name, each.groupid) == (job.name, job.groupid) for each in output.jobs)
     return max(1, number_of(output.option(job, "numjobs", "1")) or 1) if alike == 1 else 1
 
 
 def rate_limit(output: FioOutput, job: FioJob, direction: str) -> int | None:
-    """Return the I/Os a second to which each job of a section was limited in a direction; None for no limit.
+    """Return the I/Os a second that each job of a section was limited to in a direction; None for no limit.
 
-    One rate is for all directions. Of several, an empty one is no limit, and the last holds for the directions after
-    it (HOWTO, "I/O rate").
+    A single rate is for all directions. In a list, an empty rate is no limit, and the last one also holds for the
+    directions after it (HOWTO, "I/O rate").
     """
     rates = output.option(job, "rate_iops").split(",")
     return number_of(rates[min(DIRECTIONS.index(direction), len(rates) - 1)]) or None
 
 
 def _times(job: FioJob) -> float | None:
-    """Return how often the time of all jobs holds that of the longest one; None where fio does not print it."""
+    """Return the time of all jobs together, divided by the longest one's; None when fio does not print it."""
     longest = max((each.runtime_ms for each in job.directions.values()), default=0)
     return job.runtime_ms / longest if job.runtime_ms and longest else None
 
 
 def _is_near(times: float, jobs: int) -> bool:
-    """Return whether this number of jobs can have run. Some may end early, and none runs longer than the longest."""
+    """Return whether `jobs` jobs can have run for `times` times as long as the longest one. Some may end early."""
     return times < jobs + 0.1
 
 
 def _odd_times(output: FioOutput) -> Iterator[str]:
-    """Yield where the number of jobs is not known: sections of one group that ran for different times."""
+    """Yield the entries whose number of jobs can't be known: a group's sections ran for different times."""
     for job in output.jobs:
         said, times = own_lanes(output, job), _times(job)
         if times is not None and not _is_near(times, said) and abs(times - round(times)) > 0.1:
@@ -114,7 +116,7 @@ def _odd_times(output: FioOutput) -> Iterator[str]:
 
 
 def number_of(text: str) -> int | None:
-    """Read a number with fio's suffix, such as `4k`, in powers of 1024. None for anything else."""
+    """Return a number with fio's suffix, such as `4k`, in powers of 1024; None for anything else."""
     digits, suffix = (text[:-1], text[-1].lower()) if text[-1:].isalpha() else (text, "")
     if not digits.isdecimal() or len(digits) > 15 or suffix not in ("", "k", "m", "g", "t"):
         return None
@@ -164,8 +166,8 @@ def _ends(one: One) -> Iterator[str]:
 
 
 def _submission(one: One) -> Iterator[str]:
-    """A latency is the time to submit an I/O and the time to its completion. Of those in flight when a ramp ends, fio
-    counts only one of these."""
+    """Check that submission and completion latency add up to the whole latency. Of an I/O in flight when a ramp ends,
+    fio counts only one of the two."""
     slat, clat, lat = one.found.slat_ns, one.found.clat_ns, one.found.lat_ns
     for name, latency in (("slat", slat), ("lat", lat)):
         if latency and latency.count and not latency.low - 1 <= latency.mean <= latency.high + 1:
@@ -184,7 +186,7 @@ def _submission(one: One) -> Iterator[str]:
 
 
 def _processors(one: One) -> Iterator[str]:
-    """A job is one thread or process, and its times are those of the clock's ticks."""
+    """Check that a job, which is one thread or process, used at most one processor, give or take some clock ticks."""
     if one.cpu is not None and one.cpu > _MOST_CPU:
         yield f"job {one.job} used {rule.format_number(one.cpu)} % of one processor"
 
@@ -202,7 +204,7 @@ def _percentiles(one: One) -> Iterator[str]:
 
 
 def _busy(one: One) -> Iterator[str]:
-    """A job's latencies follow each other in as many lanes as it has I/Os in flight."""
+    """Check that the latencies fit into the run: a job has as many I/Os in flight as its depth, one after the other."""
     latency = one.found.lat_ns
     held, lanes = (
         latency.mean / NS_PER_S * latency.count,
@@ -213,7 +215,7 @@ def _busy(one: One) -> Iterator[str]:
 
 
 def _within_limit(one: One) -> Iterator[str]:
-    """A job that is behind may catch up, but is never ahead of its limit for long."""
+    """Check that a job kept to its limit. One that is behind may catch up, but it is never ahead for long."""
     seconds = one.found.runtime_ms / 1000
     due = (one.limit or 0) * seconds
     if due and one.found.total_ios > 1.25 * due + 5 * due**0.5 + one.depth:

@@ -41,7 +41,7 @@ say_fio: FioMessages = speaker(FioMessages)
 NS_PER_S = 1_000_000_000
 DIRECTIONS = ("read", "write", "trim")
 BUCKETS_END_NS = 1 << 34
-"""All longer latencies are in the last bucket."""
+"""The end of the last bucket but one. All longer latencies are in the last bucket."""
 
 _MOST_BYTES = 256 << 20
 _EXACT = 128
@@ -53,7 +53,7 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 _MORE_JSON = re.compile(r"[^\S\n]*\S|\s*[]{}\[,\"]")
-"""What can't follow the JSON: something on its last line, or more of it."""
+"""Text that can't follow the JSON: more on its last line, or more JSON."""
 _BEFORE_BINS = re.compile(r"fio-[12]\.")
 
 
@@ -81,7 +81,7 @@ class FioLatencies(_Part):
 
 
 class Direction(_Part):
-    """What a job did in one direction. `total_ios` are those it submitted, `clat_ns.count` those that completed."""
+    """What a job did in one direction. `total_ios` counts submitted I/Os, `clat_ns.count` completed ones."""
 
     io_bytes: Count
     bw_bytes: Count
@@ -115,11 +115,11 @@ class FioJob(_Part):
     steadystate: SteadyState | None = None
     latency_depth: Count = 0
     runtime_ms: Annotated[Count | None, Field(alias="job_runtime")] = None
-    """The time of all jobs of fio that this entry stands for, added up."""
+    """The times of all the jobs of fio in this entry, added up."""
 
     @property
     def directions(self) -> Mapping[str, Direction]:
-        """Those in which it did something."""
+        """The directions in which the job did I/O."""
         every = {"read": self.read, "write": self.write, "trim": self.trim}
         return {name: each for name, each in every.items() if each.total_ios or each.clat_ns.count}
 
@@ -202,7 +202,7 @@ def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
 
 
 def merge_jobs(each: Iterable[FioLatencies]) -> Histogram:
-    """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio as `read_bins` does."""
+    """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio for a bin that fio does not have."""
     counts: Counter[tuple[int, int]] = Counter()
     for one in (found for latencies in each for found in read_bins(latencies)):
         counts[one.lo, one.hi] += one.count
@@ -210,9 +210,9 @@ def merge_jobs(each: Iterable[FioLatencies]) -> Histogram:
 
 
 def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...]:
-    """Add the logs of all jobs to operations by second. Leaves out odd lines, and a last part of a second.
+    """Return the operations of all jobs by second, from their logs. Odd lines and a last part of a second are left out.
 
-    fio does not write the last second of a job that ended a little before it was over. Then it is left out for all.
+    fio does not log the last second of a job that ended a little early. That second is then left out for all jobs.
     """
     logs = [_counts_by_second(path) for path in paths]
     whole = math.floor(seconds + 0.05)
@@ -223,7 +223,7 @@ def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...
 
 
 def _counts_by_second(path: Path) -> dict[int, int]:
-    """The I/Os of one job in both directions, by the second that they end."""
+    """Return the I/Os of one job in both directions, by the second at whose end fio logged them."""
     found: dict[int, int] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:

@@ -1,5 +1,3 @@
-"""fio: its patterns, and what it can do."""
-
 from benchbrief.compiler.extensions import (
     Attribute,
     Flag,

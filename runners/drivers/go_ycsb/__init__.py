@@ -1,1 +1,1 @@
-"""go-ycsb."""
+"""go-ycsb, YCSB's workloads in Go."""

@@ -39,7 +39,7 @@ from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
 from benchbrief.runners.seams import Interim, Requirement
 
 _INTERRUPTED = 124
-"""The exit code of `timeout` when the time was over."""
+"""The exit code of `timeout` when it had to end the command."""
 _SHORT_S = 1.0
 _DATABASE = "ycsb"
 
@@ -169,7 +169,7 @@ class GoYcsb:
 
 
 def _loadable(context: CellContext) -> int:
-    """Return the records that a load inserts: each thread has records // threads, and the rest is dropped."""
+    """Return how many records a load inserts: each thread inserts records // threads, and the rest is dropped."""
     return properties.count_own_records(context) // context.threads * context.threads
 
 
@@ -188,7 +188,7 @@ def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
 
 
 def _file(context: CellContext, own: Mapping[str, str] = MappingProxyType({})) -> JobFile:
-    """Return the property file. Raises RunnerError for a URI with another database than the one go-ycsb always uses."""
+    """Return the property file. Raises PlanRefused when the URI names a database other than go-ycsb's own."""
     uri = context.endpoint.uri
     if uri is not None:
         database = urlsplit(uri.value).path.strip("/")
@@ -220,12 +220,12 @@ def _rmw(rows: Mapping[str, text.GoYcsbRow]) -> int:
 
 
 def read_transactions(rows: Mapping[str, text.GoYcsbRow]) -> int:
-    """Return the operations done. A read-modify-write is one, although READ and UPDATE count it again."""
+    """Return how many operations were done. A read-modify-write is one, although READ and UPDATE count it again."""
     return rows["TOTAL"].count - _rmw(rows)
 
 
 def read_operations(rows: Mapping[str, text.GoYcsbRow], failed: dict[str, int]) -> list[Operation]:
-    """Return the operations of the final rows. `failed` are the counts of the rows of failures, by their names."""
+    """Return the operations of the final rows. `failed` has the counts of the rows of failures, by row name."""
     done = []
     for name, operation in text.OPERATIONS.items():
         row = rows.get(name)
@@ -250,7 +250,7 @@ def read_operations(rows: Mapping[str, text.GoYcsbRow], failed: dict[str, int]) 
 
 
 def read_intervals(found: text.GoYcsbOutput, seconds: float) -> tuple[Interval, ...]:
-    """Return the differences of the cumulative rows, with the times of the TOTAL rows."""
+    """Return the operations between successive cumulative rows, at the times of the TOTAL rows."""
     points = [(0.0, 0)]
     for rows in (*found.interim, found.final):
         if "TOTAL" in rows and points[-1][0] + 0.5 < rows["TOTAL"].seconds <= seconds:

@@ -1,4 +1,4 @@
-"""What go-ycsb's rows must agree on. The rules follow its source (pkg/measurement of pingcap/go-ycsb)."""
+"""The rules that go-ycsb's output must keep. They follow its source (pkg/measurement of pingcap/go-ycsb)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _PROPORTIONS = {
     _RMW: "readmodifywriteproportion",
 }
 PHASES = {"command": {"load": "load", "run": "run"}, "dotransactions": {"false": "load", "true": "run"}}
-"""Which phase it ran, by the values of its properties: older versions print `dotransactions` alone."""
+"""The phase that was run, by property and value. Older versions print `dotransactions` alone."""
 _START_S = 5.0
-"""How long a run may take, in seconds, beside its operations: for connecting, and for ending."""
+"""How long a run may take beside its operations, in seconds: for connecting and for ending."""
 
 
 @dataclass(frozen=True)
 class CheckedGoYcsb:
-    """An output and its setting. `threads` is None when unknown."""
+    """An output with the number of threads behind it; None when unknown."""
 
     text: GoYcsbOutput
     threads: int | None = None
@@ -107,7 +107,8 @@ def _rates(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _total(output: CheckedGoYcsb) -> Iterator[str]:
-    """TOTAL holds each successful operation, and a read-modify-write only by its two halves."""
+    """Check that TOTAL counts each successful operation. It counts a read-modify-write only by its read and
+    its update."""
     rows = output.text.final
     total = rows.get(_TOTAL)
     halves = {name: row for name, row in rows.items() if name not in (_TOTAL, _RMW) and not name.endswith(_FAILED)}
@@ -134,27 +135,27 @@ def _total(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _ranks(percent: float, count: int) -> tuple[int, int]:
-    """Return the rank of a percentile among `count` latencies. HdrHistogram rounds it, and later versions round
-    it up."""
+    """Return the two possible ranks of a percentile among `count` latencies. HdrHistogram rounds the rank, and later
+    versions round it up."""
     exact = percent / 100 * count
     return max(1, math.floor(exact + 0.5)), max(1, math.ceil(exact))
 
 
 def _least_below(row: GoYcsbRow, value: float) -> int:
-    """Return the least number of the row's operations below a latency, by the percentiles below it."""
+    """Return the least number of the row's operations that were faster than `value`, by its percentiles."""
     return max((min(_ranks(p, row.count)) for p, v in row.printed if v < value - 1e-9), default=0)
 
 
 def _most_upto(row: GoYcsbRow, value: float) -> int:
-    """Return the largest number of the row's operations up to a latency, by the percentiles above it."""
+    """Return the largest number of the row's operations that took `value` at most, by its percentiles."""
     if value >= row.max_s - 1e-9:
         return row.count
     return min((max(_ranks(p, row.count)) - 1 for p, v in row.printed if v > value + 1e-9), default=row.count - 1)
 
 
 def _shares(output: CheckedGoYcsb) -> Iterator[str]:
-    """Only the requested operations are done, in their shares except for chance: `readproportion = 0.5` and
-    the like."""
+    """Check that only the requested operations were done, in the requested shares (such as `readproportion = 0.5`),
+    apart from chance."""
     text = output.text
     shares = {name: parse_printed(text.properties.get(key, "")) for name, key in _PROPORTIONS.items()}
     rows = {name: row.count for name, row in text.final.items()}
@@ -173,7 +174,7 @@ def _shares(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _read_modify_write(output: CheckedGoYcsb) -> Iterator[str]:
-    """A read-modify-write takes as long as a read and an update, one after the other."""
+    """Check that a read-modify-write took as long as a read and an update, one after the other."""
     rows = output.text.final
     again = rows.get(_RMW)
     if again is None:
@@ -210,7 +211,7 @@ def _cumulative(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _finished(output: CheckedGoYcsb) -> Iterator[str]:
-    """The last row's time is that of the run, without its warm-up."""
+    """Check that the longest row lasted as long as the run without its warm-up."""
     took = output.text.finished_s
     rows = {name: _cell(row, "Takes(s)") for name, row in output.text.final.items()}
     if took is None or not rows:
@@ -227,7 +228,8 @@ def _finished(output: CheckedGoYcsb) -> Iterator[str]:
 
 
 def _in_time(output: CheckedGoYcsb) -> Iterator[str]:
-    """A row's time begins when its first operation has ended."""
+    """Check that the operations fit into the time of the run and its threads. A row's time begins when its first
+    operation has ended."""
     for name, row in output.rows():
         if output.text.finished_s is not None:
             yield from rule.check_run_length(_latencies(name, row), output.text.finished_s, 0.1)

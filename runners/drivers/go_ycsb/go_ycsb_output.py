@@ -47,7 +47,7 @@ _COLUMNS = ("Takes(s)", "Count", "OPS", "Avg(us)", "Min(us)", "Max(us)", "99th(u
 _FINISHED = re.compile(r"\s*Run finished, takes ((?:[\d.]+[a-zµ]+)+)\s*")
 _TIME = re.compile(r"([\d.]{1,20})([a-zµ]+)")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-"""The units of Go's durations: 8m59.035740975s."""
+"""The units in Go's durations, such as 8m59.035740975s, in seconds."""
 _PROPERTY = re.compile(r'\s*"([\w.]+)"="([^"]*)"')
 
 
@@ -55,7 +55,7 @@ FIGURES = (
     r"[A-Z_]{1,40} +- Takes[(]s[)]: [0-9.]{1,24}(, [A-Za-z0-9.() ]{1,20}: -?[0-9.]{1,24})+",
     r"Run finished, takes [0-9.a-z]{1,40}",
 )
-"""The lines that are read: see `tasks.Job.figures`."""
+"""Patterns of the lines that are read: see `tasks.Job.figures`."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class GoYcsbRow:
 
 @dataclass(frozen=True)
 class GoYcsbOutput:
-    """The parsed output. `final` is empty when the run did not end normally. `interim` are the earlier blocks,
+    """The parsed output. `final` is empty when the run did not end normally. `interim` has the earlier blocks of rows,
     in order.
 
     `finished_s` is how long the run took, with its warm-up; None when not printed. `oddities` say which rows appear
-    twice or can't be read: go-ycsb prints none of these.
+    twice or can't be read. go-ycsb itself prints no such rows.
     """
 
     final: Mapping[str, GoYcsbRow]
@@ -155,7 +155,7 @@ def interim(stdout: str) -> Interim | None:
 
 
 def _row(text: str) -> GoYcsbRow | None:
-    """Parse a row. None for a half-written row, and for a number or a column that go-ycsb does not write."""
+    """Parse a row; None for a half-written one, or one with a number or column that go-ycsb does not write."""
     pairs = [_CELL.fullmatch(part) for part in text.split(",")]
     printed_cells = {match[1]: match[2] for match in pairs if match}
     known = all(column in _COLUMNS or _PERCENTILE.fullmatch(column) for column in printed_cells)

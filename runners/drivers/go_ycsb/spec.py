@@ -1,5 +1,3 @@
-"""go-ycsb: the workloads of YCSB without a Java machine."""
-
 from benchbrief.compiler.extensions import MeasuredAnew, ToolSpec
 
 SPEC = ToolSpec(

@@ -67,14 +67,15 @@ _CHECK = read_script(__file__, "check.sh")
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
 _LOG_S = 1.5
-"""A log has a line for each second, so that the last success may be so much older than it says."""
+"""How much older the last success may be than a log says, in seconds: it has one line a second."""
 
 FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
-"""The lines that are read: see `tasks.Job.figures`."""
+"""Patterns of the lines that are read: see `tasks.Job.figures`."""
 
 
 class Openload:
-    """The driver of openload on a MongoDB server; on others, those below it. Implements `seams.Driver`."""
+    """The driver of openload on a MongoDB server, and the base of its drivers for other systems.
+    Implements `seams.Driver`."""
 
     name: ClassVar[str] = "openload"
     program: ClassVar[str] = "openload-mongodb"
@@ -82,10 +83,11 @@ class Openload:
         {"target", "record-count", "distribution", "arrivals", "rate", "steps", "warm-up", "duration", "workers"}
         | {"seed", "steady-within", "steady-from"}
     )
-    """The flags that a record must have as they were asked for: an output with others is of another cell."""
+    """The flags that identify the cell: the record must have them with the values that were asked for."""
     hint: ClassVar[str] = "build it again for this machine: `tools/setup.sh openload` in a checkout"
     oldest: ClassVar[str] = "1.4.0"
-    """The first version that takes turns with others across midnight, and says apart what it found and what helps."""
+    """The first version that takes turns with others across midnight, and records its findings apart from
+    its advice."""
 
     def target(self, context: CellContext) -> Flags:
         """Return the flags that name the target, as far as they are known when an output is read again."""
@@ -156,7 +158,8 @@ class Openload:
         )
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
-        """Raises BadOutput unless the record and the log prove the measurement, and openload stands by it."""
+        """Return the measurement. Raises BadOutput unless the record and the log prove it, and openload stands
+        by it."""
         recorded = self._record(output)
         run = without_unasked(recorded, context)
         refused = refusal_error(run, output, context)
@@ -206,7 +209,7 @@ class Openload:
         return inserted_key(number, None if ordered else "little", padding)
 
     def _record(self, output: JobOutput) -> OpenloadRun:
-        """Return the record of a run that was not cut by what is no matter of its load. Raises BadOutput."""
+        """Return the record of a run. Raises BadOutput for one that was interrupted, or whose server was gone."""
         require_exit(output, self.program, accepted=(0, _REFUSED, _GAVE_UP))
         try:
             run = read_run(output.directory)
@@ -218,13 +221,13 @@ class Openload:
 
 
 def _is_server_gone(run: OpenloadRun, output: JobOutput) -> bool:
-    """Return whether the run was cut because nothing succeeded any more. One that was cut because its queue was too
-    long to be done in time, while operations still succeeded, says something of the load."""
+    """Return whether the run was cut because nothing succeeded any more. A run that was cut while operations still
+    succeeded, since its queue was too long to be done in time, says something about the load."""
     return run.ended == "gave-up" and _silence_s(output) >= _give_up_s(run) - _LOG_S
 
 
 def _silence_s(output: JobOutput) -> float:
-    """Return for how long nothing had succeeded at the end of a log. Without a log that says otherwise, for ever."""
+    """Return for how many seconds nothing had succeeded at the end of the log; infinity when the log can't tell."""
     try:
         log = read_log(output.directory / LOG)
     except BadOpenloadLog:

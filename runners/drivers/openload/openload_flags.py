@@ -17,19 +17,19 @@ from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedS
 TOOL = "openload"
 TRACE_FILE = "trace.txt"
 URI = "OPENLOAD_URI"
-"""The variable of the environment that names the server, so that no argument shows a password."""
+"""The environment variable that names the server, so that no argument shows a password."""
 
 Flags = Mapping[str, object]
 
 _USUAL = frozenset({"p99"})
-"""Judged where a spec asks for no latency."""
+"""The latencies that openload judges when a spec asks for none."""
 _GIVE_UP_S, _QUEUE = 30.0, 10_000
-"""What openload takes by itself."""
+"""openload's defaults of `--give-up` and `--queue`."""
 _MOST_QUEUED = 1_000_000
-"""The waiting operations for which openload needs 24 MB."""
+"""The most operations that we let wait. openload needs 24 MB for them."""
 _APART = 1_000_000
-"""The distance of the seeds of load generators that send together. With one seed they would send in lockstep, and their
-arrivals together would be batches."""
+"""The difference between the seeds of load generators that send together. With one seed they would send in lockstep, so
+that their arrivals would come in batches."""
 _SHARES = {
     "read": "read",
     "update": "update",
@@ -40,7 +40,7 @@ _SHARES = {
 
 
 def load_flags(context: CellContext, target: Flags) -> list[str]:
-    """Return the arguments of a load. `target` are the flags that name it, and say how its records are laid out."""
+    """Return the arguments of a load. `target` has the flags that name the target and the layout of its records."""
     part = properties.load_part(context)
     flags = {
         **_records(context),
@@ -100,7 +100,7 @@ def environment(context: CellContext) -> Mapping[str, Secret]:
 
 
 def arrivals_of(context: CellContext) -> Arrivals | None:
-    """Return how an offered load is spaced; None in a closed loop."""
+    """Return how the operations of an offered load are spaced; None in a closed loop."""
     said = context.experiment.arrivals
     if context.cell.target is None and (said is None or said.kind == "closed"):
         return None
@@ -108,14 +108,14 @@ def arrivals_of(context: CellContext) -> Arrivals | None:
 
 
 def asked_latencies(context: CellContext) -> frozenset[str]:
-    """Return the latencies that the spec asks for at this cell, such as `p99 read`, or `p99` of all operations; else
-    the usual one."""
+    """Return the latencies that the spec asks for at this cell, such as `p99 read`, or `p99` for all operations.
+    Returns p99 alone when it asks for none."""
     return frozenset(AskedStatistics(context.plan).of(context.cell)) - {THROUGHPUT} or _USUAL
 
 
 def judged(context: CellContext) -> tuple[str, ...]:
-    """Return the statistics of these latencies: `mean`, percentiles such as `99.9` in rising order, and `max`.
-    openload judges each of them for every operation."""
+    """Return the latency statistics that the spec asks for: `mean`, percentiles such as `99.9` in rising order, and
+    `max`. openload judges each of them for every operation."""
     asked = {name.partition(" ")[0] for name in asked_latencies(context)}
     percentiles = sorted(float(name[1:]) for name in asked if name[:1] == "p")
     ends = [[name for name in (end,) if name in asked] for end in ("mean", "max")]
@@ -123,7 +123,7 @@ def judged(context: CellContext) -> tuple[str, ...]:
 
 
 def share_of_load(context: CellContext) -> float:
-    """Return this load generator's share of the threads, and so of rates that `arrivals` say."""
+    """Return this load generator's share of the threads, which is also its share of the rates in `arrivals`."""
     return context.threads / (context.cell.threads or context.threads)
 
 
@@ -164,8 +164,8 @@ def _until_steady(context: CellContext) -> dict[str, object]:
 
 
 def _outlasting_events(context: CellContext) -> dict[str, object]:
-    """Return what lets a run go on while an event stops the system, up to the end of the measurement: openload ends one
-    in which nothing succeeds for so long. What is due meanwhile waits in the queue, where the spec sets no bound."""
+    """Return the flags that let a run go on while an event stops the system: openload ends a run in which nothing
+    succeeds for long. Operations that are due meanwhile wait in the queue, unless the spec bounds it."""
     cell, arrivals = context.cell, arrivals_of(context)
     if not cell.events:
         return {}
@@ -178,7 +178,7 @@ def _outlasting_events(context: CellContext) -> dict[str, object]:
 
 
 def _bounds(context: CellContext) -> dict[str, object]:
-    """Return the bounds that the spec sets itself."""
+    """Return the bounds that the spec sets itself, by flag."""
     said = context.experiment.arrivals
     bounds = {"accept-stalls": said.stalls, "timeout": said.timeout_s, "give-up": said.give_up_s} if said else {}
     return {name: value for name, value in bounds.items() if value is not None}

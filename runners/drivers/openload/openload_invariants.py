@@ -1,4 +1,4 @@
-"""What openload's final record and its histogram log must agree on. The rules are those of `loadgen/README.md`."""
+"""The rules that openload's final record and its histogram log must keep, from `loadgen/README.md`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from benchbrief.runners.drivers.output_invariants import Invariant, PrintedLaten
 
 _SAME = 1e-9
 _US_PER_NS = 1e-3
-"""A microsecond's share of a nanosecond's count."""
+"""Microseconds in a nanosecond."""
 
 
 def find_steady_problems(run: OpenloadRun, log: Log) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _seconds(said: float | None) -> str:
 
 _US = 1e-6
 _STAMP_S = 0.0021
-"""How far rounded time stamps of slices that follow each other may be apart, in seconds."""
+"""How far apart the rounded time stamps of two successive slices may be, in seconds."""
 _DIGIT_S = 1e-9
 """The last digit of a printed latency: a nanosecond."""
 
@@ -146,7 +146,7 @@ class CheckedOpenload:
         yield from self.run.operations.items()
 
     def latencies(self) -> Iterator[tuple[str, str, Latency | None]]:
-        """Yield each operation's latencies: their name, the tag of their log, and the numbers."""
+        """Yield each operation's latencies: a name for messages, the tag in the log, and the recorded statistics."""
         for name, each in self.run.operations.items():
             yield f"intended latency of {name}", name, each.intended_us
             yield f"service latency of {name}", f"{name}{SERVICE}", each.service_us

@@ -32,11 +32,11 @@ _US = 1e-6
 
 @dataclass(frozen=True)
 class AskedLoad:
-    """What a run was asked for: its load, over all load generators, and how it is to be judged.
+    """What a run was asked for: the load of all load generators together, and how it is to be judged.
 
-    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` are those
-    that the generator's own lateness is held against, such as `p99 read`, or `p99` of all operations. `operations` is
-    the end by their number, "" for none.
+    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` are those that the
+    generator's own lateness is compared with, such as `p99 read`, or `p99` for all operations. `operations` is the
+    number after which the run ends; "" for none.
     """
 
     arrivals: Arrivals | None
@@ -65,7 +65,8 @@ def asked_of(context: CellContext) -> AskedLoad:
 
 
 def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
-    """Return what was measured, without the transient that a rule cuts off. The output has proved to be whole."""
+    """Return what was measured, without the transient that a rule cuts off. The output must have been
+    checked before."""
     ended, rule = _steady_of(asked, run), asked.rule
     cut_s = ended.cut_s or 0.0 if ended else 0.0
     start, end = run.started_at + run.warm_up_s + cut_s, run.started_at + run.warm_up_s + run.window_s
@@ -107,7 +108,7 @@ def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
 
 
 def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
-    """Return how the measurement ended by itself; None for one that had to last for a time."""
+    """Return how a measurement ended that lasts until it is steady; None for one that lasts a fixed time."""
     rule, recorded = asked.rule, run.steady
     if rule is None or recorded is None:
         return None
@@ -125,7 +126,7 @@ def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
 
 
 def _phases(count: int, start: float, end: float) -> Iterator[tuple[int, float, float]]:
-    """Yield (phase, start, end), cut at the seconds of the log."""
+    """Yield (phase, start, end), cut at whole seconds from the start."""
     if count > 1:
         step = (end - start) / count
         cuts = [start + round(step * number) for number in range(count)] + [end]
@@ -173,8 +174,8 @@ def _ended_between(log: Log, start: float, end: float) -> int:
 
 
 def _intervals(log: Log, start: float, end: float, *, tails: bool) -> Iterator[Interval]:
-    """Yield the seconds of the window with the operations that ended and succeeded in each; with `tails`, also the 99th
-    percentile of their latencies from when they were due."""
+    """Yield each second of the window with the operations that ended and succeeded in it. With `tails`, also with
+    the 99th percentile of their latencies from when they were due."""
     ended: list[list[Histogram]] = [[] for _ in range(ceil(end - start - 1e-6))]
     for piece in successes(log):
         if start <= piece.middle < end:
@@ -207,7 +208,8 @@ def _samples(asked: AskedLoad, run: OpenloadRun, log: Log, window: tuple[float, 
 
 
 def _lag_shares(asked: AskedLoad, run: OpenloadRun) -> Iterator[float]:
-    """Yield how late the generator itself was as a share of each latency that is asked for, as openload judges it."""
+    """Yield how late the generator itself was, as a share of each latency that the spec asks for. openload judges the
+    same share."""
     pairs = {OPERATIONS[operation]: (each.lag_us, each.intended_us) for operation, each in run.operations.items()}
     pairs[""] = (run.own.lag_us, run.all.intended_us)
     for asked_for in asked.latencies:
@@ -218,8 +220,9 @@ def _lag_shares(asked: AskedLoad, run: OpenloadRun) -> Iterator[float]:
 
 
 def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
-    """Return how late the generator was at a percentile: by its own part of operations, or, where that is more, by
-    how late its threads woke. The longest time of a thread may have held up no operation."""
+    """Return how late the generator was at a percentile, in microseconds: its own part of operations, or how
+    late its threads woke if that is more. The latest wake-up of all (`max`) does not count, as it may have held
+    up no operation."""
     woke = hiccup.get(name, 0.0) if hiccup and name != "max" else 0.0
     return max(lag.get(name, 0.0), woke)
 
@@ -280,7 +283,7 @@ def _bound(run: OpenloadRun) -> str:
 
 
 def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
-    """Yield what coordinated omission would have hidden."""
+    """Yield the latency that coordinated omission would have hidden, as a property."""
     due, sent = (
         h.merge(op.histogram for op in operations if op.histogram and op.kind == kind and op.phase is None)
         for kind in ("intended", "service")

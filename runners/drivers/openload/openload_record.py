@@ -26,12 +26,12 @@ OPERATIONS: Mapping[str, str] = {
     "scan": "scan",
     "read-modify-write": "read_modify_write",
 }
-"""Our names of operations, by openload's."""
+"""benchbrief's names of operations, by openload's names."""
 HICCUP = "hiccup"
 OWN = ("lag", HICCUP)
 _NS_IN_US = 1e-3
 EDGE = 0.1
-"""The share of a second's operations that may stand beyond an edge: a second ends when a thread wakes."""
+"""The share of a second's operations that may lie beyond its edge: a second ends only when a thread wakes."""
 _VERSION = "#[Histogram log format version 1.3]"
 
 
@@ -41,7 +41,7 @@ class BadOpenloadLog(ValueError):
 
 @dataclass(frozen=True)
 class Tag:
-    """What a tag counts. `kind` is how its latencies are counted; the generator's `own` tags have no operation."""
+    """What a tag of the log counts. The generator's own tags have their name as `operation`."""
 
     operation: str
     service: bool = False
@@ -51,7 +51,7 @@ class Tag:
 
 @cache
 def tag_of(text: str) -> Tag | None:
-    """Return None for a tag that is not openload's."""
+    """Parse a tag; None when it is not openload's."""
     if text in OWN:
         return Tag(text)
     name = text.removeprefix(WARM_UP)
@@ -64,7 +64,7 @@ def tag_of(text: str) -> Tag | None:
 
 @dataclass(frozen=True)
 class Log:
-    """The slices of each tag, in epoch seconds by the load generator's clock. `base` is its time 0."""
+    """The slices of each tag, in epoch seconds by the load generator's clock. The log's own times count from `base`."""
 
     base: float
     slices: Mapping[str, tuple[TimeSlice, ...]]
@@ -78,7 +78,7 @@ class Log:
 
 
 def read_log(path: Path) -> Log:
-    """Raises BadLog."""
+    """Read the histogram log. Raises BadOpenloadLog."""
     if not path.is_file():
         raise BadOpenloadLog(f"there is no {path.name}")
     base, known = 0.0, False
@@ -103,7 +103,7 @@ def read_log(path: Path) -> Log:
 
 
 def successes(log: Log) -> Iterable[TimeSlice]:
-    """Yield the slices of operations that succeeded, each once, whenever they were due."""
+    """Yield the slices of operations that succeeded, of the warm-up too, each operation once."""
     for name, pieces in log.slices.items():
         tag = tag_of(name)
         if tag and tag.operation in OPERATIONS and not tag.failed and not tag.service:
@@ -130,7 +130,7 @@ class _Part(BaseModel):
 
 
 class Counts(_Part):
-    """Operations by what became of them. See `loadgen/README.md`."""
+    """The number of operations by what became of them. See `loadgen/README.md`."""
 
     offered: int = Field(ge=0)
     started: int = Field(ge=0)
@@ -155,12 +155,12 @@ class OpenloadOperation(Counts):
     intended_us: Latency | None
     service_us: Latency | None
     lag_us: Latency | None = None
-    """The generator's own part of `intended_us`; records before version 1.2.0 have none."""
+    """The part of `intended_us` that the generator itself caused; None in records before version 1.2.0."""
 
 
 class Refusal(_Part):
-    """Why openload does not stand by its numbers. `advice` is None before version 1.4.0, whose `text` has it, too; then
-    the rest is not there either."""
+    """Why openload does not stand by its numbers. Before version 1.4.0, `text` includes the advice, `advice` is None,
+    and the fields after it have their defaults."""
 
     code: str
     value: float
@@ -182,7 +182,7 @@ class Failure(_Part):
 
 
 class Self(_Part):
-    """What the generator saw of itself in the window."""
+    """The generator's measurements of itself in the window."""
 
     lag_us: Latency | None
     hiccup_us: Latency | None
@@ -204,7 +204,7 @@ class Mean(_Part):
 
 
 class Steady(_Part):
-    """Whether the window was steady, and the batches that this was decided from."""
+    """Whether the window was steady, and the batches that decided it."""
 
     steady: bool
     batch_s: float = Field(gt=0)
@@ -234,7 +234,7 @@ _Record = TypeVar("_Record", bound=_Head)
 
 
 class OpenloadRun(_Head, Counts):
-    """The record of `run`: its counts are of operations due in the window."""
+    """The record of `run`. Its counts are of operations that were due in the window."""
 
     command: Literal["run"]
     warm_up_s: float = Field(ge=0)
@@ -260,17 +260,17 @@ class OpenloadLoad(_Head):
 
 
 def read_run(folder: Path) -> OpenloadRun:
-    """Raises NotRecord."""
+    """Read the record in a run's folder. Raises NotRecord."""
     return read_run_file(folder / RECORD)
 
 
 def read_run_file(path: Path) -> OpenloadRun:
-    """Raises NotRecord."""
+    """Read a run's record. Raises NotRecord."""
     return _read(OpenloadRun, path)
 
 
 def read_load(folder: Path) -> OpenloadLoad:
-    """Raises NotRecord."""
+    """Read the record in a load's folder. Raises NotRecord."""
     return _read(OpenloadLoad, folder / RECORD)
 
 
@@ -295,7 +295,8 @@ def _why(error: OSError | ValidationError) -> str:
 
 
 def interim(text: str) -> Interim | None:
-    """Read the last whole line of a second: its throughput and its p99, from when operations were due."""
+    """Return the throughput and p99 in the last whole line of a second. Latencies count from when operations
+    were due."""
     for line in reversed(text.split("\n")[:-1]):
         if '"second"' not in line:
             continue

@@ -1,4 +1,4 @@
-"""Why openload does not stand by its numbers: the error of a cell, in words."""
+"""Errors of a cell for whose numbers openload does not stand, in words."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ say_openload: OpenloadMessages = speaker(OpenloadMessages)
 
 _ALL = "all operations"
 LATE, UNSERVED = frozenset({"lag", "hiccups", "cpu", "pauses"}), frozenset({"drops", "errors"})
-"""The codes of refusals whose cause is the generator, and of those whose cause is the system under test."""
+"""The codes of refusals that the generator caused, and of those that the system under test caused."""
 _ADVISED_LAG = 0.5
-"""The `lag` that `hint_openload_late` names."""
+"""The `lag` that the hint `hint_openload_late` advises."""
 
 
 def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
-    """Return the record without refusals for a latency that the spec does not ask for. openload holds its lateness
-    against each percentile of every operation, and the spec may ask for the 99th of reads alone."""
+    """Return the record without refusals for a latency that the spec does not ask for. openload compares its lateness
+    with each percentile of every operation, and the spec may ask for the 99th of reads alone."""
     asked = asked_latencies(context)
 
     def is_asked(refusal: Refusal) -> bool:
@@ -95,8 +95,8 @@ def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
 
 
 def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> BadOutput | None:
-    """Return why openload does not stand by its numbers. A late generator has another error than a system that did
-    not do its work."""
+    """Return why openload does not stand by its numbers; None when it does. A late generator is another error than a
+    system that did not do its work."""
     if not run.refusals:
         return None
     codes = {refusal.code for refusal in run.refusals}
@@ -113,14 +113,14 @@ def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> 
 
 
 def found_by(run: OpenloadRun, code: str) -> str:
-    """Return what all refusals of a run found, those of the code and the worst first, without advice: hints say it
-    once for all."""
+    """Return what all refusals of a run found: first those with this code, then those farthest beyond their limits.
+    Advice is left out: the hint gives it once."""
     ordered = sorted(run.refusals, key=lambda each: (each.code == code, _excess(each)), reverse=True)
     return joined(map(_found, ordered), say.both)
 
 
 def worst(run: OpenloadRun) -> str:
-    """Return what the refusal found that is the farthest beyond its limit."""
+    """Return the finding that is the farthest beyond its limit."""
     return _found(max(run.refusals, key=_excess))
 
 
@@ -129,20 +129,21 @@ def _excess(refusal: Refusal) -> float:
 
 
 def milliseconds(microseconds: float) -> PrintedNumber:
-    """Return a time with three digits, or all of those before the point: lateness has one unit."""
+    """Return a time in milliseconds with three digits, or more when it has more before the decimal point."""
     value = microseconds / 1e3
     return PrintedNumber(value, f"{value:,.0f} ms" if value >= 1e3 else f"{value:.3g} ms")
 
 
 def _hint_late(context: CellContext) -> Message:
-    """Return what helps a generator that was late: no higher `lag` where the spec accepts what would be advised."""
+    """Return the hint for a generator that was late. It advises a higher `lag`, unless the spec already accepts
+    as much."""
     arrivals = arrivals_of(context)
     is_lax = arrivals is not None and arrivals.lag >= _ADVISED_LAG
     return say_openload.hint_openload_late_lax() if is_lax else say_openload.hint_openload_late()
 
 
 def _found(refusal: Refusal) -> str:
-    """Return what a refusal found; openload's own sentence, where its record is of an earlier version."""
+    """Return what a refusal found, in words. Records before version 1.4.0 have only openload's own sentence."""
     if refusal.advice is None:
         return refusal.text
     value, limit = share_figure(refusal.value, 1), share_figure(refusal.limit, 1)

@@ -1,5 +1,3 @@
-"""openload: YCSB's workloads, offered at a schedule that is fixed before the first operation."""
-
 from benchbrief.compiler.extensions import MeasuredAnew, ProbeMeasure, ToolSpec
 
 SPEC = ToolSpec(

@@ -1,1 +1,1 @@
-"""openload on RocksDB: the library is in its process."""
+"""openload on RocksDB, which is a library in openload's process."""

@@ -116,7 +116,7 @@ def _layout(workload: Workload) -> dict[str, object]:
 
 
 def _opened(options: Mapping[str, Option], context: CellContext) -> dict[str, object]:
-    """Return the flags that open the database: ours, and RocksDB's own options as a text of its."""
+    """Return the flags that open the database: ours, and RocksDB's own options in its text format."""
     flags: dict[str, object] = {}
     ours: list[str] = []
     tables: list[str] = []
@@ -162,7 +162,7 @@ def _text(name: str, value: Option) -> str:
 
 
 def _slices(path: Path) -> Iterator[history.CounterSlice]:
-    """Yield what RocksDB's counters grew by; none from a damaged line on."""
+    """Yield how much RocksDB's counters grew in each interval. Stops at a damaged line."""
     if not path.is_file():
         return
     for line in read_output_lines(path):

@@ -1,4 +1,4 @@
-"""Options of RocksDB 7.8 that a spec may set: by the names of its options files, and what each takes."""
+"""The options of RocksDB 7.8 that a spec may set, by their names in its options files, with their types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ RESERVED = {
     "table_factory": "",
     "block_based_table_factory": "",
 }
-"""Those that the driver sets itself, or that would make other data, each with where a spec says it."""
+"""Options that the driver sets itself or that would change the data, each with the place in a spec that sets it,
+if there is one."""
 
 _OPTIONS = {
     "bool": """
@@ -87,7 +88,7 @@ _OF_TABLES = {
         prepopulate_block_cache
     """,
 }
-"""As RocksDB 7.8.3 writes them into the options file of a database, by the kinds of their values."""
+"""The options by type, as RocksDB 7.8.3 writes them into the options file of a database."""
 
 _KINDS = {
     "bool": FlagType("bool"),
@@ -97,13 +98,13 @@ _KINDS = {
 }
 
 OF_TABLES = frozenset(name for names in _OF_TABLES.values() for name in names.split())
-"""Those of the tables' format, which RocksDB wants together."""
+"""The options of the table format, which RocksDB takes as one group."""
 
 TYPES = {
     name: _KINDS[kind] for table in (_OPTIONS, _OF_TABLES) for kind, names in table.items() for name in names.split()
 }
 
 RENAMED = {"write_buffer_size": "write_buffer", "block_cache": "cache", "filter_policy": "bloom_bits"}
-"""Those that an option of the language sets, by its name."""
+"""RocksDB's options for which the language has a name of its own, each with that name."""
 
 FLAGS = Flags("RocksDB 7.8", "7.8", frozenset(TYPES), RESERVED, RENAMED, TYPES, complete=True)

@@ -1,5 +1,3 @@
-"""openload on RocksDB: YCSB's workloads, offered at a schedule to a database in openload's own process."""
-
 from dataclasses import replace
 
 from benchbrief.runners.drivers.openload.spec import SPEC as ON_SERVERS

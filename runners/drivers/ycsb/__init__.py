@@ -1,1 +1,1 @@
-"""YCSB (Java)."""
+"""YCSB, the original in Java."""

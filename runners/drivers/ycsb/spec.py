@@ -1,5 +1,3 @@
-"""YCSB: its core workloads, by its files `workload[a-f]`, and what it can do."""
-
 from benchbrief.compiler.extensions import Attribute, Key, MeasuredAnew, Number, ToolSpec, Word, WorkloadSpec
 
 _SHARE = Number("", "95 %", plain=True, maximum=1.0)

@@ -129,7 +129,7 @@ class Ycsb:
         return measurement_of_rows(context, output, found)
 
     def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
-        """Implement `seams.TellsInterim`. The status lines are of each second."""
+        """Implement `seams.TellsInterim`. There is a status line each second."""
         return text.interim(text_so_far)
 
     def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:

@@ -1,7 +1,8 @@
-"""What YCSB's rows must agree on.
+"""The rules that YCSB's output must keep.
 
-The rules follow its source: `Client`, `DBWrapper`, `Measurements` and the `OneMeasurement` classes of site.ycsb
-(com.yahoo.ycsb before 0.16)."""
+They follow its source: `Client`, `DBWrapper`, `Measurements` and the `OneMeasurement` classes of site.ycsb
+(com.yahoo.ycsb before 0.16).
+"""
 
 from __future__ import annotations
 
@@ -20,18 +21,18 @@ from benchbrief.runners.drivers.ycsb.ycsb_output import BUCKETS, INTENDED, TimeS
 
 _RMW = "READ-MODIFY-WRITE"
 _FIRST, _LAST = 946_684_800.0, 4_102_444_800.0
-"""The years 2000 to 2100: a log of another time has lost its `#[StartTime: ...]`."""
+"""The years 2000 to 2100. A log outside of them has lost its `#[StartTime: ...]`."""
 _STAMP_S = 0.01
-"""In seconds. Time stamps have three digits, and another thread may run in between."""
+"""How far off a time stamp may be, in seconds: it has three digits, and another thread may run before it is taken."""
 _LENGTH_OFF = 0.1
 _NEARLY = 0.95
 _PATIENCE = 20.0
-"""An operation at random times is absent for this many times its mean distance once in 10^8 runs."""
+"""An operation at random times is absent for this many times its mean distance only once in 10^8 runs."""
 
 
 @dataclass(frozen=True)
 class Logs:
-    """The intervals by YCSB's names of their rows. `text` is None when there are only logs."""
+    """The logs of a run, by YCSB's names of their rows. `text` is None when there are only logs."""
 
     slices: Mapping[str, Sequence[TimeSlice]]
     text: YcsbText | None = None
@@ -44,7 +45,7 @@ class Logs:
 
 
 class LogProblem(str):
-    """What is wrong, in words. `log` is YCSB's name of the row whose log it is wrong in; "" for all of them."""
+    """A contradiction in words. `log` is YCSB's name of the row whose log is wrong; "" when all of them are."""
 
     log: str
 
@@ -55,7 +56,7 @@ class LogProblem(str):
 
 
 def find_log_problems(slices: Mapping[str, Sequence[TimeSlice]], text: YcsbText | None = None) -> list[LogProblem]:
-    """Return the contradictions between a run's logs, or with its rows, each with the values that disagree."""
+    """Return the contradictions among a run's logs, or between logs and rows, each with the values that disagree."""
     found = rule.find_broken(LOG_TABLE, Logs(slices, text))
     return [each if isinstance(each, LogProblem) else LogProblem(each) for each in found]
 
@@ -89,7 +90,8 @@ def _clock(at: float) -> str:
 
 
 def _begin_and_end_together(logs: Logs) -> Iterator[str]:
-    """One thread writes all logs, one after the other. An operation's log begins with its first operation."""
+    """Check that all logs end together, as one thread writes them, and that logs of successes begin together, unless
+    the operation is rare."""
     known = {name: pieces for name, pieces in logs.slices.items() if pieces and operation_of(name)}
     if len(known) < 2:
         return
@@ -156,7 +158,7 @@ def _as_printed(logs: Logs) -> Iterator[str]:
 
 
 def check_against_row(row: YcsbRow, log: Histogram, called: str) -> Iterator[str]:
-    """Yield where a log with as many operations as a row has other latencies.
+    """Yield where the log's latencies differ from those of the row. Both must have the same number of operations.
 
     HdrHistogram's mean takes the middle of each bucket. Its minimum and maximum are ends of buckets.
     """
@@ -200,7 +202,7 @@ LOG_TABLE: tuple[Invariant[Logs], ...] = (
 
 
 _EMPTY = {"NaN", "9.223372036854776E18", "9223372036854775807", "2147483647", "2.147483647E9", "-1", "-1.0"}
-"""The mean and the minimum of an operation that was never done."""
+"""What YCSB prints as the mean or minimum of an operation that was never done."""
 _LATENCY = re.compile(r"(?:Average|Min|Max)Latency\((\w+)\)")
 _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)(?:st|nd|rd|th)?PercentileLatency\((\w+)\)")
 _BUCKET = re.compile(r">?\d{1,12}")
@@ -211,8 +213,8 @@ _OTHER_KEYS = re.compile(
 
 @dataclass(frozen=True)
 class CheckedYcsb:
-    """An output and its setting. `threads` is None when unknown. `intended`: rows with plain names count from the
-    due time."""
+    """An output with what is known of its run. `threads` is None when unknown. With `intended`, rows with plain names
+    count from the due time."""
 
     text: YcsbText
     threads: int | None = None
@@ -222,7 +224,7 @@ class CheckedYcsb:
         return parse_printed(self.text.cells.get(section, {}).get(key, ""))
 
     def sections(self) -> Iterator[tuple[str, Mapping[str, str], YcsbRow]]:
-        """Yield the sections of operations that were done."""
+        """Yield the sections of operations that were done: the name, the values as printed, and the parsed row."""
         for name, row in self.text.rows.items():
             if row.count:
                 yield f"[{name}]", self.text.cells[name], row
@@ -263,7 +265,8 @@ def _numbers(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _is_whole(key: str) -> bool:
-    """Return whether its value is a count, or a latency of one operation: these are whole, in us or in ms."""
+    """Return whether the value with this key is a whole number: a count, or the latency of one operation in us
+    or ms."""
     counts = key in ("Operations", "Total Operations") or key.startswith("Return=")
     return counts or key.startswith(("Min", "Max")) or _PERCENTILE.fullmatch(key) is not None
 
@@ -289,7 +292,7 @@ def _known_keys(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _whole_sections(output: CheckedYcsb) -> Iterator[str]:
-    """All operations have the same kinds of rows."""
+    """Check that all operations have the same kinds of rows."""
     done = list(output.sections())
     for name, cells in output.text.cells.items():
         if operation_of(name) and "Operations" not in cells and "Total Operations" not in cells:
@@ -324,7 +327,8 @@ def _means(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _return_codes(output: CheckedYcsb) -> Iterator[str]:
-    """Before 0.6.0 an operation's count includes its failures. Later, they have a row of their own (READ-FAILED)."""
+    """Check counts against return codes. Before 0.6.0, an operation's count includes its failures. Later, failures have
+    a row of their own (READ-FAILED)."""
     rows = output.text.rows
     for name, row in rows.items():
         if row.ok is None or not _has_codes(name):
@@ -351,7 +355,7 @@ def _failures(row: str) -> bool:
 
 
 def _buckets(output: CheckedYcsb) -> Iterator[str]:
-    """A printed histogram holds all operations. A time series has buckets too, but no percentiles."""
+    """Check that a printed histogram has all operations. A time series has buckets too, but no percentiles."""
     for (name, cells, row), latencies in zip(output.sections(), output.latencies(), strict=True):
         counts = [read.value for key, text in cells.items() if _BUCKET.fullmatch(key) and (read := parse_printed(text))]
         overflows = any(key.startswith(">") for key in cells)
@@ -370,8 +374,9 @@ def _buckets(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _bucket_labels(output: CheckedYcsb) -> Iterator[str]:
-    """`OneMeasurementHistogram` prints buckets from 0 to n - 1 ms, and those above as `>n`, of each operation. A
-    printed HDR histogram leaves out the empty ones, as people do."""
+    """Check the order and the last bucket of printed histograms. For each operation, `OneMeasurementHistogram`
+    prints buckets from 0 to n - 1 ms, then `>n` for all above. A printed HDR histogram leaves out empty buckets, and
+    so do people."""
     labels = {
         name: [key for key in cells if _BUCKET.fullmatch(key)] for name, cells, row in output.sections() if row.mean_s
     }
@@ -394,7 +399,8 @@ def _bucket_labels(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _both_histograms(output: CheckedYcsb) -> Iterator[str]:
-    """`TwoInOneMeasurement` hands each latency to both histograms. HdrHistogram's values have three digits."""
+    """Check that both histograms agree: `TwoInOneMeasurement` gives each latency to both. HdrHistogram keeps
+    three digits."""
     for section in output.text.cells:
         first = section.removeprefix(BUCKETS)
         if first == section or first not in output.text.cells:
@@ -406,7 +412,8 @@ def _both_histograms(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _throughput(output: CheckedYcsb) -> Iterator[str]:
-    """Client prints 1000 * operations / RunTime. A failed insert of a load is in its rows, but not in these."""
+    """Check that the throughput is 1000 * operations / RunTime, as Client prints it. A load's failed inserts have rows,
+    but are not among its operations."""
     rate, run = output.cell("OVERALL", "Throughput(ops/sec)"), output.cell("OVERALL", "RunTime(ms)")
     if rate is None or run is None:
         return
@@ -442,14 +449,15 @@ def _read_modify_write(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _with_latencies(output: CheckedYcsb) -> Iterator[str]:
-    """YCSB prints the mean directly after the count, of every kind of measurement but raw ones."""
+    """Check that a row with a count has a mean: YCSB prints it next, for every kind of measurement but raw ones."""
     for name, row in output.text.rows.items():
         if row.count and row.mean_s is None:
             yield f"[{name}] has {row.count} operations, and no AverageLatency: it was cut"
 
 
 def _intended(output: CheckedYcsb) -> Iterator[str]:
-    """With `measurement.interval=both`, each operation is counted twice: from its start, and from its due time."""
+    """Check that each operation has both latencies with `measurement.interval=both`: from its start, and from its
+    due time."""
     rows = output.text.rows
     if not any(name.startswith(INTENDED) for name in rows):
         return
@@ -488,7 +496,7 @@ def _in_time(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _garbage_collector(output: CheckedYcsb) -> Iterator[str]:
-    """Client prints 100 * GC time / RunTime."""
+    """Check that the share of garbage collection is 100 * GC time / RunTime, as Client prints it."""
     run = output.cell("OVERALL", "RunTime(ms)")
     spent, share = output.cell("TOTAL_GC_TIME", "Time(ms)"), output.cell("TOTAL_GC_TIME_%", "Time(%)")
     if run is None or spent is None or share is None or not run.value:

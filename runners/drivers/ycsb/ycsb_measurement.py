@@ -33,16 +33,16 @@ from benchbrief.runners.errors import BadOutput, BeganLate
 from benchbrief.runners.jobs.tasks import JobOutput
 
 _SNAP_S = 0.25
-"""How long before its second a one-second slice may end, in seconds."""
+"""How early a one-second slice may end, in seconds."""
 _LEAST_SHARE = 0.9
-"""A window shorter than this share of the declared time is too short."""
+"""The least share of the declared time that a window must have."""
 
 Logs = Mapping[str, tuple[text.TimeSlice, ...]]
 
 
 @dataclass(frozen=True)
 class _Window:
-    """The measured part. `edges` are the ends of one-second slices, and the measurement begins at the first.
+    """The measured part of a run. `edges` are the ends of one-second slices; the first is where the measurement begins.
 
     The first operation ended `first_s` after the threads' start, and the warm-up lasted `warm_up_s` from there.
     """
@@ -61,12 +61,12 @@ class _Window:
 
 
 def run_s(cell: Cell) -> int:
-    """Return YCSB's `maxexecutiontime` in whole seconds. It counts from its threads' start, before they connect.
+    """Return YCSB's `maxexecutiontime` in whole seconds. YCSB counts from its threads' start, before they connect.
 
-    It adds one second to the declared times, as slices begin at the status thread's seconds and not at the first
-    operation, and two for connecting and loading classes. A slower start shortens the measured time, of which nine
-    tenths must remain. For short runs, whose last tenth is less than two seconds, two more are added. So every run
-    bears a start of four seconds, and a long run is not made much longer.
+    To the declared times it adds one second, as slices begin at the status thread's seconds and not at the first
+    operation, and two seconds for connecting and loading classes. A slower start shortens the measured time, and nine
+    tenths of that must remain. A short run, whose last tenth is less than two seconds, gets up to two more. So every
+    run can start in four seconds, and a long run is not made much longer.
     """
     short = max(0.0, 2 - (1 - _LEAST_SHARE) * cell.measure_s)
     return ceil(cell.warm_up_s + cell.measure_s) + 1 + 2 + ceil(short)
@@ -127,7 +127,7 @@ def _window(context: CellContext, output: JobOutput, found: text.YcsbText, logs:
 
 
 def _with_operations(pieces: tuple[text.TimeSlice, ...]) -> tuple[text.TimeSlice, ...]:
-    """Leave out the last slices without operations: YCSB disconnects, and ends."""
+    """Return the slices without the last ones that have no operations: YCSB disconnects and ends in those."""
     while pieces and not pieces[-1].histogram.count:
         pieces = pieces[:-1]
     return pieces
@@ -140,7 +140,7 @@ def _inserted(logs: Logs) -> int:
 
 
 def _whole_slices(pieces: tuple[text.TimeSlice, ...]) -> tuple[text.TimeSlice, ...]:
-    """Leave out what follows the last full second: a few milliseconds in which threads end."""
+    """Return the slices up to the last full second. A few milliseconds follow in which threads end."""
     while pieces and pieces[-1].end - pieces[-1].start < 0.5:
         pieces = pieces[:-1]
     return pieces
@@ -199,8 +199,8 @@ def _measurement(
 
 
 def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, float]]:
-    """Return (phase, start, end), each cut at the nearest slice. Raises BadOutput when phases are shorter
-    than slices."""
+    """Return (phase, start, end), each cut at the nearest slice; none for a single phase. Raises BadOutput when phases
+    are shorter than slices."""
     count = context.cell.phases
     if count == 1:
         return []
@@ -276,7 +276,8 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
 
 
 def measurement_of_rows(context: CellContext, output: JobOutput, found: text.YcsbText) -> Measurement:
-    """Return the measurement of a YCSB without HDR logs (before 0.5), which has numbers of the whole run only."""
+    """Return the measurement from the rows of a YCSB without HDR logs (before 0.5). Its numbers are of the
+    whole run."""
     if context.cell.warm_up_s or context.cell.phases > 1:
         raise BadOutput(
             say.no_logs(),
@@ -310,7 +311,7 @@ def measurement_of_rows(context: CellContext, output: JobOutput, found: text.Ycs
 
 
 def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
-    """Return the operations of a whole run's rows. Failures are counted by their operation's return codes."""
+    """Return the operations in a whole run's rows. The return codes tell which failed."""
     rows = [row for name, row in found.rows.items() if not (text.operation_of(name) or ("", True))[1]]
     return tuple(
         Operation(
@@ -330,7 +331,7 @@ def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
 
 
 def transactions(operations: Iterable[Operation]) -> int:
-    """Return how many were done: a read-modify-write is one, although READ and UPDATE count it again."""
+    """Return how many operations were done. A read-modify-write is one, although READ and UPDATE count it again."""
     kept = tuple(operations)
     counted = {each.kind for each in kept if each.in_total}
     again = sum(each.count for each in kept if each.operation == "read_modify_write" and each.kind in counted)
@@ -338,6 +339,6 @@ def transactions(operations: Iterable[Operation]) -> int:
 
 
 def _version(output: JobOutput) -> str:
-    """Return the version, from standard error, or up to 0.1.4 from standard output."""
+    """Return YCSB's name and version. Up to 0.1.4 it is on standard output, later on standard error."""
     found = (text.version(read_output_lines(path)) for path in (output.stderr, output.stdout))
     return f"YCSB {next(filter(None, found), '')}".strip()

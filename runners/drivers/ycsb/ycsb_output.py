@@ -70,13 +70,13 @@ OPERATIONS: Mapping[str, str] = {
     "DELETE": "delete",
     "READ-MODIFY-WRITE": "read_modify_write",
 }
-"""The names of operations for each row. A read-modify-write is counted again in READ and UPDATE."""
+"""Our names of operations, by row. A read-modify-write is counted again in READ and UPDATE."""
 
 INTENDED = "Intended-"
 BUCKETS = "Bucket"
-"""Sections of the second of two histograms: of `[HdrREAD]` and `[BucketREAD]`, the first one is read."""
+"""How the section of a second histogram begins. Of `[HdrREAD]` and `[BucketREAD]`, only the first is read."""
 _OTHERS = ("OVERALL", "TOTAL_GC_TIME", "TOTAL_GC_TIME_%")
-"""Sections that are no operations, but are read too."""
+"""Sections that are not operations, but are read too."""
 
 _ROW = re.compile(r"\s*\[([^\]]+)\]\s*,\s*([^,]+?)\s*,\s*(\S+)\s*\Z")
 _BEGUN = re.compile(r"\s*\[([^\]]+)\]\s*,")
@@ -92,7 +92,7 @@ _ELAPSED = re.compile(r"\b(\d{1,9}) sec: ")
 _NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d{1,18}), [^\]]*?\b99=(\d+(?:\.\d+)?),")
 _SCALE = {"us": 1e-6, "ms": 1e-3}
 _GOOD = ("OK", "BATCHED_OK", "0")
-"""Return codes of success: YCSB's `Status.isOk`, and its number up to 0.2."""
+"""Return codes of success: those of YCSB's `Status.isOk`, and the number used up to 0.2."""
 _OBJECT = re.compile(r'"metric"\s*:\s*"([^"]+)",\s*"measurement"\s*:\s*"([^"]+)",\s*"value"\s*:\s*"?([^\s",}]+)"?\s*}')
 
 
@@ -104,16 +104,16 @@ FIGURES = (
     r"#\[Histogram log format version [0-9.]{1,9}\]",
     r'"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
 )
-"""The lines that are read: see `tasks.Job.figures`."""
+"""Patterns of the lines that are read: see `tasks.Job.figures`."""
 
 
 @dataclass(frozen=True)
 class YcsbRow:
     """One operation's rows of the whole run; times in seconds.
 
-    `ok` and `failed` are the counts of its return codes, both None when it has none (READ-MODIFY-WRITE,
-    Intended-X). `batched` of the successful ones were put into a batch for later. `by_ms`: its percentiles are the
-    lower ends of buckets of a millisecond. `zeros`: some of its percentiles were printed as 0, which says nothing.
+    `ok` and `failed` are the counts of its return codes, both None when it has none (READ-MODIFY-WRITE, Intended-X).
+    `batched` is how many of the successful ones were put into a batch for later. With `by_ms`, percentiles are the
+    lower ends of buckets of a millisecond. With `zeros`, some percentiles were printed as 0, which says nothing.
     """
 
     name: str
@@ -131,7 +131,7 @@ class YcsbRow:
 
     @property
     def failed_inside(self) -> int:
-        """How many failures its count and its latencies have: before 0.6.0 they have no row of their own."""
+        """How many failures are in its count and its latencies: before 0.6.0, failures have no row of their own."""
         return self.failed if self.failed and self.count == (self.ok or 0) + self.failed else 0
 
 
@@ -143,8 +143,8 @@ Cells = Mapping[str, Mapping[str, str]]
 class YcsbText:
     """The parsed text. `overall` is empty when the run did not end normally.
 
-    `cells` are the rows of operations, of OVERALL and of the garbage collector. `oddities` say which rows appear
-    twice or can't be read: the tool prints none of these.
+    `cells` are the rows of operations, of OVERALL and of the garbage collector. `oddities` say which rows appear twice
+    or can't be read. YCSB itself prints no such rows.
     """
 
     overall: Mapping[str, float]
@@ -153,7 +153,8 @@ class YcsbText:
     cells: Cells
     oddities: tuple[str, ...]
     cleanups: int | None = None
-    """How often threads closed their connections: once each, and twice in the binding of HBase, which counts it too."""
+    """How often threads closed their connections: once each. The binding of HBase also counts its own, which
+    makes two."""
 
     @property
     def runtime_s(self) -> float:
@@ -161,7 +162,7 @@ class YcsbText:
 
     @property
     def failures(self) -> tuple[tuple[str, str], ...]:
-        """The property that discloses failures within latencies; empty without them."""
+        """The property that discloses failures counted within latencies; empty when there are none."""
         inside = any(row.failed_inside for row in self.rows.values())
         return (("failures", say.failures_are_inside()),) if inside else ()
 
@@ -180,7 +181,7 @@ class TimeSlice:
 
 
 def operation_of(row: str) -> tuple[str, bool] | None:
-    """Return (operation, whether the row counts its failures) for a row's or a log's name, None for others.
+    """Return (operation, whether the row counts its failures) for the name of a row or a log; None for other names.
 
     Failures are in READ-FAILED, or in READ-NOT_FOUND and the like when YCSB was asked to separate them.
     """
@@ -252,7 +253,7 @@ def _add_row(section: dict[str, str], name: str, line: str, oddities: list[str])
 
 
 def rows_of_json(text: str) -> list[str] | None:
-    """Convert a JSON exporter's output to the text exporter's rows; None when it is not a complete one."""
+    """Convert a JSON exporter's output to the text exporter's rows; None when the output is not complete."""
     body = text.strip()
     found = _OBJECT.findall(body)
     if not found or len(found) != body.count('"metric"') or body[-1:] not in ("}", "]"):
@@ -261,7 +262,7 @@ def rows_of_json(text: str) -> list[str] | None:
 
 
 def is_json(text: str) -> bool:
-    """Return whether a JSON exporter wrote it, even partly."""
+    """Return whether a JSON exporter wrote the text, even if it was cut."""
     return re.match(r'\s*(?:\[\s*)?{\s*"metric"', text) is not None
 
 
@@ -333,7 +334,7 @@ def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | Non
 
 
 def _number(text: str) -> float | None:
-    """Parse a number. None for NaN, infinity (an idle interval) and anything else (a half-written line)."""
+    """Parse a number; None for NaN and infinity (an idle interval) and anything else (a half-written line)."""
     try:
         value = float(text)
     except ValueError:
@@ -363,7 +364,7 @@ def _slices(path: Path) -> Iterator[TimeSlice]:
 
 
 def log_start(line: str) -> float | None:
-    """Return the epoch seconds that a log's lines count from, if this line says it."""
+    """Return the epoch seconds that a log's lines count from; None when this line does not tell."""
     match = _HDR_START.match(line)
     return float(match[1]) if match else None
 
@@ -401,6 +402,7 @@ def _finite(text: str, line: str) -> float:
 
 
 def _is_maximum(printed: float, histogram: Histogram) -> bool:
-    """Return whether it is the histogram's maximum in one of the units that log writers divide by (Java's: by 10^6)."""
+    """Return whether a printed number is the histogram's maximum, in one of the units of log writers (Java's divides
+    by 10^6)."""
     last = histogram.buckets[-1]
     return any(last.lo / unit - 5.1e-4 <= printed <= last.hi / unit + 5.1e-4 for unit in (1.0, 1e-3, 1e-6))

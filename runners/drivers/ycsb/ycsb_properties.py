@@ -1,4 +1,4 @@
-"""The property file of a YCSB core workload, for YCSB and go-ycsb. It carries the URI, which no command does."""
+"""The property file of a YCSB core workload, for YCSB and go-ycsb. It holds the URI, so that no command shows it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _BITS, _BYTES = 64, 8
 
 
 def inserted_key(number: int, order: Literal["little", "big"] | None, padding: int = 1) -> str:
-    """Return the key of a record: a FNV hash of its number, whose bytes YCSB takes in one order, go-ycsb in the other.
+    """Return the key of a record: a FNV hash of its number, from bytes in the `order` of YCSB ("little") or of
+    go-ycsb ("big").
 
-    Without an order it is the number itself. Either is filled up with zeros to `padding` digits.
+    Without an order the key is the number itself. Zeros fill either up to `padding` digits.
 
     Sources: `CoreWorkload.buildKeyName` and `Utils.fnvhash64` of YCSB 0.17, `util.Hash64` of go-ycsb.
     """
@@ -35,10 +36,10 @@ def _hashed(number: int, order: Literal["little", "big"]) -> int:
 
 FILE = "job.properties"
 MOST_OPERATIONS = 2_000_000_000
-"""An `operationcount` that the time always ends first. It is a 32-bit integer, and 0 makes zipfian fail."""
+"""An `operationcount` that no run reaches before its time is over. It is a 32-bit integer, and 0 makes zipfian fail."""
 
 _MOST_BATCHED = 100
-"""Documents in one insert: 1 kB each, they are far below MongoDB's 48 MB for a message."""
+"""Documents in one insert. At 1 kB each, they are far below MongoDB's 48 MB for a message."""
 _NAMES = {
     "distribution": "requestdistribution",
     "fields": "fieldcount",
@@ -94,7 +95,7 @@ def count_own_records(context: CellContext) -> int:
 
 
 def _own_keys(context: CellContext) -> dict[str, str]:
-    """Return one of several load generators' range of keys in a measured load."""
+    """Return the properties for one of several load generators' range of keys in a measured load; none otherwise."""
     if not is_load(context.workload) or len(context.cell.load_hosts) == 1:
         return {}
     own = context.range_of(count_records(context.workload))
@@ -105,7 +106,7 @@ def _own_keys(context: CellContext) -> dict[str, str]:
 class LoadPart:
     """One load generator's part of a load: its keys and threads. Each thread inserts `batch` records at once.
 
-    `properties` are those of a core workload that say so.
+    `properties` tell YCSB the range of keys; empty when there is one host.
     """
 
     keys: range
@@ -115,7 +116,7 @@ class LoadPart:
 
 
 def load_part(context: CellContext) -> LoadPart:
-    """Divide a load over its hosts and threads.
+    """Return this host's part of a load, divided over its threads.
 
     A thread's number of records is a multiple of the batch: YCSB's MongoDbClient drops an unfinished last batch. YCSB
     gives each thread an equal number when the threads divide the records.
@@ -133,11 +134,11 @@ def load_part(context: CellContext) -> LoadPart:
 
 
 def operation_count(context: CellContext) -> int:
-    """Return the declared count, or one so large that the time always ends first.
+    """Return the declared count, or one so large that the time is over before.
 
-    Zipfian with inserts (workload E) is the exception. YCSB sizes its key space for twice the inserts to come
-    (CoreWorkload.init), and draws again for each key that does not exist yet, so a huge count would make it draw
-    thousands of times for each operation. There the key space is about twice the records.
+    Zipfian with inserts (workload E) is the exception: its key space is about twice the records. YCSB makes room there
+    for twice the inserts to come (CoreWorkload.init), and draws again for each key that does not exist yet, so a huge
+    count would make it draw thousands of times for each operation.
     """
     given = context.workload.properties
     if "operations" in given:

@@ -24,16 +24,16 @@ from benchbrief.runners.engines import data_directories
 from benchbrief.runners.jobs.commands import read_script, with_values
 
 _LIST = "BENCHBRIEF.files"
-"""The names, sizes and times of the files of a snapshot, in it."""
+"""The file in a snapshot that lists the names, sizes and times of the snapshot's files."""
 
 
 def run_step(system: str, name: str) -> str:
-    """Return the script that does a step on a file system."""
+    """Return the script of a step in `steps/` for a file system."""
     return with_system(system, read_script(__file__, f"steps/{name}.sh"))
 
 
 def free(system: str) -> str:
-    """Return the script that prints the free and all KiB of the directory."""
+    """Return the script that prints the KiB that the directory has free, and all its KiB."""
     return with_system(system, "free\n")
 
 

@@ -68,7 +68,7 @@ say: MongodbMessages = speaker(MongodbMessages)
 
 
 Address = tuple[str, int]
-"""Host and port."""
+"""A host and a port."""
 
 _SELECT_TIMEOUT_MS = 10_000
 _SOCKET_TIMEOUT_MS = 600_000
@@ -76,7 +76,7 @@ _NO_SUCH_COMMAND = 59
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
-    """Return the bytes that MongoDB keeps of a record."""
+    """Return a record as BSON, the form in which MongoDB keeps it."""
     from bson import encode
 
     return encode(record)
@@ -91,7 +91,7 @@ class RefusedByServer(ServerFailed):
 
 
 class Connection:
-    """A connection. Every method raises ServerFailed, or Refused when the server answers."""
+    """A connection to one server. Every method raises ServerFailed, or RefusedByServer when the server answers."""
 
     def __init__(
         self,
@@ -103,10 +103,10 @@ class Connection:
         tunnel: Address | None = None,
         to: Address | None = None,
     ) -> None:
-        """Connect. `last_words` returns the end of the output of a server process of ours.
+        """Connect. `last_words` returns the end of the output of a server process that we started.
 
-        A `tunnel` is an address of this machine that leads `to` the server, which messages name. Raises RunnerError
-        for a uri that can't be read, too.
+        `tunnel` is an address on this machine that leads to the server at `to`; messages name `to`. Raises RunnerError
+        for a URI that can't be read.
         """
         self._select_timeout_ms = select_timeout_ms or _SELECT_TIMEOUT_MS
         self._database = database
@@ -116,11 +116,11 @@ class Connection:
         self._beside = ExitStack()
 
     def also_close(self, opened: ExitStack) -> None:
-        """Keep these open for as long as the connection."""
+        """Close `opened` together with the connection."""
         self._beside.push(opened)
 
     def command(self, name: str, value: object = 1, *, on: str = "admin", **more: object) -> Mapping[str, Any]:
-        """Return the answer to a command, an administrative one unless it is `on` another database."""
+        """Return the answer to a command, sent to the database `on`."""
         asked: dict[str, Any] = {name: value, **more}
         with self.reaching():
             return self._client[on].command(asked)

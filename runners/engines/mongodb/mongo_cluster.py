@@ -25,15 +25,15 @@ _SERVICES = {
     ".firestore.goog": "Google Firestore",
     ".oraclecloudapps.com": "Oracle Database",
 }
-"""Services by the end of the addresses that their `hello` gives for themselves."""
+"""Hosted services, by the end of the addresses that a server gives in `hello`."""
 _OWN_BUILD = ("gitVersion", "allocator")
-"""What each build of mongod and mongos has said of itself since version 2.4, and copies of its interface leave out."""
+"""Fields of `buildInfo` that mongod and mongos have had since version 2.4, and that other products leave out."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """A server's name; "" for an unknown one. `version` is its own, "" where it tells none. `speaks` is the version of
-    MongoDB that it gives itself, which is its own for MongoDB."""
+    """What a server is: its name ("" when unknown), its own version ("" when it tells none), and in `speaks` the
+    version of MongoDB that it gives."""
 
     name: str
     version: str
@@ -58,7 +58,7 @@ def product_of(build: Mapping[str, Any], hello: Mapping[str, Any]) -> Product:
 
 
 def _named(build: Mapping[str, Any], hello: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the name and version that a server of another product gives; "" where it gives none."""
+    """Return the name and version of a server that is not MongoDB; "" for what it does not tell."""
     ferret = build.get("ferretdb")
     if "ferretdbVersion" in build or isinstance(ferret, Mapping):
         told = build.get("ferretdbVersion") or (ferret.get("version") if isinstance(ferret, Mapping) else "")
@@ -90,7 +90,8 @@ def _first(versions: object) -> str:
 
 
 def _told(value: object) -> str:
-    """Return a server's word on one line and not longer than a version is; "" for none, as in builds without one."""
+    """Return a text from a server on one line, cut to the length of a version; "" when there is none or it
+    is "unknown"."""
     said = " ".join(value.split())[:_LONGEST] if isinstance(value, str) else ""
     return "" if said == "unknown" else said
 
@@ -111,7 +112,8 @@ SHARDS_NOT_KNOWN = (
 
 @dataclass(frozen=True)
 class Part:
-    """A server's description of itself. `members` hold data. `primary` is the address that its members use for it."""
+    """What a server says of its place in a cluster. `members` hold data. `primary` is the address that its members use
+    for it."""
 
     topology: str
     members: tuple[str, ...]
@@ -136,9 +138,9 @@ def find_writable(hello: Mapping[str, Any]) -> bool:
 
 
 def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], at: str) -> None:
-    """Raises PlanRefused for a server that clients which ask for this replica set would wait for in vain.
+    """Raise PlanRefused for a server outside of the replica set that clients ask for: they would wait for it in vain.
 
-    One that has no configuration yet may become a member.
+    A server that has no configuration yet may still become a member.
     """
     its = str(hello.get("setName") or "")
     if asked and its != asked and not hello.get("isreplicaset"):
@@ -153,7 +155,7 @@ def list_shards(router: Connection) -> tuple[str, ...]:
 
 
 def check_declared(database: Database, connection: Connection) -> None:
-    """Raises RunnerError for a server that differs from what the spec declares."""
+    """Raise RunnerError for a server that differs from what the spec declares."""
     hello = connection.hello()
     found = part(hello)
     if database.topology and database.topology != found.topology:
@@ -212,7 +214,8 @@ def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping
 
 
 def find_lagging(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
-    """Return the members that are not within `max_lag_s` of their primary, each with why; from replSetGetStatus.
+    """Return the members that are not within `max_lag_s` of their primary, each with the reason. `status` is
+    from replSetGetStatus.
 
     A lag is the time between the last operations that primary and member have applied.
     """

@@ -1,5 +1,7 @@
-"""The data set in a MongoDB server: emptying and counting it, and remembering how many cells wrote to it since its
-load, and what some of its records were."""
+"""The data set in a MongoDB server: emptying it, counting it, and noting which cells wrote to it since its load.
+
+The note also has a sample of its records, so that changes by others are noticed.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,13 @@ if TYPE_CHECKING:
     from benchbrief.runners.engines.mongodb.mongo_client import Records
 
 SAMPLED = 256
-"""How many records are compared, if they are not too large."""
+"""The most records in a sample."""
 _MOST_BYTES = 16 * 2**20
-"""The sample is read before and after each cell, so large records make it smaller."""
+"""The most bytes of a sample's records. It is read before and after each cell."""
 
 
 class RecordSample(BaseModel):
-    """The keys of some records, and the SHA-256 of these records."""
+    """The keys of some records, with a SHA-256 over those records."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,13 +69,13 @@ class RecordSample(BaseModel):
         return cls(keys=tuple(drawn), digest=_digest(drawn))
 
     def read_again(self, table: Records) -> Self:
-        """Return the sample of the same keys as they are now. Raises PyMongoError."""
+        """Return a sample of the same keys, with their records as they are now. Raises PyMongoError."""
         found = table.find({"_id": {"$in": list(self.keys)}})
         return type(self)(keys=self.keys, digest=_digest({record["_id"]: encoded(record) for record in found}))
 
     @classmethod
     def noted(cls, note: Mapping[str, Any]) -> Self | None:
-        """Return the sample in a note of ours; None when it has none."""
+        """Return the sample in a note; None when the note has none."""
         return cls.model_validate(note["sample"]) if note.get("sample") else None
 
 
@@ -89,17 +91,17 @@ def _sha256(parts: Iterable[bytes]) -> str:
 
 
 _TABLE = "usertable"
-"""The collection of all YCSB clients."""
+"""The collection that all YCSB clients use."""
 _NOTES = ("benchbrief", "datasets")
-"""The database and collection that record which data set was loaded."""
+"""The database and collection of our notes on which data set was loaded."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A data set since its load: how many cells wrote to it, and what they changed.
+    """What our note says of a data set since its load: how many cells wrote to it, and what they changed.
 
-    `after` is what they will have changed once the cell that writes now has ended well. `sample` holds some of its
-    records as the last cell that ended well left them; None in a note of an older benchbrief.
+    `after` is the same for the time when the cell that writes now has ended well. `sample` has some records as the last
+    cell that ended well left them; None in a note of an older benchbrief.
     """
 
     writers: int
@@ -118,7 +120,7 @@ class Data:
         self.name = f"{database}.{_TABLE}"
 
     def kept(self, dataset: Dataset) -> Kept | None:
-        """Return what our note says of the data set; None when it names another, or there is none."""
+        """Return what our note says of the data set; None when there is no note, or it names another data set."""
         with self._connection.reaching():
             note = self._notes.find_one({"_id": self.name})
         if note is None or note.get("dataset") != dataset.hash:
@@ -128,14 +130,16 @@ class Data:
         return Kept(writers, changes, note.get("after", changes), RecordSample.noted(note))
 
     def usable(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
-        """Return whether it is there, with no other changes since its load than these, and no foreign ones."""
+        """Return whether the data set is there, was changed since its load only in the given ways, and by no
+        other client."""
         kept = self.kept(dataset)
         if kept is None or kept.changes not in changes or self.count(dataset) != dataset.records:
             return False
         return not self._sample_changed(kept)
 
     def foreign_changes(self, dataset: Dataset) -> str:
-        """Say how other clients have changed it; "" when its count and sample are as cells of ours left them."""
+        """Return a sentence on how other clients have changed it; "" when count and sample are as our cells
+        left them."""
         kept = self.kept(dataset)
         if kept is None or kept.changes == "anything":
             return ""
@@ -145,9 +149,10 @@ class Data:
         return say.foreign_values(what=self._values_changed(kept)) if self._sample_changed(kept) else ""
 
     def begin(self, dataset: Dataset, changes: Change) -> int:
-        """Record that one more cell is about to write. What it leaves is unknown until `finish`.
+        """Record that one more cell is about to write, and return how many cells wrote before. Until `finish`, anything
+        may have changed.
 
-        Returns how many cells have written before it. A cell that writes `nothing` is not recorded.
+        A cell that changes `nothing` is not recorded.
         """
         kept = self.kept(dataset)
         if kept is not None and changes != "nothing":
@@ -157,7 +162,7 @@ class Data:
     def finish(self, dataset: Dataset, changes: Change) -> None:
         """Record that the cell has ended well, and what it left in the sample.
 
-        Raises BadOutput when there are other records than it may have left.
+        Raises BadOutput when the number of records, or the sample, is not as the cell may have left it.
         """
         kept = self.kept(dataset)
         if kept is None:
@@ -174,11 +179,11 @@ class Data:
             self._remember(dataset, kept.writers, kept.after, sample)
 
     def undoing(self, dataset: Dataset, kept: Kept) -> None:
-        """Record that the data set is about to be changed by us: until `undone`, anything may have changed."""
+        """Record that we are about to delete what was inserted. Until `undone`, anything may have changed."""
         self._remember(dataset, kept.writers, "anything", kept.sample)
 
     def undone(self, dataset: Dataset, kept: Kept) -> None:
-        """Record that what was inserted is deleted, and nothing else."""
+        """Record that the inserted records are deleted. Updates stay."""
         self._remember(dataset, kept.writers, "updates", kept.sample)
 
     def delete(self, keys: Sequence[str]) -> int:
@@ -187,14 +192,14 @@ class Data:
             return int(self._table.delete_many({"_id": {"$in": list(keys)}}).deleted_count)
 
     def present(self, keys: Sequence[str]) -> list[str]:
-        """Return which of these keys are there."""
+        """Return those of the keys that are there."""
         with self._connection.reaching():
             return [str(each["_id"]) for each in self._table.find({"_id": {"$in": list(keys)}}, {"_id": 1})]
 
     def count(self, dataset: Dataset, *, may_grow: bool = False) -> int:
-        """Return how many records it has now.
+        """Return how many records there are now.
 
-        `may_grow`: that there are more than were loaded is no surprise, and not worth counting each of them.
+        With `may_grow`, more than were loaded are expected, and the server's own estimate is enough.
         """
         with self._connection.reaching():
             found = self._table.estimated_document_count()
@@ -204,9 +209,10 @@ class Data:
         return int(found)
 
     def drop(self, sharded_by_default: bool) -> None:
-        """Empty it. In a sharded cluster, shard it again by the same key.
+        """Empty the collection. In a sharded cluster, shard it again by the same key.
 
-        `sharded_by_default`: use a hash of `_id` if it had no key. Raises RunnerError when it is not empty afterwards.
+        With `sharded_by_default`, one without a key gets a hash of `_id`. Raises RunnerError when it is not
+        empty afterwards.
         """
         key = self._shard_key() or ({"_id": "hashed"} if sharded_by_default and self._routed() else None)
         with self._connection.reaching():
@@ -225,7 +231,7 @@ class Data:
         self._remember(dataset, 0, "nothing", self._drawn())
 
     def brought_back(self, dataset: Dataset) -> None:
-        """Check and record what the user's commands have brought back. Raises LoadShort, RunnerError."""
+        """Check and record what the user's reset commands have brought back. Raises LoadShort, RunnerError."""
         self.require(dataset, "the reset commands have brought back others")
         if kept := self.kept(dataset):
             self._remember(dataset, kept.writers, kept.changes, self._drawn())
@@ -246,7 +252,7 @@ class Data:
             )
 
     def sharding(self) -> str:
-        """Say in a few words how it is spread over the shards."""
+        """Return in a few words how the collection is spread over the shards."""
         key = self._shard_key()
         return ", ".join(f"{name}: {how}" for name, how in key.items()) if key else "not sharded"
 
@@ -270,7 +276,7 @@ class Data:
             return RecordSample.of_first(self._table)
 
     def _sample_changed(self, kept: Kept) -> bool:
-        """Return whether the sample is not as cells of ours left it, where that is known."""
+        """Return whether the sample differs from what our cells left; False when that is not known."""
         if kept.sample is None or kept.changes == "anything":
             return False
         with self._connection.reaching():
@@ -301,7 +307,7 @@ def _changed_meanwhile(what: Message) -> BadOutput:
 
 @dataclass(frozen=True)
 class Routes:
-    """The data set as each of the senders reaches it, and from where that is, in words."""
+    """The data set over each connection that may be used, and a description of where the connections begin."""
 
     data: tuple[Data, ...]
     described: Message
@@ -309,7 +315,7 @@ class Routes:
 
 @dataclass(frozen=True)
 class Server:
-    """Where load generators find the server: their URI, and the primary of a replica set, as it names itself, or ""."""
+    """How load generators find the server: their URI, and the primary's own address ("" without a replica set)."""
 
     database: Database
     uri: MongoUri
@@ -321,9 +327,9 @@ class Server:
 
 @contextmanager
 def find_routes(own: Data, server: Server, cell: Cell, hosts: Hosts) -> Iterator[Routes]:
-    """Yield routes from the hosts that load the cell's data set; from the controller where none of them can be one.
+    """Yield routes from the hosts that load the cell's data set, or from the controller when none of them can connect.
 
-    `own` is the data set as the controller reaches it.
+    `own` is the data set over the controller's connection.
     """
     if server.uri.looked_up or server.uri.encrypted:
         yield Routes((own,), say.sent_by_controller(why=say.certificate_names()))
@@ -363,13 +369,13 @@ def _connected(host: str, hosts: Hosts, server: Server, address: Address, opened
 
 
 _LONGEST = 64
-"""The most digits that keys are padded to with zeros."""
+"""The most digits to which keys may be padded with zeros."""
 _LOOKED_AT = 1000
-"""How many of the first records are searched for the shortest key, which shows the padding best."""
+"""How many records are searched for the shortest key, which shows padding best."""
 
 
 def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int], str] | None:
-    """Return the function from the number of a record to its key; None when the load's keys are not of this tool's.
+    """Return the function from a record's number to its key; None when this tool did not name the load's keys.
 
     Raises ServerFailed.
     """
@@ -389,20 +395,20 @@ def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int
 
 
 def _digits(padded: str, plain: str) -> int:
-    """Return to how many digits the key is padded; 1 when it is as long as without."""
+    """Return the number of digits of a padded key; 1 if padding adds none."""
     return 1 if padded == plain else sum(character.isdigit() for character in padded)
 
 
 _BATCH = 1000
-"""How many keys a batch names: it takes some milliseconds, far less than the server needs to delete them."""
+"""How many keys one batch deletes. Computing them takes milliseconds, far less than the server needs to delete them."""
 _AT_ONCE = 2
-"""How many batches are under way on each route: the keys of one are named while the server deletes another."""
+"""How many batches are under way on each route: keys of one are computed while the server deletes another."""
 _EMPTY_BATCHES = 10
-"""How many batches in a row without a record end the search. Inserts that failed leave gaps between the numbers."""
+"""How many empty batches in a row end the search. Failed inserts leave gaps between the numbers."""
 
 
 def can_delete(data: Data, cell: Cell) -> bool:
-    """Return whether cells only inserted and updated records of the data set, by keys that we know.
+    """Return whether cells only inserted or updated records of the data set, and the tool's driver knows the keys.
 
     Raises ServerFailed.
     """
@@ -413,7 +419,8 @@ def can_delete(data: Data, cell: Cell) -> bool:
 
 
 def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[bool, str]:
-    """Delete what cells inserted, over all routes. Returns whether the load's records are left, and a sentence on it.
+    """Delete what cells inserted, over all routes. Returns whether only the load's records are left, and a sentence
+    on it.
 
     Raises ServerFailed, Interrupted.
     """
@@ -436,8 +443,8 @@ def _figure(count: int) -> PrintedNumber:
 def _delete(data: Data, routes: Routes, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:
     """Delete the records after those of the load. `key` returns the key of the record with a number, from 0.
 
-    Returns how many were deleted; None when the data set has not as many records afterwards as were loaded. Until it
-    has, our note says that anything may have changed. Raises ServerFailed, Interrupted.
+    Returns how many were deleted; None when more or fewer records are left than were loaded. Until then, our note says
+    that anything may have changed. Raises ServerFailed, Interrupted.
     """
     kept = data.kept(dataset)
     if kept is None:

@@ -1,4 +1,4 @@
-"""A MongoDB server's facts for the disclosure, and its counters that only rise."""
+"""A MongoDB server's facts for the disclosure, its counters, and its status."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _WIRED_TIGER = {
 
 
 def facts_of(connection: Connection, data: Data) -> dict[str, str]:
-    """Return the server's facts. `stand_in` is the product's name when it is ours in place of MongoDB; `other_server`
-    says that it is another product."""
+    """Return the server's facts. `stand_in` is the product's name when it is our stand-in for MongoDB. `other_server`
+    is a sentence when it is another product."""
     build, hello = connection.command("buildInfo"), connection.hello()
     found, product = part(hello), product_of(build, hello)
     stand_in = build.get("benchbriefStandIn")
@@ -53,7 +53,7 @@ def facts_of(connection: Connection, data: Data) -> dict[str, str]:
 
 
 def storage_of(connection: Connection) -> dict[str, str]:
-    """Return what shapes the server's files, as far as its user may ask: version, engine, settings."""
+    """Return what shapes the server's files: version, engine, settings. Left out is what its login may not ask."""
     build = connection.command("buildInfo")
     found = {key: str(build[key]) for key in ("version", "gitVersion", "modules") if key in build}
     engine = connection.command("serverStatus").get("storageEngine", {})
@@ -122,7 +122,7 @@ def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
 
 
 def _lag(members: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return a lag in seconds, as exact as the optimes; None without a primary, or without a secondary."""
+    """Return the largest lag of a secondary in seconds; None without a primary, or without a secondary."""
     primary, secondary = (
         [member["optimeDate"] for member in members if member.get("stateStr") == state and "optimeDate" in member]
         for state in ("PRIMARY", "SECONDARY")

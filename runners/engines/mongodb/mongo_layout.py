@@ -15,7 +15,7 @@ from benchbrief.runners.errors import PlanRefused
 DEFAULT_PORT = 27017
 DEFAULT_DATABASE = "ycsb"
 _TLS = ("tls=true", "ssl=true", "tlscafile=", "tlscertificatekeyfile=")
-"""Options that ask for TLS. Those that name a file imply it."""
+"""Beginnings of options that turn TLS on. Those that name a file imply it."""
 _URI = re.compile(r"(mongodb(?:\+srv)?://)(?:(.*)@)?([^/?@]+)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 
 
@@ -37,7 +37,7 @@ class MongoUri:
 
     @property
     def encrypted(self) -> bool:
-        """Return whether the server shows a certificate, which fits only the name in the string."""
+        """Return whether the connection uses TLS. A certificate fits only the names in the string."""
         return any(option.lower().startswith(_TLS) for option in self.options)
 
     @property
@@ -53,11 +53,11 @@ class MongoUri:
         return next((each.partition("=")[2] for each in self.options if each.lower().startswith("replicaset=")), "")
 
     def having(self, options: Mapping[str, Option]) -> MongoUri:
-        """Add options, by the connection string's names for them."""
+        """Return the string with more options, by their names in connection strings."""
         return replace(self, options=(*self.options, *(f"{name}={_written(value)}" for name, value in options.items())))
 
     def direct(self, host: str, port: int) -> MongoUri:
-        """Return the same credentials for one server at another address, without its replica set."""
+        """Return the string for one server at another address, without the replica set. The credentials stay."""
         dropped = ("replicaset=", "directconnection=", "loadbalanced=")
         kept = tuple(option for option in self.options if not option.lower().startswith(dropped))
         return replace(self, hosts=((host, port),), options=(*kept, "directConnection=true"))
@@ -70,7 +70,7 @@ def _written(value: Option) -> str:
 
 
 def parse(uri: str) -> MongoUri:
-    """Parse a connection string. Raises RunnerError for anything else, without showing the text."""
+    """Parse a connection string. Raises RunnerError, which does not show it, for anything else."""
     match = _URI.fullmatch(uri)
     if match is None:
         raise PlanRefused("the database's uri is not a MongoDB connection string", 'it is like "mongodb://host/ycsb"')
@@ -96,7 +96,7 @@ def _host(text: str) -> tuple[str, int]:
 
 
 def at_port(host: str, port: int) -> str:
-    """Return a server's address as strings have it, an IPv6 address in brackets."""
+    """Return a server's address for a connection string, with an IPv6 address in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -108,7 +108,7 @@ _CONFIG_SET = "config"
 
 @dataclass(frozen=True)
 class Member:
-    """One server. `name` identifies it, `address` is its host for the others, `folder` is below the database's path.
+    """One server. `name` is also its folder below the database's path. Other hosts reach it at `address`.
 
     `replica_set` is "" for a standalone server and for a router.
     """
@@ -127,9 +127,9 @@ class Member:
 
 @dataclass(frozen=True)
 class Layout:
-    """The servers of a database. `sets` hold data, by replica set; one server alone is a set of its own.
+    """The servers of a database. Each of `sets` is a replica set, or one server alone.
 
-    The set with the cluster's configuration comes first. Only a sharded cluster has `routers`.
+    Only a sharded cluster has `routers`. Its first set holds the cluster's configuration.
     """
 
     sets: tuple[tuple[Member, ...], ...]
@@ -137,7 +137,7 @@ class Layout:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """Return all servers, those first that others need."""
+        """Return all servers. Those that others need come first."""
         return (*(member for members in self.sets for member in members), *self.routers)
 
     @property
@@ -149,7 +149,7 @@ class Layout:
         return next((each for each in self.sets if each[0].role == "config"), ())
 
     def seeds(self) -> str:
-        """Return the hosts of a connection string."""
+        """Return the hosts for a connection string."""
         return ",".join(member.where for member in self.routers or self.shards[0])
 
 
@@ -186,7 +186,7 @@ def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
 
 
 def warn_of_unguarded(start: ServerStart, made: Layout) -> tuple[str, ...]:
-    """Return a remark on servers without access control: one sentence, or none."""
+    """Return a remark when servers without access control can be reached from other machines; none otherwise."""
     open_at = sorted({each.address for each in made.members if not _near(each)})
     if start.auth or not open_at:
         return ()
@@ -202,7 +202,7 @@ def _near(member: Member) -> bool:
 
 
 def words(start: ServerStart, member: Member, directory: str, config: Sequence[Member], sharded: bool) -> list[str]:
-    """Return the arguments of a server. Its files are in its working directory."""
+    """Return the command-line arguments of a server. Its config and key are in its working directory."""
     return list(_words(start, member, directory, config, sharded))
 
 

@@ -36,7 +36,7 @@ _DIGEST = read_script(__file__, "scripts/digest_stand_in.sh")
 class EmbeddedServer:
     """A running stand-in. Load generators reach it at `host` and `port`. `keep` is as in `seams.Engine`.
 
-    `attached`: an earlier controller of the run had started it.
+    It is `attached` when an earlier controller of the run had started it.
     """
 
     job: RunningJob
@@ -46,12 +46,12 @@ class EmbeddedServer:
     attached: bool = False
 
     def last_words(self) -> str:
-        """Return the last lines of its output, without the frames of a stack trace."""
+        """Return the end of the server's output, without the frames of a stack trace."""
         said = [line.strip() for line in self.job.tail(4000).splitlines()[1:]]
         return " ".join(line for line in said if not _STACK_FRAME.match(line))[-300:].strip() or say.said_nothing()
 
     def stop(self) -> None:
-        """End it, keep its output, and leave nothing of it on its host. Raises RunnerError."""
+        """End the server, keep its output, and leave nothing of it on its host. Raises RunnerError."""
         _end(self.job, self.keep)
 
 
@@ -102,7 +102,7 @@ def start(transport: Transport, bind: str, data: str | None, keep: Path | None, 
 
 
 def _job(command: Command, key: str) -> Job:
-    """Return a job that attaches to the job with the key, or runs the command when there is none."""
+    """Return the stand-in's job. It attaches to a job that runs under the key, else it runs the command."""
     return Job("mongo-stand-in", command, timeout_s=float("inf"), background=True, key=key)
 
 
@@ -118,7 +118,7 @@ def _end(job: RunningJob, keep: Path | None) -> None:
 
 
 def _next_free(folder: Path) -> Path:
-    """Return a folder for this start: the output of a server that died must not be overwritten by the next one's."""
+    """Return a new folder for the output of this start, so that a dead server's output is kept."""
     return next(path for number in count(1) if not (path := folder / str(number)).exists())
 
 
@@ -140,7 +140,8 @@ def _listening(transport: Transport, job: RunningJob) -> tuple[str, int]:
 
 
 def warm_up(connection: Connection, database: str, stopping: Stopping) -> None:
-    """Keep a newly started server busy: a cold JVM runs at half its speed, all of it in the first cell."""
+    """Keep a newly started server busy for some seconds. A cold JVM runs at half speed, which only the first cell
+    would suffer."""
     with connection.reaching():
         table = connection.collection(database, "benchbrief_warm_up")
         ends = time.monotonic() + WARM_UP_S

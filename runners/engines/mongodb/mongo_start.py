@@ -34,7 +34,7 @@ from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.seams import Hosts, RunningJob, Stopping
 
 _END_TIMEOUT_S = 120.0
-"""In seconds. A server writes a checkpoint of its whole cache before it ends."""
+"""How long a server may take to end, in seconds: it first writes a checkpoint of its whole cache."""
 
 
 _RUN = read_script(__file__, "scripts/run_server.sh")
@@ -56,7 +56,7 @@ class _Running:
 
 
 def server_keys(database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
-    """Return the keys of all servers' jobs of a database that is started, each with the id of its host."""
+    """Return the keys of a started database's server jobs, each with the id of its host; none for other databases."""
     if database.start is None:
         return {}
     made = layout(database, [hosts[host_id].host for host_id in hardware.hosts], database.start.port)
@@ -68,7 +68,7 @@ def _key(database: Database, hardware: Hardware, member: Member) -> str:
 
 
 class Servers:
-    """The servers of one database on one hardware group. `keep` is as in `seams.Engine`."""
+    """The server processes of one database on one hardware group. `keep` is as in `seams.Engine`."""
 
     def __init__(self, database: Database, hardware: Hardware, hosts: Hosts, made: Layout) -> None:
         if database.start is None or not database.path:
@@ -83,7 +83,7 @@ class Servers:
         self._running: dict[str, _Running] = {}
 
     def attach(self) -> bool:
-        """Attach to the servers that an earlier controller of the run started if all run, else end them."""
+        """Attach to the servers that an earlier controller of the run started, if all run. Otherwise end them."""
         states = {
             member: self._hosts[member.host].find(_key(self._database, self._hardware, member))
             for member in self._layout.members
@@ -98,7 +98,7 @@ class Servers:
         return False
 
     def end_old(self, host_id: str, stopping: Stopping) -> str | None:
-        """End servers on these data that are no jobs of this run. Returns None on success, else what is wrong.
+        """End servers on the same data that are not jobs of this run. Returns None on success, else what is wrong.
 
         Raises Interrupted when the run must stop. The servers then continue to end by themselves.
         """
@@ -137,7 +137,7 @@ class Servers:
         return found
 
     def ended(self) -> str:
-        """Return which server ended by itself, with the end of its output; "" when all run."""
+        """Return a sentence on a server that ended by itself, with the end of its output; "" when all run."""
         for each in self._running.values():
             if each.job.wait(0):
                 return say.member_ended(member=each.member.name, host=each.member.host, said=each.last_words())
@@ -152,9 +152,10 @@ class Servers:
         next(iter(self._running.values())).job.wait(seconds)
 
     def stop(self) -> None:
-        """End every server, and keep the output. Raises RunnerError.
+        """End every server, and keep its output. Raises RunnerError.
 
-        Routers end first. All get the signal before the first wait, except those that others still need.
+        Routers end first, then servers with data, then those with the cluster's configuration. All of a kind get the
+        signal before the first is waited for.
         """
         failures = []
         for group in ("router", "data", "config"):
@@ -176,7 +177,7 @@ class Servers:
             raise failures[0]
 
     def _end_process(self, member: Member) -> None:
-        """Ask a server to end. A job's own stop leaves too little time for a clean end."""
+        """Ask a server to end. A job's own `stop` leaves too little time for a clean end."""
         end = Command(("sh", "-c", _END, "sh", f"{self._path}/{member.name}"))
         run_persistently(self._hosts[member.host], end)
 
@@ -192,16 +193,17 @@ def _collect(job: RunningJob, folder: Path | None) -> None:
 
 
 _LISTEN_TIMEOUT_S = 300.0
-"""In seconds. After an unclean end, a server first replays its journal."""
+"""How long a server may take to listen, in seconds: after an unclean end, it first replays its journal."""
 _ELECT_TIMEOUT_S = 120.0
 _LOOK_EVERY_S = 0.2
 _SELECT_MS = 1000
-"""A server that does not answer in this time is asked again while it runs."""
+"""How long one attempt to connect may take, in milliseconds. It is repeated while the server runs."""
 _WRONG_LOGIN, _NOT_ALLOWED, _INITIALIZED = 18, 13, 23
 
 
 class StartedCluster:
-    """The servers of one database on one hardware group. `stopping` is as in `seams.Engine`."""
+    """A cluster that we start on one hardware group: its servers, its users and its snapshots. `stopping` is as
+    in `seams.Engine`."""
 
     def __init__(
         self, database: Database, start: ServerStart, hardware: Hardware, hosts: Hosts, stopping: Stopping
@@ -218,7 +220,7 @@ class StartedCluster:
         self._login = self._credentials()
         self._ca: Path | None = None
         self.knows_writers = False
-        """Whether each writer since the load or the last restore was noted. Earlier versions did not note them."""
+        """Whether every writer since the load or the last restore was noted. Earlier versions noted none."""
 
     # --- reaching it ---
 
@@ -230,12 +232,14 @@ class StartedCluster:
         return f"mongodb://{self._login}{self.layout.seeds()}/{data}{'?' if options else ''}{'&'.join(options)}"
 
     def connections(self) -> Iterator[Connection]:
-        """Yield the primary of each replica set that holds data. Raises ServerFailed when there is none."""
+        """Yield a connection to the primary of each replica set that holds data. Raises ServerFailed when there
+        is none."""
         for members in self.layout.shards:
             yield self._primary(members)
 
     def front(self) -> Connection:
-        """Return the server through which all data can be read and written: a router, or the primary."""
+        """Return a connection to the server through which all data can be read and written: a router, or
+        the primary."""
         if self.layout.routers:
             return self._connect(self.layout.routers[0])
         return self._primary(self.layout.shards[0])
@@ -243,7 +247,7 @@ class StartedCluster:
     # --- its life ---
 
     def start(self) -> None:
-        """Attach to servers that run already, or start them.
+        """Start the servers, or attach to them if they run already.
 
         Raises ToolMissing, ServerFailed, Interrupted, or RunnerError for a directory that can't be used.
         """
@@ -257,7 +261,7 @@ class StartedCluster:
             self._start_servers()
 
     def stop(self) -> None:
-        """End every server, those that others need last, and keep the output. Raises RunnerError."""
+        """End every server, and keep its output. Raises RunnerError."""
         try:
             self.servers.stop()
         finally:
@@ -372,7 +376,7 @@ class StartedCluster:
                 raise
 
     def _make_user(self, members: tuple[Member, ...]) -> None:
-        """Make the user, if there is none: a server without users accepts a connection from its own host."""
+        """Make the user, if there is none. A server without users accepts one from its own host."""
         auth = self._start.auth
         if auth is None:
             return
@@ -404,7 +408,7 @@ class StartedCluster:
             router.close()
 
     def _primary(self, members: tuple[Member, ...], *, login: bool = True) -> Connection:
-        """Return a connection to the primary, once the other members are there as well."""
+        """Return a connection to the primary, once all other members are secondaries."""
         deadline = time.monotonic() + _ELECT_TIMEOUT_S
         while True:
             found, missing = None, []
@@ -434,7 +438,8 @@ class StartedCluster:
                 self._look_again(deadline, f"{member.name} on {member.host} does not answer: {error}")
 
     def _look_again(self, deadline: float, problem: str) -> None:
-        """Raises ServerFailed when another look is useless, Interrupted when the run must stop."""
+        """Wait before another look. Raises ServerFailed when another look is useless, Interrupted when the run
+        must stop."""
         if self._stopping.is_set():
             raise Interrupted
         ended = self.servers.ended()

@@ -46,7 +46,7 @@ from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 
 _RESTART_SLACK_S = 2.0
 _ELECTION_TIMEOUT_S = 30.0
-"""In seconds. A replica set that has lost its primary elects another one after about 12 s."""
+"""How long to wait for an election, in seconds. A replica set that has lost its primary takes about 12 s."""
 _LOOK_EVERY_S = 0.5
 
 
@@ -72,7 +72,7 @@ class MongoDB:
         self._running_since = 0.0
         self._primary_at = ""
         self._build: str | None = None
-        """The build of the server as started; None: not read since."""
+        """The build of the server; None until it is read after a start."""
 
     def start(self) -> Endpoint:
         if self._connection is not None:
@@ -141,7 +141,7 @@ class MongoDB:
         return mongo_stand_in.build(self._hosts[self._host]) if self._database.server == "embedded" else ""
 
     def holds(self, cell: Cell) -> bool:
-        """Return whether our note names the data set, and no record was added or lost since."""
+        """Return whether the data set is there and may be used by another cell, by the way in which it is reset."""
         if cell.dataset is None or not cell.dataset.reuse:
             return False
         if self._database.reset == "command":
@@ -151,7 +151,7 @@ class MongoDB:
         return self._data_set().usable(cell.dataset, tolerated(self._database.reset, self._database.engine))
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `data_seams.KnowsChanges`. Another client may have inserted, deleted or changed records."""
+        """Implement `data_seams.KnowsChanges`: return how other clients have changed the data set."""
         return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
 
     def can_undo(self, cell: Cell) -> bool:
@@ -242,7 +242,7 @@ class MongoDB:
         return status_of(status, members)
 
     def healthy(self) -> None:
-        """Raises ServerFailed when the server does not answer, was restarted, or no longer takes writes."""
+        """Raise ServerFailed when the server does not answer, was restarted, or no longer takes writes."""
         if self._cluster and (ended := self._cluster.servers.ended()):
             raise ServerFailed(say.of_database(database=self._database.name, what=ended), say.hint_server_output())
         now = controller_clock.now()
@@ -295,7 +295,7 @@ class MongoDB:
     # --- reaching the server ---
 
     def _reached(self) -> mongo_layout.MongoUri:
-        """Return how load generators reach the server. Starts it if it is ours."""
+        """Return the URI by which load generators reach the server. Starts the server if it is ours."""
         if self._database.server == "embedded":
             self._embedded = mongo_stand_in.start(
                 self._hosts[self._host], self._bind_address(), self._database.path, self.keep, *self.job_keys()
@@ -309,7 +309,7 @@ class MongoDB:
         return self._uri_of_server()
 
     def _uri_of_server(self) -> mongo_layout.MongoUri:
-        """Return the string by which load generators find the server, without the options of the load."""
+        """Return the server's connection string, without the options of the load."""
         if self._embedded:
             return mongo_layout.parse(f"mongodb://{mongo_layout.at_port(self._embedded.host, self._embedded.port)}/")
         if self._cluster:
@@ -332,7 +332,7 @@ class MongoDB:
         self._open.close()
 
     def _bind_address(self) -> str:
-        """Return the address for load generators: they may run on the server's host, or reach it over the network."""
+        """Return the address at which the stand-in listens: the loopback if all load generators run on its host."""
         keys = {key for key, database in self._plan.databases.items() if database == self._database}
         clients = {host for cell in self._plan.cells if cell.database in keys for host in cell.load_hosts}
         if clients <= {self._host}:
@@ -340,7 +340,7 @@ class MongoDB:
         return address_of(self._hosts[self._host])
 
     def _primary(self, uri: mongo_layout.MongoUri) -> Connection:
-        """Return a connection to the server that takes writes; wait for an election. Raises ServerFailed."""
+        """Return a connection to the server that takes writes, after waiting for an election. Raises ServerFailed."""
         if uri.looked_up or uri.encrypted:
             return self._straight(uri)
         asked = uri.having(self._database.options).replica_set
@@ -376,7 +376,7 @@ class MongoDB:
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _straight(self, uri: mongo_layout.MongoUri) -> Connection:
-        """Connect without the first host: certificates fit only the servers' own names, which DNS may know."""
+        """Connect from this machine, not through the first host: certificates fit only the servers' own names."""
         try:
             return self._connected(uri.text)
         except ServerFailed as error:

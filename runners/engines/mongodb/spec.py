@@ -1,5 +1,3 @@
-"""MongoDB: a server, or what speaks its wire protocol."""
-
 from benchbrief.compiler.extensions import (
     EngineSpec,
     Flag,

@@ -1,11 +1,12 @@
 """Raw storage: a file in a directory of ours, or a block device that the spec allows to be destroyed.
 
-The file is laid out by the load generator, once for its size. The directory's marker (see `data_directories.py`) names
-the data set, and how many cells have written to it since.
+The load generator lays the file out, once for its size. The directory's marker (see `data_directories.py`) names the
+data set, and how many cells have written to it since.
 
 A device is written only when `destroys` names it and `path` as well, and only while it has no partition, no file
-system, no mount and no other user. This is checked by `bench doctor`, before each layout and before each measurement.
-Nothing on a device says what it holds, so that each run lays it out again."""
+system, no mount and no other user. That is checked by `bench doctor`, before each layout and before each measurement.
+Nothing on a device says what it holds, so each run lays it out again.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +41,11 @@ say_storage: StorageMessages = speaker(StorageMessages)
 
 
 FILE = "data"
-"""The name of the file in the directory."""
+"""The name of our file in the directory."""
 UNIT = 1 << 20
-"""The size of the blocks in which the layout is written, in bytes."""
+"""The unit of the size that is used, and of the writes that lay it out, in bytes."""
 _SPARE = 16 << 20
-"""Free bytes that stay beside the file, for the file system's own needs."""
+"""Bytes that stay free beside the file, for the file system's own needs."""
 _TIMEOUT_S = 60.0
 
 _CHECK_DEVICE = read_script(__file__, "scripts/check_device.sh")
@@ -53,7 +54,8 @@ _FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4 }'"
 
 
 def extent(database: Database) -> int:
-    """Return how many bytes of the storage are used: the declared size in whole units. Raises RunnerError without."""
+    """Return how many bytes of the storage are used: the declared size, cut to whole units. Raises PlanRefused when
+    there is none."""
     if not database.size_bytes:
         raise PlanRefused(f"database {database.name} has no size", f"add `size = 1 GiB` ({database.origin})")
     return int(database.size_bytes) // UNIT * UNIT
@@ -67,16 +69,16 @@ class RawStorage(DirectoryEngine):
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         super().__init__(plan, database, hardware, hosts)
         self._on_device: tuple[str, int] | None = None
-        """The data set that this run has laid out on the device, and how many cells wrote to it since."""
+        """The data set that this run has laid out on the device, and how many cells wrote to it since; None before."""
 
     @property
     def _device(self) -> str | None:
-        """The device that may be destroyed. None for a file."""
+        """The device that may be destroyed; None for a file."""
         said = self._database.settings.get("destroys")
         return said if isinstance(said, str) else None
 
     def check_place(self) -> str:
-        """Implement `seams.ChecksPlace`. Returns "" for a directory, which is checked like any other."""
+        """Implement `seams.ChecksPlace`. Returns "" for a directory, which gets the usual checks."""
         path = self._path()
         if self._device is None:
             if self._run('[ -b "$1" ]', path).exit_code == 0:
@@ -135,7 +137,7 @@ class RawStorage(DirectoryEngine):
         return writers is not None and (writers == 0 or self._database.reset == "reuse")
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Implement `data_seams.KnowsUnchanged`, by our note of the cells that wrote."""
+        """Implement `data_seams.KnowsUnchanged`, by our count of the cells that wrote."""
         return cell.dataset is not None and self._writers(cell.dataset.hash) == 0
 
     def restore(self, cell: Cell) -> str:
@@ -154,7 +156,7 @@ class RawStorage(DirectoryEngine):
         return say.restored()
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `data_seams.CountsWriters`. Checks a device once more."""
+        """Implement `data_seams.CountsWriters`. Checks once more that a device may be overwritten."""
         if self._device is not None:
             self.check_place()
         if cell.dataset is None or self._database.reset == "command":
@@ -167,7 +169,7 @@ class RawStorage(DirectoryEngine):
         return data_directories.warn_of_aged(writers)
 
     def reset(self, cell: Cell) -> None:
-        """Make way for a layout: remove the file; of a device, check that it may be overwritten. Raises RunnerError."""
+        """Make way for a layout: remove the file, or check that the device may be overwritten. Raises RunnerError."""
         del cell
         if self._device is not None:
             self._on_device = None
@@ -177,7 +179,7 @@ class RawStorage(DirectoryEngine):
         self._require_room()
 
     def loaded(self, cell: Cell, records: int) -> None:
-        """Check the bytes that the load wrote, which come as `records`. Raises LoadShort."""
+        """Check how many bytes the load wrote, which is its number of `records`. Raises LoadShort."""
         if cell.dataset is None:
             return
         wanted = extent(self._database)
@@ -204,7 +206,7 @@ class RawStorage(DirectoryEngine):
 
     @property
     def _place(self) -> str:
-        """The path of the file or of the device."""
+        """The path of the file or the device."""
         return self._path() if self._device is not None else f"{self._path().rstrip('/')}/{FILE}"
 
     def _writers(self, dataset: str, *, snapshot: bool = False) -> int | None:

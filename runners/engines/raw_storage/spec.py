@@ -1,5 +1,3 @@
-"""Raw storage: a file or a block device, which its load generator reads and writes without a database."""
-
 from benchbrief.compiler.extensions import EngineSpec, Key, Number, Text
 
 SPEC = EngineSpec(

@@ -1,8 +1,9 @@
 """RocksDB: a directory on the host under test, which its load generator opens. There is no server.
 
-The marker that makes the directory ours (see `data_directories.py`) also names the data set of a proven load. It
-records RocksDB's own identity of the database, which changes with each creation, so that a benchmark that fills the
-directory anew is noticed. It also counts the cells that have written to it since."""
+The marker that makes the directory ours (see `data_directories.py`) also names the data set of a proven load, and
+counts the cells that have written to it since. It records RocksDB's own identity of the database too. That changes with
+each creation, so a benchmark that fills the directory anew is noticed.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +34,9 @@ from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import HoldsEngine, Room, Size
 
 KEPT = "BENCHBRIEF.state"
-"""The list of the files that the last cell, or the load, left."""
+"""The name of the list of files as the load or the last cell left them."""
 BEGUN = "BENCHBRIEF.begun"
-"""The list of the files with which a cell began."""
+"""The name of the list of files as the current cell found them."""
 
 HOLDS = read_script(__file__, "scripts/holds_data.sh")
 BEGIN = read_script(__file__, "scripts/begin_cell.sh")
@@ -72,7 +73,7 @@ RESTORE = _script("restore_links")
 HOLDS_SNAPSHOT = _script("snapshot_holds_data")
 
 ELSEWHERE = "grep -Eom 1 '^[[:space:]]*(wal_dir|db_paths|cf_paths)[[:space:]]*=[[:space:]]*[^[:space:]]+' -- \"$2\""
-"""Prints the first option of the file $2 by which a part of a database lies outside its directory."""
+"""A command that prints the first option in the file $2 that puts a part of the database outside its directory."""
 
 
 FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
@@ -80,11 +81,12 @@ FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
 @dataclass(frozen=True)
 class SnapshotWay:
-    """Scripts that take a snapshot, restore it, and say what it holds; `describe` gives the sentence on a restore.
+    """The scripts of a kind of snapshot: they take it, restore it, and tell which data set it holds.
 
-    `check`, `open` and `forget` are run before the directory is looked at, made ours and emptied; "" does nothing.
-    `free` prints the free and all KiB. `alone`: nothing of the database may lie outside the directory, as no load would
-    follow to notice. `without_room`: the snapshot takes no second copy's room.
+    `describe` returns the sentence on a restore. `check`, `open` and `forget` run before the directory is looked at,
+    made ours and emptied; "" does nothing. `free` prints the free KiB and all KiB. With `alone`, nothing of the
+    database may lie outside the directory, as no load would follow to notice. With `without_room`, a snapshot needs no
+    room for a second copy.
     """
 
     take: str
@@ -100,7 +102,7 @@ class SnapshotWay:
 
 
 def _by(system: Reset) -> SnapshotWay:
-    """Return the way of a file system."""
+    """Return the scripts for the snapshots of a file system."""
     return SnapshotWay(
         run_step(system, "take"),
         run_step(system, "restore"),
@@ -128,7 +130,8 @@ WAYS: Mapping[Reset, SnapshotWay] = {
 
 
 _ROOM_FACTOR = 1.25
-"""A load writes each record about once (to sorted files, with its log off). The rest is for indexes and compactions."""
+"""How much room a load needs for each byte of its records. It writes each about once (to sorted files, with its log
+off); the rest is for indexes and compactions."""
 _ROOM_SPARE = 64 << 20
 
 
@@ -147,13 +150,13 @@ def room_for(plan: Plan, cell: Cell) -> Room:
 
 
 def _writes(plan: Plan, cell: Cell) -> bool:
-    """Return whether a cell of the same database writes to it. Its new files stand beside those of the snapshot."""
+    """Return whether any cell of the same database writes to it. New files then stand beside those of the snapshot."""
     others = (other for other in plan.cells if other.database == cell.database)
     return any(writes(plan.workloads[other.workload], other.events) for other in others)
 
 
 def record_size(workload: Workload) -> float:
-    """Return the bytes of a record, before compression, as its load generator counts them; 0 when unknown."""
+    """Return the bytes of a record before compression, as its load generator counts them; 0 when unknown."""
     family = TOOL_SPECS.usable(workload.family)
     return family.record_bytes(workload.properties) if family else 0.0
 
@@ -161,8 +164,8 @@ def record_size(workload: Workload) -> float:
 _MARKER = data_directories.MARKER
 _REMOVE_TIMEOUT_S = 600.0
 _FULL, _FULL_SHARE, _FULL_AT_MOST = 1 << 20, 0.01, 64 << 20
-"""A file system with fewer free bytes (or that share of all, up to so many) is full: RocksDB removes again what it
-could not write completely."""
+"""A file system counts as full when fewer bytes are free than the first number, or than this share of its size (up to
+the third number). RocksDB frees some again: it removes what it could not write completely."""
 
 # Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1. The marker's words are
 # the data set, RocksDB's identity of the database, and how many cells wrote to it since.
@@ -170,7 +173,7 @@ _REMEMBER = read_script(__file__, "scripts/remember_data.sh")
 
 _NO_DATABASE = "none"
 _SHOWN = 100
-"""The most characters of a program's output that a reason quotes."""
+"""The most characters of a program's output that an error quotes."""
 
 _LIBRARY = re.compile(r"librocksdb (\d+(?:\.\d+)+)")
 
@@ -210,7 +213,7 @@ class RocksDB(DirectoryEngine):
         return Endpoint(path=path)
 
     def check_place(self) -> str:
-        """Implement `seams.ChecksPlace`. Returns "": there is nothing but directories."""
+        """Implement `seams.ChecksPlace`. Returns "": the place is always a directory, which gets the usual checks."""
         if self._way and self._way.check:
             self._require_place(self._way.check)
         return ""
@@ -227,7 +230,8 @@ class RocksDB(DirectoryEngine):
         return facts | self.shaping()
 
     def size(self, cell: Cell) -> Size:
-        """Return the size. All benchmarks on loaded data keep the number of keys. Implements `seams.TellsSize`."""
+        """Implement `seams.TellsSize`. The logical size is that of the load: no benchmark on loaded data changes the
+        number of keys."""
         said = self._run(_SIZE).stdout.strip()
         on_disk = float(said) if re.fullmatch(r"\d{1,18}", said) else None
         workload = self._plan.workloads[cell.workload]
@@ -262,7 +266,7 @@ class RocksDB(DirectoryEngine):
         return writers is not None and (writers == 0 or self._database.reset == "reuse")
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Implement `data_seams.KnowsUnchanged`. The files are those that the last cell left, or the load."""
+        """Implement `data_seams.KnowsUnchanged`. The files must be as the load or the last cell left them."""
         return cell.dataset is not None and self._writers(cell.dataset.hash, snapshot=False) == 0
 
     def restore(self, cell: Cell) -> str:
@@ -284,7 +288,7 @@ class RocksDB(DirectoryEngine):
         return way.describe()
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `data_seams.KnowsChanges`. Others may have written to the database, or to a snapshot of it."""
+        """Implement `data_seams.KnowsChanges`. Others may have written to the database, or to its snapshot."""
         if cell.dataset is None or not cell.dataset.reuse:
             return ""
         if self._way is not None:
@@ -297,7 +301,8 @@ class RocksDB(DirectoryEngine):
         return say.files_changed(path=self._path(), host=self._host) if changed else ""
 
     def finish(self, cell: Cell) -> None:
-        """Implement `data_seams.KnowsChanges`. Raises BadOutput when somebody wrote into the files meanwhile."""
+        """Implement `data_seams.KnowsChanges`. Raises BadOutput when somebody else changed the files during
+        the cell."""
         if cell.dataset is None or self._database.reset == "command":
             return
         done = self._run(END, KEPT, BEGUN)
@@ -358,8 +363,8 @@ class RocksDB(DirectoryEngine):
     def _writers(self, dataset: str, *, snapshot: bool = True, check: bool = True) -> int | None:
         """Return how many cells wrote to the data set since its load; None when it is not there.
 
-        It is the one that the next cell gets; without `snapshot`, the one in the directory now. Without `check`, its
-        files may be others than those that the last cell left.
+        Looks at the data set that the next cell gets, which may be in a snapshot; without `snapshot`, at the one in the
+        directory. Without `check`, it counts as there even if somebody else changed its files.
         """
         if self._way and snapshot:
             said = self._holding(dataset, self._way.holds)
@@ -368,17 +373,17 @@ class RocksDB(DirectoryEngine):
         return int(said) if re.fullmatch(r"\d{1,18}", said) else None
 
     def _holding(self, dataset: str, script: str, beside: str = data_directories.SNAPSHOT) -> str:
-        """Return what the script prints of the data set; "" when it is not there."""
+        """Return what the script prints about the data set; "" when the data set is not there."""
         done = self._run(script, _MARKER, dataset, beside)
         return done.stdout.strip() if done.exit_code == 0 else ""
 
     @property
     def _way(self) -> SnapshotWay | None:
-        """How a snapshot brings the data set back before each cell; None with another `reset`."""
+        """The kind of snapshot that brings the data set back before each cell; None for another `reset`."""
         return WAYS.get(self._database.reset)
 
     def _require_place(self, script: str) -> None:
-        """Raises PlanRefused when there can be no such snapshots of the directory."""
+        """Raise PlanRefused when the script says that there can be no snapshots of the directory."""
         said = self._script(script)
         if said is not None:
             raise PlanRefused(
@@ -416,14 +421,14 @@ class RocksDB(DirectoryEngine):
         return say.no_room_left(path=self._path(), host=self._host, free=size_text(free), size=size_text(size))
 
     def _room(self) -> tuple[int | None, int | None]:
-        """Return the free bytes where the data are, and all bytes; None when unknown."""
+        """Return the free bytes and all bytes where the data are; None for both when unknown."""
         said = self._run(self._way.free if self._way else FREE).stdout.split()
         if len(said) != 2 or not all(re.fullmatch(r"\d{1,18}", word) for word in said):
             return None, None
         return int(said[0]) * 1024, int(said[1]) * 1024
 
     def _version(self) -> str:
-        """Return RocksDB's version, which is that of the load generator it is linked into; "" when unknown."""
+        """Return the version of RocksDB in the load generator that is linked with it; "" when unknown."""
         mine = (cell.tool for cell in self._plan.cells if self._plan.databases[cell.database] == self._database)
         if (tool := next(mine, None)) is None:
             return ""

@@ -1,5 +1,3 @@
-"""RocksDB: a library in its load generator's process."""
-
 from dataclasses import replace
 
 from benchbrief.compiler.extensions import EngineSpec, Flag, Key, Number, Option, Text, Word

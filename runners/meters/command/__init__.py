@@ -1,1 +1,1 @@
-"""Reads commands that print watts."""
+"""Power from a command of the user's that prints watts."""

@@ -12,7 +12,7 @@ class CommandMeter(Meter):
     hints = (("", "it has to print one number, the watts, and nothing else"),)
 
     def reader(self, points: tuple[MeterPoint, ...], node: Node) -> MeterReader:
-        """The output may lack its last newline. A failed command adds a line on how it ended."""
+        """Return a reader of each point's command. A command that fails adds a line with its exit code."""
         ran = "</dev/null; c=$?; echo; [ $c = 0 ] || echo code $c"
         reads = (f"timeout {ANSWER_S} sh -c {quote(given(each.meter, 'command'))} {ran}" for each in points)
         return MeterReader("echo meter command", tuple(reads), {"BENCH_HOST": node.host.name})

@@ -1,5 +1,3 @@
-"""The spec of the meter `command`."""
-
 from benchbrief.compiler.extensions import BOUNDARY, SHARED, Key, MeterSpec, Word
 
 SPEC = MeterSpec(

@@ -1,1 +1,1 @@
-"""Reads logs that meters write themselves."""
+"""Power from logs that meters write themselves."""

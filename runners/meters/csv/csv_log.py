@@ -11,7 +11,7 @@ from benchbrief.runners.meters.meter_points import MeterPoint, given
 from benchbrief.runners.seams import Node
 
 _MARGIN_S = 60.0
-"""The sampler's time beside the wait for the log."""
+"""How much longer than the wait for the log the sampler may take, in seconds."""
 
 
 class CsvLog(RecordedMeter):

@@ -29,14 +29,16 @@ from benchbrief.runners.text_encoding import text_encoding
 
 _LOOK_S = 0.5
 _MOST_SECONDS = 1e11
-"""A larger number since the epoch is in milliseconds, and one a thousand times larger in microseconds."""
+"""The largest number since the epoch that is in seconds. Larger ones are in milliseconds, or from a thousand times this
+in microseconds."""
 
 _MOST_BAD = 1000
 """The most consecutive unreadable lines whose problem is reported."""
 
 
 class LogRow(NamedTuple):
-    """A line of the log. `problem` says why it gave no watts; its time is then between those of the lines around it."""
+    """A line of the log. `problem` says why it has no watts. The time of an unreadable line is between those of
+    its neighbours."""
 
     at: float
     watts: tuple[float | None, ...]
@@ -44,11 +46,11 @@ class LogRow(NamedTuple):
 
 
 _NOT_YET = 3
-"""The exit code when there is no log, or nothing in it."""
+"""The exit code when there is no log, or no row in it."""
 
 
 class Unreadable(Exception):
-    """The log is not as described. The message is for people."""
+    """The log differs from its description in the spec. The message is for people."""
 
 
 class NotYet(Exception):
@@ -58,8 +60,8 @@ class NotYet(Exception):
 def take(settings: dict[str, Any]) -> list[LogRow]:
     """Return the rows of the window in order, with one before it and one after.
 
-    An unreadable line is a row without watts inside the window, and is skipped outside; so is a time that has two
-    powers. Raises Unreadable, NotYet, OSError.
+    Inside the window, an unreadable line is a row without watts, and so is a time with two different powers. Outside of
+    it, unreadable lines are skipped. Raises Unreadable, NotYet, OSError.
     """
     since, until = settings["since"], settings["until"]
     rows: dict[float, LogRow] = {}
@@ -92,7 +94,7 @@ def take(settings: dict[str, Any]) -> list[LogRow]:
 
 
 def _all(settings: dict[str, Any], steps: list[str]) -> Iterator[LogRow]:
-    """Yield the rows of all files. `steps` gets what is said of each change of the clock outside of the window."""
+    """Yield the rows of all files. Appends to `steps` a sentence on each step of the clock outside the window."""
     paths = sorted(glob.glob(settings["path"]))  # noqa: PTH207  # of an absolute path
     if not paths:
         raise NotYet(f"there is no file {settings['path']}")
@@ -141,13 +143,13 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any], steps: list[str]) -
 
 
 def _meet(settings: dict[str, Any], start: float, end: float) -> bool:
-    """Return whether some of these times, which the log has twice, are in the window."""
+    """Return whether the times from `start` to `end`, which the log has twice, overlap the window."""
     until = settings["until"]
     return until is not None and start <= until and end >= settings["since"]
 
 
 def _between(last: float | None, moment: float, columns: Sequence[int], bad: Sequence[str]) -> Iterator[LogRow]:
-    """Yield a row for each unreadable line between two readable ones, evenly spaced."""
+    """Yield a row without watts for each unreadable line between two readable ones, evenly spaced in time."""
     start = moment if last is None else last
     for place, problem in enumerate(bad, start=1):
         yield LogRow(start + (moment - start) * place / (len(bad) + 1), (None,) * len(columns), problem)

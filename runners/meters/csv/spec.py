@@ -1,5 +1,3 @@
-"""The spec of the meter `csv`."""
-
 from benchbrief.compiler.extensions import BOUNDARY, SCALE, SHARED, Key, MeterSpec, Number, Text
 
 SPEC = MeterSpec(

@@ -1,1 +1,1 @@
-"""Reads BMCs by ipmitool."""
+"""Power from BMCs, by ipmitool."""

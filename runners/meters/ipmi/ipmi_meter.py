@@ -69,7 +69,8 @@ class Ipmi(Meter):
         return MeterReader("\n".join(header), tuple(reads), env)
 
     def watts(self, reading: Reading) -> float | None:
-        """Return no watts for 0 W, which a BMC reports while its power reading is off."""
+        """Return the watts of DCMI or of a sensor. Returns None for 0 W by DCMI, which a BMC reports while its power
+        reading is off."""
         text = "\n".join(reading.lines)
         sensor = _SENSOR.search(text)
         if sensor:

@@ -1,5 +1,3 @@
-"""The spec of the meter `ipmi`."""
-
 from benchbrief.compiler.extensions import SHARED, Key, Login, MeterSpec, Number, Text
 
 SPEC = MeterSpec(

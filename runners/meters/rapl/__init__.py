@@ -1,1 +1,1 @@
-"""Reads the counters of CPU packages."""
+"""Power from the energy counters of CPU packages."""

@@ -1,7 +1,7 @@
 """The energy counters of CPU packages, which restart at 0 after max_energy_range_uj.
 
-See https://www.kernel.org/doc/html/latest/power/powercap/powercap.html for the counters. Since Linux 5.10 only root
-can read them, since they reveal what the processor computes (CVE-2020-8694).
+See https://www.kernel.org/doc/html/latest/power/powercap/powercap.html for the counters. Since Linux 5.10 only root can
+read them, as they reveal what the processor computes (CVE-2020-8694).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchbrief.runners.seams import Node
 
 POWERCAP = "/sys/class/powercap"
 _MOST_W = 1000.0
-"""More than a CPU package draws. After a gap in which its counter could wrap around twice, nothing is known."""
+"""More watts than a CPU package draws. After a gap in which its counter could restart twice, the power is unknown."""
 
 _HEADER = read_script(__file__, "rapl_packages.sh")
 _READ = 'for f in @root@/intel-rapl:*/energy_uj; do d=${f%/*}; echo "${d##*/} $(cat "$f")"; done'
@@ -33,7 +33,7 @@ class Rapl(CountingMeter):
     def moved(
         self, probe: Probe, output: JobOutput, header: Sequence[str], found: list[Reading], window: tuple[float, float]
     ) -> list[tuple[SampleStep, float | None]]:
-        """Return the packages' power together, over each interval between readings."""
+        """Return the power of all packages together in each interval between readings; None when one has no reading."""
         ranges = {}
         for line in header:
             match = re.fullmatch(r"package (\S+) (\d{1,18})", line)
@@ -55,7 +55,8 @@ def _counts(reading: Reading) -> dict[str, int]:
 
 
 def _moved(before: int | None, after: int | None, most: int, seconds: float) -> float | None:
-    """Return the joules between two readings of a counter that restarts at 0 after `most` microjoules."""
+    """Return the joules between two readings of a counter that restarts at 0 after `most` microjoules; None
+    when unknown."""
     if before is None or after is None or seconds * _MOST_W > most / 1e6:
         return None
     return (after - before if after >= before else after + most + 1 - before) / 1e6

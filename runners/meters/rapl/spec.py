@@ -1,5 +1,3 @@
-"""The spec of the meter `rapl`."""
-
 from benchbrief.compiler.extensions import MeterSpec
 
 SPEC = MeterSpec(

@@ -1,1 +1,1 @@
-"""Reads BMCs by Redfish."""
+"""Power from BMCs, by Redfish."""

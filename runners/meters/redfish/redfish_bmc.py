@@ -1,4 +1,4 @@
-"""A BMC read by Redfish: a sampler on the controller logs in and reads it."""
+"""The `redfish` meter: a sampler on the controller logs in to a BMC and reads it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from benchbrief.runners.meters.sample_blocks import block, fail, head, number
 
 _ANSWER_S = 10.0
 _LARGEST = 4 << 20
-"""The largest answer in bytes. Those of real services are a few kilobytes."""
+"""The most bytes of an answer that are read. Answers of real services are a few kilobytes."""
 
 
 class RedfishRefused(Exception):
@@ -42,7 +42,7 @@ class RedfishRefused(Exception):
 
 
 class Service:
-    """One BMC. The first use logs in."""
+    """One BMC. The first request logs in."""
 
     def __init__(self, settings: dict[str, Any], user: str, password: str) -> None:
         self.address = str(settings["address"])
@@ -54,7 +54,8 @@ class Service:
 
     @staticmethod
     def _pool(scheme: str, host: str, port: int | None, settings: dict[str, Any]) -> list[urllib3.HTTPConnectionPool]:
-        """Return one pool, or one for each fingerprint, as a pool knows only one."""
+        """Return one connection pool for each fingerprint, as a pool takes only one; a single pool
+        without fingerprints."""
         common: dict[str, Any] = {"timeout": _ANSWER_S, "retries": False, "maxsize": 1}
         if scheme == "http":
             return [urllib3.HTTPConnectionPool(host, port, **common)]
@@ -69,7 +70,7 @@ class Service:
         return [urllib3.HTTPSConnectionPool(host, port, ca_certs=settings.get("ca_file"), **common)]
 
     def get(self, path: str) -> dict[str, Any]:
-        """Get a resource. Raises Refused."""
+        """Return a resource, after a login if one is needed. Raises RedfishRefused."""
         if not self._basic and self._session is None:
             self._begin()
         answer = self._ask("GET", path, self._headers())
@@ -153,7 +154,7 @@ def _why(error: Exception | None) -> str:
 
 
 def _reason_in(content: bytes) -> str:
-    """Return the service's error message, in the form of DSP0266."""
+    """Return the service's own error message, from an answer in the form of DSP0266; "" when it has none."""
     try:
         error = _dict(_dict(json.loads(content)).get("error"))
     except ValueError:
@@ -178,11 +179,11 @@ def _link(resource: dict[str, Any], name: str) -> str:
 # --- where the power of a chassis stands ---------------------------------------------------------------------------
 
 Read = Callable[[], float | None]
-"""Reads the current watts; None when the service has no number. Raises Refused."""
+"""A function that reads the current watts. It returns None when the service has no number. Raises RedfishRefused."""
 
 
 def find(service: Service, chassis: str, control: str) -> tuple[str, Read]:
-    """Return where the power value is, for people, and a function that reads it. Raises Refused."""
+    """Return where the power value is, in words, and a function that reads it. Raises RedfishRefused."""
     resource = service.get(_chassis(service, chassis))
     metrics, power, subsystem = (_link(resource, name) for name in ("EnvironmentMetrics", "Power", "PowerSubsystem"))
     if metrics and not control and _sensor(service.get(metrics).get("PowerWatts")) is not None:
@@ -229,7 +230,7 @@ def _consumed(power: dict[str, Any], index: int) -> float | None:
 
 
 def _supplies(service: Service, subsystem: str) -> list[str]:
-    """Return the metrics of each power supply, if every one has them."""
+    """Return the path of each power supply's metrics; none unless every supply has them."""
     place = _link(service.get(subsystem), "PowerSupplies")
     members = _list(service.get(place).get("Members")) if place else []
     metrics = [_link(service.get(str(_dict(each).get("@odata.id", ""))), "Metrics") for each in members]
@@ -250,7 +251,7 @@ def _sensor(excerpt: object) -> float | None:
 
 
 class _Point:
-    """A chassis that is read. The place of its power value is looked up until it is found."""
+    """A chassis to read. It looks for its power value at each reading until it has found it."""
 
     def __init__(self, service: Service, chassis: str, control: str) -> None:
         self._service, self._chassis, self._control = service, chassis, control

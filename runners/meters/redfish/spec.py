@@ -1,5 +1,3 @@
-"""The spec of the meter `redfish`."""
-
 from benchbrief.compiler.extensions import SHARED, Flag, Key, Login, MeterSpec, Special, Text, Word
 
 SPEC = MeterSpec(

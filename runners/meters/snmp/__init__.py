@@ -1,1 +1,1 @@
-"""Reads PDUs by SNMP."""
+"""Power from PDUs, by SNMP."""

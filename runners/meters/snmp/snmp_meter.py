@@ -27,7 +27,8 @@ from benchbrief.runners.seams import Node
 
 @dataclass(frozen=True)
 class Family:
-    """`oid` has a hole for an index of `numbers` numbers. `digits` gives the number of decimal digits of its value."""
+    """Outlets of a vendor's PDUs. `oid` has a hole for an index of `numbers` numbers. `digits` is the OID of the
+    value's number of decimal digits; "" for none."""
 
     oid: str
     numbers: int
@@ -70,7 +71,7 @@ class Snmp(Meter):
         return MeterReader("echo meter snmp", tuple(reads), env, tuple(files))
 
     def watts(self, reading: Reading) -> float | None:
-        """Parse a number, with its number of decimal digits where that was read too."""
+        """Return the scaled watts, with the decimal point moved by the number of digits if that was read too."""
         first, *lines = [line.strip() for line in reading.lines if line.strip()] or [""]
         scale = _SCALE.fullmatch(first)
         numbers = [match for line in lines if (match := _NUMBER.fullmatch(line))]
@@ -86,7 +87,7 @@ def _scale(meter: PowerMeter) -> float:
 
 
 def _oids(point: MeterPoint) -> list[str]:
-    """Return what to read: the number, and its decimal digits if it has any."""
+    """Return the OIDs to read: the value, and its number of decimal digits if it has one."""
     if not point.meter.options.get("outlet"):
         return [point.part]
     family = FAMILIES[given(point.meter, "family")]

@@ -1,5 +1,3 @@
-"""The spec of the meter `snmp`."""
-
 from benchbrief.compiler.extensions import SCALE, SHARED, Key, Login, MeterSpec, Text, Word
 
 SPEC = MeterSpec(

@@ -1,1 +1,1 @@
-"""The probe `cpu`."""
+"""How busy a host's processors are."""

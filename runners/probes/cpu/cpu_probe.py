@@ -27,7 +27,8 @@ from benchbrief.runners.sampling import (
 from benchbrief.runners.seams import Node
 
 _STATES = 8
-"""user nice system idle iowait irq softirq steal; the guests' time after them is in user and nice already."""
+"""How many states are counted: user nice system idle iowait irq softirq steal. Guests' time follows, which user and
+nice already include."""
 _IDLE, _IOWAIT, _STEAL = 3, 4, 7
 
 
@@ -71,7 +72,7 @@ class Cpu:
         return tuple(samples)
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
-        """See `seams.TellsNow`."""
+        """Implement `seams.TellsNow`."""
         last = parse_recent(text)[-2:]
         moved = _moved(*last) if len(last) == 2 else None
         if moved is None:
@@ -81,7 +82,7 @@ class Cpu:
 
 
 def _moved(before: Reading, after: Reading) -> list[int] | None:
-    """Return the ticks spent in each state; None when a counter went back, as iowait may, or the line can't be read."""
+    """Return the ticks spent in each state; None when a line can't be read, or a counter went back, as iowait may."""
     first, second = _ticks(before), _ticks(after)
     if first is None or second is None:
         return None

@@ -1,5 +1,3 @@
-"""The spec of the probe `cpu`."""
-
 from benchbrief.compiler.extensions import COUNTERS, ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(

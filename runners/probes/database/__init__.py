@@ -1,1 +1,1 @@
-"""The probe `database`."""
+"""A database server's own counters."""

@@ -41,11 +41,12 @@ _COUNTERS: Mapping[str, tuple[str, str]] = {
     "wiredtiger.cache.evicted_pages": ("database.evictions", "1/s"),
     "wiredtiger.cache.evicted_by_operations": ("database.evictions_by_operations", "1/s"),
 }
-"""The engine's name of a number, and its measure: a gauge as it is, a counter as its rate."""
+"""Each number's name in the engine, with its measure: a gauge as it is, a counter as its rate."""
 
 
 class Database:
-    """Rates of the server's counters, and its gauges. What a server lacks is missing. See `seams.ProbeKind`."""
+    """Rates of the server's counters, and its gauges; see `seams.ProbeKind`. Numbers that a server lacks are
+    left out."""
 
     name: ClassVar[str] = "database"
 

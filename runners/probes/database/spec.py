@@ -1,5 +1,3 @@
-"""The spec of the probe `database`."""
-
 from benchbrief.compiler.extensions import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(

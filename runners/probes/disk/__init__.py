@@ -1,1 +1,1 @@
-"""The probe `disk`."""
+"""What a host's block devices do."""

@@ -32,13 +32,13 @@ _OF_PATH = read_script(__file__, "disk_of_path.sh")
 
 _SECTOR = 512
 _FIELDS = 11
-"""Numbers after the name in every kernel since 2.6."""
+"""How many numbers follow a device's name in every kernel since 2.6."""
 
 
 class Disk:
     """Bytes and requests per second, the time of requests, and the share of time that a device was busy.
 
-    Without the option `device`, all whole disks; with it, that block device, or the one under that path. The pressure
+    Covers all whole disks, or with the option `device` that block device, or the one that holds that path. The pressure
     is the time in which some task of the host waited for any device, where the kernel counts it. See `seams.ProbeKind`.
     """
 
@@ -76,7 +76,7 @@ class Disk:
 
 
 def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
-    """Return nothing when a counter went back: it was reset or wrapped, and the rate is unknown."""
+    """Return (measure, value, unit) for an interval; none when a counter went back: it was reset or wrapped."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
     reads, sectors_read, read_ms, writes, sectors_written, write_ms = (moved[i] for i in (0, 2, 3, 4, 6, 7))
     busy_ms, queued_ms = moved[9], moved[10]

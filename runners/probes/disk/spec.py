@@ -1,5 +1,3 @@
-"""The spec of the probe `disk`."""
-
 from benchbrief.compiler.extensions import COUNTERS, Key, ProbeMeasure, ProbeSpec, Text
 
 SPEC = ProbeSpec(

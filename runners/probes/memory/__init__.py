@@ -1,1 +1,1 @@
-"""The probe `memory`."""
+"""How a host uses its memory."""

@@ -1,1 +1,1 @@
-"""The probe `network`."""
+"""What a host's network interfaces carry."""

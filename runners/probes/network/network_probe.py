@@ -25,8 +25,8 @@ _COLUMNS = 16
 class Network:
     """Bytes and packets per second, and those dropped or in error, by interface; see `seams.ProbeKind`.
 
-    Without the option `interface`, all real devices (without any: all but the loopback); with it, the named ones,
-    separated by blanks.
+    Covers all real devices, or all but the loopback if there are none. With the option `interface`, covers those that
+    it names, separated by blanks.
     """
 
     name: ClassVar[str] = "network"
@@ -56,7 +56,8 @@ class Network:
 
 
 def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
-    """Return nothing when a counter went back: it wrapped, or the interface was made anew."""
+    """Return (measure, value, unit) for an interval; none when a counter went back: it wrapped, or the interface
+    is new."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
     if min(moved) < 0:
         return []

@@ -1,1 +1,1 @@
-"""The `power` probe and its meters."""
+"""How much power hosts draw, by their meters."""

@@ -1,8 +1,8 @@
 """The `power` probe: the watts of hosts, by their meters.
 
-A host, or the whole hardware of a shared meter, has one job that reads all its meters and adds their watts. Lines of
-`@ 0`, `@ 1` separate the outputs of several meters. A reading with a failure, or below zero, is a gap without a
-sample; the meter's words are in the probe's output. A job on the controller outlives it as any job does, and ends by
+A host has one job that reads all its meters and adds their watts. With a shared meter, the whole hardware has one.
+Lines of `@ 0`, `@ 1` separate the outputs of several meters. A reading that fails or is below zero is a gap without a
+sample, and the probe's output has the meter's words. A job on the controller outlives it as any job does, and ends by
 itself when its directory goes.
 """
 
@@ -34,9 +34,9 @@ from benchbrief.runners.sampling import Reading, parse_readings, parse_recent, r
 from benchbrief.runners.seams import Node, Transport
 
 _TRY_S = 60.0
-"""In seconds. The first reading of a BMC by Redfish takes several requests, each of which may take seconds."""
+"""How long a trial reading may take, in seconds. The first of a BMC by Redfish takes several slow requests."""
 _MARGIN_S = 60.0
-"""How much of a log is kept from before the measurement, in seconds by the controller's clock."""
+"""How much of a log from before the measurement is fetched, in seconds by the controller's clock."""
 
 
 class Power:
@@ -76,7 +76,8 @@ class Power:
         return known
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
-        """See `seams.TellsNow`. The meter's name is in the header, so the last reading has to be enough."""
+        """Implement `seams.TellsNow`. The text may lack the header that names the meter, so every kind of meter
+        is tried."""
         for reading in parse_recent(text)[-1:]:
             watts = [next(_any(each), None) for each in _apart(reading)]
             known = [each for each in watts if each is not None and each >= 0]
@@ -93,7 +94,7 @@ class Power:
 
 
 def _of(probe: Probe, output: JobOutput) -> str:
-    """Return what the watts are the power of: a host, or the hardware of a shared meter."""
+    """Return whose power it is: a host's, or for a shared meter the hardware's."""
     return probe.options.get("of", output.host)
 
 
@@ -101,7 +102,7 @@ def _of(probe: Probe, output: JobOutput) -> str:
 
 
 class _Read(NamedTuple):
-    """A reading at a time, or over the `seconds` up to it. `watts` is None for a failed one."""
+    """A reading at `time`, or over the `seconds` up to it. `watts` is None when it failed."""
 
     time: float
     watts: float | None
@@ -126,13 +127,13 @@ def _read(time: float, meter: AnyMeter, reading: Reading) -> _Read:
 
 
 def _why(read: Sequence[_Read], output: JobOutput) -> str:
-    """Return why readings failed, by the last failed one."""
+    """Return why readings failed: the last power below zero, else the last words of the meter."""
     below_zero = [each.below_zero for each in read if each.below_zero is not None]
     return below_zero_words(below_zero[-1]) if below_zero else read_last_words(output)
 
 
 def _meter(header: Sequence[str], output: JobOutput) -> AnyMeter:
-    """Return the meter of an output. Raises BadOutput where the output names none."""
+    """Return the meter that wrote the output. Raises BadOutput when the output names none."""
     kind = next((line.removeprefix("meter ") for line in header if line.startswith("meter ")), "")
     if METER_SPECS.find(kind) is None:
         raise BadOutput(f"the power probe on {output.host} does not say how it reads")
@@ -140,7 +141,7 @@ def _meter(header: Sequence[str], output: JobOutput) -> AnyMeter:
 
 
 def _all(meter: AnyMeter, reading: Reading) -> list[float]:
-    """Return the watts of everything that was read together; none when one of them has none."""
+    """Return the watts of all points in a reading; none when one point lacks them."""
     watts = [meter.watts(each) for each in _apart(reading)]
     known = [each for each in watts if each is not None]
     return known if len(known) == len(watts) else []
@@ -160,7 +161,7 @@ def _apart(reading: Reading) -> Iterator[Reading]:
 
 
 def _any(reading: Reading) -> Iterator[float]:
-    """Return the watts by any of benchbrief's own meters."""
+    """Yield the watts that any of benchbrief's own meters finds in the reading."""
     found = (meter_kind(name).watts(reading) for name in METER_SPECS.own)
     return (watts for watts in found if watts is not None)
 
@@ -169,9 +170,10 @@ def _any(reading: Reading) -> Iterator[float]:
 
 
 def try_meter(node: Node, transport: Transport) -> float | None:
-    """Read the node's power once, as the probe will; None when a log is not there yet: it may come with the run.
+    """Read the node's power once, as the probe will. Returns None when there is no log yet, as it may come with
+    the run.
 
-    Raises RunnerError, with the meter's words and the place of its line in the spec, when it can't be read.
+    Raises RunnerError, with the meter's words and the place of its line in the spec, when the power can't be read.
     """
     found = points_of(node)
     meter = meter_kind(found[0].meter.kind)

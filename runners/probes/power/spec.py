@@ -1,5 +1,3 @@
-"""The spec of the probe `power`."""
-
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(

@@ -1,1 +1,1 @@
-"""The probe `tcp`."""
+"""A host's TCP connections."""
