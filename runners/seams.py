@@ -417,7 +417,7 @@ class HasStandIn(Protocol):
 
 @runtime_checkable
 class KnowsChanges(Protocol):
-    """An engine that remembers what cells did to a data set, so that cells that do not notice it can use the data set.
+    """An engine that remembers what cells did to a data set, and so can keep it for cells that this does not affect.
 
     From `begin` to `finish`, a cell that writes counts as one that leaves unknown data.
     """

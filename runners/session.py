@@ -75,8 +75,7 @@ def is_this_machine(claim: Mapping[str, Any]) -> bool:
 
 
 def is_here(claim: Mapping[str, Any], owner: str) -> bool:
-    """Return whether the folder that a claim or a job names is on this machine, and no longer belongs to
-    another run."""
+    """Return whether a claim or job is of this machine, and its folder exists here and belongs to no other run."""
     return is_this_machine(claim) and _owner_at(claim) in (owner, "")
 
 

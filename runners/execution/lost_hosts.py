@@ -92,7 +92,7 @@ class LostHosts:
             self._until.pop(host_id, None)
 
     def wait_for_each(self) -> Iterator[Try]:
-        """Yield each thing that was put off when its hosts answer again, or when the wait for them is over. Ends with
+        """Yield each attempt that was put off, when its hosts answer again or the wait for them is over. Ends with
         the run."""
         while self.put_off and (cell := self.wait([each.cell for each in self.put_off])) is not None:
             found = next(each for each in self.put_off if each.cell is cell)

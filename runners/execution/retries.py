@@ -64,7 +64,7 @@ class _Point(NamedTuple):
         return cls(cell.threads or 0, target)
 
     def is_within(self, other: _Point) -> bool:
-        """Return whether neither the threads nor the offered rate are above those of the other load."""
+        """Return whether neither threads nor offered rate exceed those of the other load."""
         return self.threads <= other.threads and self.target <= other.target
 
 

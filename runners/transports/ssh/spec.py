@@ -1,4 +1,4 @@
-"""SSH: the transport to every host but the controller."""
+"""SSH: the usual transport to a host other than the controller."""
 
 from benchbrief.compiler.extensions import TransportSpec
 
