@@ -1,1 +1,1 @@
-"""What every room speaks of: plans, events of a journal, specs of extensions, units, and the rules they share."""
+"""What all other folders share: plans, events of a journal, specs of extensions, units, and common rules."""

@@ -56,8 +56,8 @@ def load_of(  # the numbers of one measurement
 
 
 def to_serve(promise: Promise) -> float:
-    """Return the share of its offered load that a run must serve to say anything of a promise: a rate that was
-    served less can't be told from the next candidates."""
+    """Return the share of its offered load that a run must serve to decide on a promise. With less, its rate can't be
+    told from the next candidates."""
     return max(KEEPS_UP, 1 - promise.within)
 
 
@@ -103,6 +103,6 @@ class Schedule:
 
 
 def _in_bursts(arrivals: Arrivals, until: float) -> float:
-    """Return the seconds of bursts up to a time. A run begins with one."""
+    """Return how many seconds up to a time are in bursts. A run begins with a burst."""
     whole, rest = divmod(until, arrivals.every_s)
     return whole * arrivals.lasting_s + min(rest, arrivals.lasting_s)

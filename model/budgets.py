@@ -18,9 +18,10 @@ from benchbrief.model.points import Point
 LEVEL = 0.95
 """The level of every confidence interval and test, unless a budget looks at it several times."""
 _FEWEST = 2
-"""The fewest repeats that have an interval."""
+"""The fewest repeats from which an interval can be computed."""
 _FIRST_LOOK = 3
-"""The repeats before a budget looks at an interval, unless the spec says. That of two is hardly ever narrow."""
+"""The repeats before a budget first looks at an interval, unless the spec says how many. An interval of two repeats is
+hardly ever narrow."""
 
 _OF_FIRST, _OF_BETWEEN = 0.2, 0.3
 """Shares of the chance to be wrong: of the first look at an expectation, and of all looks between it and the last.
@@ -56,7 +57,7 @@ class Looks:
 
     @property
     def chance(self) -> float:
-        """Return the chance to be wrong whose shares the looks have: together they have 5 % at most."""
+        """Return the chance to be wrong that the looks share out. Jointly they err in 5 % of all cases at most."""
         dependent = self.first >= _DEPENDENT and self.count >= _DEPENDENT
         return (1 - LEVEL) * (_TOGETHER if dependent else 1.0)
 
@@ -79,8 +80,8 @@ class Looks:
 
 
 def is_budgeted(plan: Plan, experiment: Experiment) -> bool:
-    """Return whether the experiment's repeats go where intervals are widest. Searches judge by their repeats,
-    and an adaptive ramp chooses by them."""
+    """Return whether a budget spends the experiment's repeats where intervals are widest. Searches and adaptive ramps
+    are never budgeted: they decide by their repeats."""
     has_budget = experiment.budget_s is not None or plan.budget_s is not None
     return has_budget and not chooses(experiment) and experiment.repeats > 1
 
@@ -91,17 +92,17 @@ def chooses(experiment: Experiment) -> bool:
 
 
 def first_look(experiment: Experiment) -> int:
-    """Return after how many repeats of a point its interval may end them."""
+    """Return the number of repeats of a point after which its interval may end them."""
     return experiment.confident.at_least if experiment.confident else min(_FIRST_LOOK, experiment.repeats)
 
 
 def looks(plan: Plan, experiment: Experiment) -> int:
-    """Return how often an interval of the experiment is looked at, at most."""
+    """Return how many times an interval of the experiment is looked at, at most."""
     return experiment.repeats - first_look(experiment) + 1 if is_budgeted(plan, experiment) else 1
 
 
 def level(plan: Plan, experiment: Experiment) -> float:
-    """Return the level of each single interval."""
+    """Return the level of each confidence interval of the experiment."""
     return 1 - (1 - LEVEL) / max(1, looks(plan, experiment))
 
 
@@ -146,8 +147,8 @@ def first_pass(cells: Iterable[Cell]) -> set[str]:
 
 
 def needed_cells(plan: Plan, experiments: Mapping[str, Experiment] | None = None) -> set[str]:
-    """Return the ids of the cells that no budget may leave out: each point once, and all of a search. `experiments`:
-    only theirs."""
+    """Return the ids of the cells that no budget may leave out: each point once, and all of a search. With
+    `experiments`, only their cells count."""
     theirs = [cell for cell in plan.cells if cell.experiment in (experiments or plan.experiments)]
     first = first_pass(theirs)
     return {cell.id for cell in theirs if cell.id in first or not is_budgeted(plan, plan.experiments[cell.experiment])}

@@ -39,7 +39,7 @@ AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
 the user knows."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "snapshot", "reuse", "command")
-"""What every engine understands."""
+"""The resets that every engine understands."""
 
 COMMON = frozenset({"engine", "path", "reset", "drop_caches", "prepare", "teardown", "tool"})
 """Attributes of every engine."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 
 class English:
-    """`read` returns the texts by their keys, or by key and plural form."""
+    """The English texts: `read` returns them by key. A text with plural forms is a mapping by form."""
 
     language = "en"
     read: Callable[[], Mapping[str, str | dict[str, str]]] = dict

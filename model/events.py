@@ -47,7 +47,7 @@ class Record(Frozen):
 
 
 NoRoom = Literal["", "repeat", "point"]
-"""What a budget has no room for: a repeat, without which an interval is wider, or a point, which is missing then."""
+"""What a budget has no room for: a repeat, so that an interval stays wider, or a whole point."""
 
 
 Refused = Literal["", "generator", "system"]
@@ -84,7 +84,8 @@ class CellResumed(Record):
 class CellReused(Record):
     """The following records of `attempt` come from another run, whose result is used for this cell.
 
-    `reused_from` is the run that measured it, as `as_cell`; `measured_at` is when that attempt began.
+    `reused_from` is the run that measured it, and `as_cell` the cell's id there; `measured_at` is when that
+    attempt began.
     """
 
     type: Literal["cell_reused"] = "cell_reused"
@@ -210,7 +211,7 @@ class ClockRead(Record):
     host: str
     when: Literal["before", "after"]
     offset_s: float
-    """How far it is ahead of the controller's time, plus or minus `uncertainty_s`."""
+    """How far the host's clock is ahead of the controller's time, plus or minus `uncertainty_s`."""
     uncertainty_s: float
     booted: float | None
     """When the host started, in epoch seconds by its own clock."""
@@ -237,8 +238,8 @@ class EventRan(Record):
 
 
 class MeasuringEnded(Record):
-    """How a measurement ended that was to go on until it is steady, within a share of the mean (`within`), for `from_s`
-    at least and `most_s` at most: `steady`, after `lasted_s`, or after its longest time.
+    """How a measurement that goes on until it is steady ended, after `lasted_s`: `steady`, or after its longest time.
+    It was to be steady within a share of the mean (`within`), and to last from `from_s` to `most_s`.
 
     `cut_s` is the warm-up part at its beginning that is cut off; null where that goes into the second half, so that all
     of it counts. For the rest, half the width of the 95 % interval of each mean is given as a share of the mean, with
@@ -276,10 +277,10 @@ class CellEnded(Record):
     ops_per_s: float | None = None
     latency_s: float | None = None
     asked: dict[str, float] = Field(default_factory=dict)
-    """What a budget or a promise is decided by: other statistics such as `p99 read`, `errors`, and the share of the
+    """What decides on a budget or a promise: other statistics such as `p99 read`, `errors`, and the share of the
     offered load that was `served`, in base units."""
     retried: bool = False
-    """A failed attempt that is not the cell's last: the cell is tried again, after a host that is away comes back."""
+    """Whether the attempt failed and the cell is tried again. Where a host is away, that is after it comes back."""
     by_plan: bool = False  # the plan itself is the cause of the failure, so that another attempt fails in the same way
     by_host: bool = False  # a host is the cause of the failure
     refused: Refused = ""
@@ -388,12 +389,12 @@ class RunStarted(Record):
     measurements: dict[str, int] = Field(default_factory=dict)
     """The version of each tool; none in journals of earlier versions, where `measurement` is that of all tools."""
     simulated: Simulated | None = None
-    """None: what follows was measured on real hosts, or imported."""
+    """How the run is simulated; None if what follows was measured on real hosts, or imported."""
     imported: Imported | None = None
     """The source of results that this run did not measure."""
     files: dict[str, str] = Field(default_factory=dict)
-    """The SHA-256 of the other files that the run keeps of its beginning, by path: `spec/`, `revision.json`,
-    `simulation.json`."""
+    """The SHA-256 of the other files that the run keeps from its start, by path: `spec/`,
+    `revision.json`, `simulation.json`."""
     boot: str = ""
     """The id of the controller's boot; "" in journals of earlier versions, and when unknown."""
     since_boot: float | None = None
@@ -417,7 +418,7 @@ class TimeEstimated(Record):
 
 
 class HostsGiven(Record):
-    """The nodes that a job of a scheduler has for hosts of the plan: what follows was measured on these.
+    """The nodes that a scheduler's job provides for hosts of the plan. What follows was measured on them.
 
     `nodes` is by host, `job` the scheduler's id of the job.
     """
@@ -494,7 +495,7 @@ class ReportMade(Record):
     directory: str
     files: dict[str, str]
     seconds: float | None = None
-    """What it took, with the tables where they were built for it; None in journals of earlier versions."""
+    """How long the report took, with the tables if they were built for it; None in journals of earlier versions."""
 
 
 class PointChosen(Record):
@@ -518,8 +519,8 @@ class PointChosen(Record):
 
 
 class RateJudged(Frozen):
-    """How many runs at a rate kept a promise, broke it, were beyond the load generator, and failed; and how many of its
-    good `held_out` runs, which do not count there, kept it, or were beyond the generator."""
+    """The runs at a rate: how many kept a promise, broke it, were beyond the load generator, and failed. The `held_out`
+    runs that did not fail count apart: how many kept it, and how many were beyond the generator."""
 
     rate: float
     met: int
@@ -576,7 +577,8 @@ class PromiseEnded(Record):
 
     @property
     def kept_above(self) -> float | None:
-        """The highest rate above that which most of its runs kept, though a run at a lower rate broke the promise."""
+        """The highest rate above `rate` at which most runs kept the promise, although a run at a lower rate
+        broke it."""
         above = (each for each in self.rates if self.rate is not None and each.rate > self.rate)
         kept = (each.rate for each in above if each.met > each.broken + each.beyond and each.held_met == each.held_out)
         return max(kept, default=None)
@@ -606,7 +608,7 @@ class SearchEnded(Record):
 
 
 class ExpectationsRead(Record):
-    """With a budget, the expectations were read to choose a repeat, which took `seconds` of the budget of `cell`."""
+    """A budget read the expectations to choose the next repeat, `cell`. Reading them took `seconds` of that budget."""
 
     type: Literal["expectations_read"] = "expectations_read"
     cell: str

@@ -22,7 +22,8 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def raised(error: BaseException) -> str:
-    """Return in words what another package's code raised, which may be anything. Raises a Ctrl-C again."""
+    """Return in words what another package's code raised, which may be any exception. Raises
+    KeyboardInterrupt again."""
     if isinstance(error, KeyboardInterrupt):
         raise error
     try:
@@ -50,8 +51,8 @@ class ExtensionSpec:
     implementation: str
 
     def mistake(self, name: str, *, own: bool = False) -> str:
-        """Return what is wrong with the spec, registered under `name`; "" when nothing is. `own` says that benchbrief
-        has it. Values of another package's spec may have any type, and reading them may raise anything."""
+        """Return what is wrong with the spec, registered under `name`; "" when nothing is. `own`: the extension is one
+        of benchbrief's own. Values of another package's spec may have any type, and reading them may raise anything."""
         if self.name != name:
             return f"it is registered as `{name}`, and its name is `{self.name}`"
         if not self.name_form.fullmatch(name):
@@ -132,12 +133,12 @@ class MeterSpec(ExtensionSpec):
 
     `implementation` is a class of `benchbrief.runners.meters.meter_base`. `usage` is such a call, in backquotes.
 
-    `address` describes its unnamed argument, "" for none, and `address_is` its form. `boundary` is what its watts are
-    the power of. A `networked` meter is read on the controller, and there is one for each host; others are on the
-    hosts. `parts` are the arguments that name what to read at the address; a call has at most one of them, which may
-    have ranges, as the address may. A call has exactly one argument of `needs`. `needs_another` maps an argument to the
-    one it needs, and `exclude` has pairs that contradict each other. With `local`, a call without an address reads the
-    host itself. A `recorded` meter writes a log, which is read after each measurement; it is networked.
+    `address` describes its unnamed argument, "" for none, and `address_is` its form. `boundary` says what draws its
+    watts. A `networked` meter is read on the controller, and there is one for each host; others are on the hosts.
+    `parts` are the arguments that name what to read at the address; a call has at most one of them, which may have
+    ranges, as the address may. A call has exactly one argument of `needs`. `needs_another` maps an argument to the one
+    it needs, and `exclude` has pairs that contradict each other. With `local`, a call without an address reads the host
+    itself. A `recorded` meter writes a log, which is read after each measurement; it is networked.
     """
 
     kind: ClassVar[str] = "meter"
@@ -197,10 +198,10 @@ class ProbeSpec(ExtensionSpec):
     `kind` and `every`; `on` names the one that `probes = [disk every 1 s on "/dev/sda"]` stands for.
 
     `asks` says what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
-    database, over the engine's own connection or in the load generator that has the database in it.
-    One that asks the database can ask those of the `engines`, and those whose own specs name it (`EngineSpec.probes`).
-    `single_reading` says what the probe measures in a time with a single reading.
-    `word_is_free`: the probe's name may be a metric or a fact of hardware, as in `memory = 512 GiB`.
+    database, over the engine's own connection or in the load generator that has the database in it. One that asks the
+    database can ask those of the `engines`, and those whose own specs name it (`EngineSpec.probes`). `single_reading`
+    says what the probe still measures in a time with only one reading. `word_is_free`: the probe's name may be a metric
+    or a fact of hardware, as in `memory = 512 GiB`.
     """
 
     kind: ClassVar[str] = "probe"
@@ -248,9 +249,9 @@ class ProbeMeasure:
     `unit` is the base unit of its samples ("B/s", "cores", "" for a share or a count). `doc` is a sentence. `labels`
     are its name in briefs, by language ("en" at least). `across_nodes` says how the nodes' values make one value. A
     measure `of_whole_measurement` is one number for the measured time, such as a ratio of totals, and has no dimension
-    `time`. `simulated` is the value that a simulated host shows; None for nothing.
-    A closed loop, without a `target`, does not have one that is `offered_only`.
-    A disclosure has the most that a run had of one that is `disclosed`, as a share of 1 or as a value with its unit.
+    `time`. `simulated` is the value that a simulated host shows; None for nothing. A measure that is `offered_only` is
+    missing in a closed loop, which has no `target`. A disclosure states the highest value that a `disclosed` measure
+    had in a run: as a share of 1, or with its unit.
     """
 
     unit: str
@@ -267,7 +268,8 @@ class ProbeMeasure:
 
 
 def wrong_measure(owner: str, measures: Mapping[str, ProbeMeasure]) -> str:
-    """Say what is wrong with one of these. With an owner, each is called by its name, a dot and a word."""
+    """Return what is wrong with one of the measures; "" when nothing is. With an owner, a measure's name must be the
+    owner's, a dot and a word."""
     for measure, said in measures.items():
         family, _, word = measure.partition(".")
         if owner and (family != owner or not NAME.fullmatch(word)):

@@ -111,7 +111,7 @@ def shared_parts(
 
 
 def event_parts(events: Sequence[Event]) -> list[dict[str, object]]:
-    """Return what of events can change a result: not their labels, nor how they are judged afterwards."""
+    """Return the parts of events that can change a result, so neither labels nor how events are judged afterwards."""
     return [event.model_dump(include={"at_s", "line", "hosts", "timeout_s", "data"}) for event in events]
 
 
@@ -148,7 +148,8 @@ def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:
 
 
 def machines(ids: Sequence[str], hosts: Mapping[str, Host]) -> list[tuple[str | int | None, ...]]:
-    """Return the hosts as machines: the login changes no result, nor does which node a scheduler gives."""
+    """Return what identifies the hosts as machines. Neither the login nor the node that a scheduler gives is part
+    of it."""
     return [_asked(host) or _machine(host) for host in (hosts[id_] for id_ in ids)]
 
 
@@ -164,7 +165,7 @@ def _asked(host: Host) -> tuple[str | int | None, ...]:
 
 
 def size_parts(database: Database, workload: Workload) -> Parts:
-    """Return the size that a tool without records fills. Otherwise the number of records covers it."""
+    """Return the database's size; {} for a workload with a number of records, which covers it."""
     return {} if "records" in workload.properties else {"size_bytes": database.size_bytes}
 
 
@@ -196,7 +197,7 @@ def digest(content: object) -> str:
 
 
 def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
-    """Return the place of a database's data."""
+    """Return a digest of where a database's data are: equal digests mean the same place."""
     place = database.model_dump(include={"engine", "server", "uri", "path"})
     given = [id_ for id_ in hardware.hosts if hosts[id_].asked]  # others that are asked for alike are other nodes
     return digest([machines(hardware.hosts, hosts), *place.values(), *given])

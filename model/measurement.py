@@ -91,7 +91,7 @@ class PhaseThroughput:
 
 @dataclass(frozen=True)
 class SteadyEnd:
-    """How a measurement ended that ends by itself: `steady`, or after its longest time. Times are in seconds.
+    """How a measurement that ends by itself ended: `steady`, or after its longest time. Times are in seconds.
 
     It went on for `lasted_s`. Its first `cut_s`, the warm-up part, are cut off; None where that goes into the
     second half, so that all of it counts. For the rest, half the width of the 95 % interval of each mean is known,
@@ -113,12 +113,12 @@ class Measurement:
     """The parsed result of one measured job.
 
     `window` is the measured part in epoch seconds by the host's clock (warm-up cut off), for the probes' samples.
-    `warnings` are the tool's own remarks that belong in the report ("Assertions are enabled; ...").
-    `properties` records what the numbers depend on (`latency`: "service" or "intended", `percentiles`: ...).
-    `samples` are of the measures that the tool's spec declares, by the time from the start of `window`, each with a
-    value for the `seconds` that end then; of one for the whole measurement, those are all of it. Their nodes are not
-    said: that is the load generator's host.
-    `tool_s` is how long the tool says it ran, its own warm-up included; None: as long as it measured.
+    `warnings` are the tool's own remarks that belong in the report ("Assertions are enabled; ..."). `properties`
+    records what the numbers depend on (`latency`: "service" or "intended", `percentiles`: ...). `samples` are
+    readings of the measures that the tool's spec declares. Their times count from the start of `window`, and each
+    value is for the `seconds` before its time: all of them for a measure of the whole measurement. They name no node,
+    which is the load generator's host. `tool_s` is how long the tool says it ran, its own warm-up included; None: as
+    long as it measured.
     """
 
     window: tuple[float, float]
@@ -133,9 +133,9 @@ class Measurement:
     due: int | None = None
     """The operations that the tool's schedule had due in the window; None where it does not tell."""
     dropped: int = 0
-    """Those of them that were never sent."""
+    """How many of the operations that were due were never sent."""
     steady: SteadyEnd | None = None
-    """How it ended, where it was measured until it is steady; `window` begins after the transient then."""
+    """How the measurement ended, if it went on until it was steady. `window` then begins after the transient."""
 
     @property
     def total(self) -> PhaseThroughput:
@@ -182,7 +182,7 @@ class Together:
         return max(each.window[0] for each in self.each), min(each.window[1] for each in self.each)
 
     def throughput(self, phase: int | None) -> PhaseThroughput | None:
-        """Return the throughput together; None when not every load generator has the phase."""
+        """Return the throughput of all load generators together; None unless each of them has the phase."""
         parts = [part for each in self.each for part in each.throughput if part.phase == phase]
         if len(parts) < len(self.each):
             return None
@@ -191,14 +191,15 @@ class Together:
         return PhaseThroughput(phase, count, sum(part.errors for part in parts), seconds, rate)
 
     def seconds(self, phase: int | None) -> float:
-        """Return the seconds of a phase that all have: the longest time, or the mean over all of them."""
+        """Return the seconds of a phase that all load generators have: the longest, or from first start to last
+        end (`over_all`)."""
         if self.over_all:
             first, last = _whole(_span(each, phase) for each in self.each)
             return last - first
         return max(part.seconds for each in self.each for part in each.throughput if part.phase == phase)
 
     def rate(self, counts: Sequence[int], phase: int | None) -> float:
-        """Return the rate per second from each load generator's count in a phase that all have."""
+        """Return the joint rate per second in a phase that all load generators have, from the count of each."""
         if self.over_all:
             seconds = self.seconds(phase)
             return sum(counts) / seconds if seconds > 0 else 0.0
@@ -206,7 +207,7 @@ class Together:
         return sum(count / time for count, time in zip(counts, times, strict=True) if time > 0)
 
     def measurement(self) -> Measurement:
-        """Return one measurement for the verdict, without phases and intervals."""
+        """Return all as one measurement for the verdict, without phases and intervals."""
         total = self.throughput(None)
         if len(self.each) == 1 or total is None:
             return self.each[0]
@@ -229,7 +230,7 @@ def _whole(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
-    """Return the time of a phase: phases follow each other from the start of the window."""
+    """Return the beginning and end of a phase: phases follow each other from the start of the window."""
     if phase is None:
         return measurement.window
     of = {part.phase: part.seconds for part in measurement.throughput if part.phase is not None}

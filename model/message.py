@@ -1,4 +1,4 @@
-"""A sentence of a run: a code with arguments, which the catalogue of each language words.
+"""A sentence of a run: a code with arguments, worded by the catalogue of each language.
 
 A `Message` is a string, the English sentence, so that it can be shown, logged and compared. It keeps its code and its
 arguments. The journal and the store keep these too, and a brief in another language words them again. A plain string,
@@ -251,7 +251,7 @@ Said: TypeAlias = Annotated[str, _AsData()]
 
 
 def joined(texts: Iterable[str], both: Callable[..., Message]) -> str:
-    """Return several sentences as one; "" for none. `both` words two of them."""
+    """Return several sentences as one; "" for none. `both` joins two sentences into one."""
     found = ""
     for text in texts:
         found = both(first=found, then=text) if found else text

@@ -19,7 +19,7 @@ T = TypeVar("T")
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A part of a plan. Its methods are called as those of pydantic's models, and do the same."""
+    """A part of a plan. Its methods have the names of those of pydantic's models, and do the same."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     _amounts: ClassVar[tuple[str, ...]] = ()
@@ -36,7 +36,7 @@ class Node:
 
     @classmethod
     def of_before(cls, given: object) -> object:
-        """Return what stands for this part in an earlier plan as it is written today."""
+        """Convert this part of an earlier plan to its present form."""
         return given
 
     def model_copy(self, *, update: Mapping[str, object]) -> Self:
@@ -85,7 +85,7 @@ _OF_AMOUNTS = re.compile(r"\b(float|Option|Fact|Range)\b")
 
 
 def _as_amounts(value: Any) -> Any:
-    """Return a value with whole numbers as amounts, which a plan writes as 5.0."""
+    """Return a value with its whole numbers as floats: a plan writes an amount as 5.0."""
     kind = type(value)
     if kind is int:
         return float(value)
@@ -111,7 +111,7 @@ def _dumped(value: Any, exclude_none: bool) -> Any:
 
 
 def adapter(kind: type[T]) -> TypeAdapter[T]:
-    """Return what reads and writes objects of a type."""
+    """Return pydantic's adapter that reads and writes objects of a type."""
     found: TypeAdapter[T] = _adapter(cast(Hashable, kind))
     return found
 

@@ -88,7 +88,7 @@ Dimension = Literal[
 ]
 
 LatencyKind = Literal["intended", "service"]
-"""From when an operation was due, or from when it was sent."""
+"""Whether a latency counts from when the operation was due, or from when it was sent."""
 
 
 class Read(Node):
@@ -129,12 +129,12 @@ class Query(Node):
 
     The SQL gives one column for each of `dims`, in that order, then `value` (DOUBLE, in `unit`; NULL when missing).
     `text` is the expression as the user wrote it. `absent` says what a missing value means where all parts were
-    measured, as for a saturation that is not reached. `reads` are its measures, none for a declared quantity; None
-    in a plan from before the field. `quote` is set where a source may give the value itself. `divides`: whether it
-    divides one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before
-    the field. `signed`: whether its value may be below 0, by the types of its parts; True in such a plan.
-    `exact`: whether it is made of sizes, counts and declared values alone: where these do not vary, they differ by what
-    is compared.
+    measured, as for a saturation that is not reached. `reads` are its measures, none for a declared quantity; None in a
+    plan from before the field. `quote` is set where a source may give the value itself. `divides`: whether it divides
+    one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before the field.
+    `signed`: whether its value may be below 0, by the types of its parts; True in a plan from before the field.
+    `exact`: whether it is made of sizes, counts and declared values alone. Where those do not vary, a difference is due
+    to what is compared.
     """
 
     sql: str
@@ -152,8 +152,8 @@ class Query(Node):
 class Metric(Node):
     """`repeats` has the values of each repeat (a further dim), where there are several, for comparisons. It is also
     None where a value covers all repeats together. `percentile`: whether the values are, or come from, percentiles;
-    None in a plan from before the field. `params` are the parameters that it names, directly or by one another, with
-    their written values."""
+    None in a plan from before the field. `params` are the parameters that it names, directly or through other
+    parameters, with their values as written."""
 
     name: str
     label: str
@@ -183,8 +183,8 @@ class Expect(Node):
     `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `better` is
     what its left side must be to hold; None where it does not ask which side is larger. `repeats` has both sides with
     the values of each repeat (a further dim), where it does and there are several. `ranges` are those in which the
-    values of `repeats` lie, whatever is measured. `unjudged` is what it reads at no cell of a workload or an experiment
-    that it does not exclude.
+    values of `repeats` lie, whatever is measured. `unjudged` is what it reads but can't judge: a measure that no cell
+    of a workload or an experiment has, although it does not exclude that one.
     """
 
     text: str
@@ -231,7 +231,7 @@ class UntilSteady(Node):
 
 
 class Adaptive(Node):
-    """A ramp with this many measured points of the experiment's. The run chooses them, the ends first."""
+    """A ramp that measures only `points` of the experiment's points. The run chooses them, the ends first."""
 
     points: int
 
@@ -268,8 +268,8 @@ class PromiseLimit(Node):
 
 
 class Promise(Node):
-    """A search for the highest of an experiment's points, which are rates half of `within` apart, at which each limit
-    is kept. `judged` repeats decide on a rate at most, and `held_out` more confirm the one that was found. No search
+    """A search for the highest point of an experiment that keeps each limit. The points are rates half of `within`
+    apart. `judged` repeats decide on a rate at most, and `held_out` more confirm the one that was found. No search
     measures more than `most` cells, and one of typical length `usual` (see `model/rate_search.py`)."""
 
     limits: tuple[PromiseLimit, ...]
@@ -284,7 +284,7 @@ class Promise(Node):
         return " and ".join(limit.text for limit in self.limits)
 
     def is_same(self, other: Promise) -> bool:
-        """Whether both have the same limits, in any order and any units."""
+        """Whether both promises have the same limits, in any order and any units."""
         ours, theirs = ({limit.model_copy(update={"text": ""}) for limit in each.limits} for each in (self, other))
         return ours == theirs
 
@@ -318,7 +318,7 @@ class Host(Node):
 
     @property
     def is_open(self) -> bool:
-        """Return whether it is waiting for a node from a scheduler."""
+        """Return whether the host is still waiting for a node from a scheduler."""
         return self.asked is not None and self.name == self.id
 
 
@@ -527,7 +527,7 @@ class Arrivals(Node):
 
     @property
     def own_rates(self) -> bool:
-        """Return whether it says its rates itself, so that a cell has no `target`."""
+        """Return whether the arrivals set their own rates, so that a cell has no `target`."""
         return self.kind in ("steps", "trace")
 
 
@@ -632,7 +632,7 @@ class Line(Node):
     format: str = ""
     texts: tuple[Prose, ...] = ()
     tested: Tested | None = None
-    """Only in a comparison."""
+    """How the line is tested; only in a comparison."""
 
 
 class TableElement(Node):
@@ -725,7 +725,7 @@ class FormulaElement(Node):
 
 
 class FactsElement(Node):
-    """The test configuration: declared and observed facts of these hardware groups."""
+    """The test configuration: declared and observed facts of hardware groups."""
 
     kind: Literal["facts"] = "facts"
     title: str
@@ -920,7 +920,7 @@ class Cell(Node):
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """Return all that no other cell may use meanwhile: hosts by their ids, and shared equipment."""
+        """Return all that no other cell may use while this one runs: hosts by their ids, and shared equipment."""
         return (*self.locks, *self.shares)
 
     def at_load(self, threads: int | None, target: float | None) -> Cell:
@@ -938,17 +938,17 @@ Overlap = Literal["measuring", "loading", "none"]
 
 
 class Experiment(Node):
-    """`points` are those of `axis`. A `search`, an `adaptive` ramp or a `promise` chooses among them, and they rise.
+    """`points` are the values of `axis`. If a `search`, an `adaptive` ramp or a `promise` chooses among them,
+    they rise.
 
-    `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires`
-    are the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them
-    early. `budget_s` is the time that its cells may take on each group of hosts (see `budgets.py`).
-    `arrivals` is how an offered load is spaced, where that is not the tool's usual way.
-    Cells that are measured `until_steady` end by themselves; then `measure_s`, also of cells, is the most.
-    `cool_down_s` passes after each cell, `retries` is how often a failed one is tried again, and `slack_s` how much
-    longer than planned a measured job may take (None: see `expand.py`). `overlap` is what may run on its other hardware
-    groups while one is measured. `unattended_s` is how long a job goes on
-    without its controller (None: the runners' usual time).
+    `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires` are
+    the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them early.
+    `budget_s` is the time that its cells may take on each group of hosts (see `budgets.py`). `arrivals` is how an
+    offered load is spaced, where that is not the tool's usual way. Cells that are measured `until_steady` end by
+    themselves; `measure_s`, also that of a cell, is then their longest time. `cool_down_s` passes after each cell,
+    `retries` is how often a failed one is tried again, and `slack_s` how much longer than planned a measured job may
+    take (None: see `expand.py`). `overlap` is what may run on its other hardware groups while one is measured.
+    `unattended_s` is how long a job goes on without its controller (None: the runners' usual time).
     """
 
     name: str

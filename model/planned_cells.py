@@ -11,8 +11,8 @@ from benchbrief.model.points import Curve
 
 
 def most_cells_of_curve(experiment: Experiment) -> int:
-    """Return the most cells of one hardware and workload that a run measures: for an adaptive ramp those of its
-    points, for a search for a promise those of the longest one."""
+    """Return how many cells of one hardware and workload a run measures at most. Adaptive ramps and searches for a
+    promise measure only a part of their candidates."""
     points = max(1, len(experiment.points))
     if experiment.promise:
         return min(points * experiment.repeats, experiment.promise.most)

@@ -16,7 +16,7 @@ DimKey: TypeAlias = str | float
 """A value of a dimension: `eco` of the hardware, 64 threads."""
 
 PointKeys: TypeAlias = tuple[tuple[str, DimKey | None], ...]
-"""A point by the dimensions that a value has, each with its key."""
+"""The point of a value: each of its dimensions with the key."""
 
 
 class _OnCurve(Protocol):

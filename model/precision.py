@@ -11,8 +11,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 Printing = Literal[1, 2]
-"""How numbers are printed: 1, as in earlier versions, with halves rounded to the even neighbour, and a share by the
-format `%` without a blank before the sign; 2, halves away from zero, and 79 % as elsewhere in a brief."""
+"""How numbers are printed. 1, as in earlier versions: halves are rounded to the even neighbour, and a share has no
+blank before its `%`. 2: halves are rounded away from zero, and a share is written 79 %."""
 
 _PRINTING: ContextVar[Printing] = ContextVar("printing", default=2)
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
@@ -20,7 +20,7 @@ _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
 
 @contextmanager
 def printed_as(printing: Printing) -> Iterator[None]:
-    """Print numbers in that way inside the block."""
+    """Print numbers in the given way inside the block."""
     before = _PRINTING.set(printing)
     try:
         yield

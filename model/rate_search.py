@@ -36,12 +36,13 @@ from typing import Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 KEPT = 0.8
-"""Rates are to be told apart where this share of the runs keeps the promise, and where as many break it."""
+"""The search must tell a rate at which this share of the runs keeps the promise from one at which this share
+breaks it."""
 LEAD = 3
-"""By how many runs one side leads when a rate is decided: the least for 95 % confidence either way."""
+"""The lead in runs that decides on a rate: the smallest for 95 % confidence either way."""
 CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
-"""The chance that a rate is decided rightly, where this share of its runs keeps the promise, or breaks it: that of a
-gambler at these odds who ends a game `LEAD` ahead or behind."""
+"""The chance to decide rightly on a rate where a share `KEPT` of the runs keeps the promise, or breaks it. It is the
+chance of a gambler at these odds to be `LEAD` ahead before being `LEAD` behind."""
 FAILURES = 2
 """The number of failed runs at a rate, without a good one, that end a search: nothing can be said of the rate."""
 
@@ -63,12 +64,12 @@ class Tally:
 
     @property
     def confirms(self) -> bool:
-        """Whether all votes, of held-out runs say, kept the promise."""
+        """Whether there are votes, and all of them kept the promise."""
         return 0 < self.met == self.votes
 
     @property
     def refutes(self) -> bool:
-        """Whether one of the votes, of held-out runs say, did not keep the promise."""
+        """Whether one of the votes did not keep the promise."""
         return self.met < self.votes
 
     def is_open(self, held_out: int) -> bool:
@@ -124,8 +125,9 @@ class SearchRule:
 
 @dataclass(frozen=True)
 class SearchStep:
-    """The rate of the next run. One that halves has the rates around it, one that doubles the one before, and one held
-    out the next higher one, where held-out runs did not confirm that."""
+    """The rate of the next run, and why. When halving, `low` and `high` are the rates around it; when doubling,
+    `low` is the rate before. For a held-out run, `high` is the next higher rate, if held-out runs did not confirm
+    that one."""
 
     rate: float
     why: Why
@@ -206,8 +208,8 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule
 
 
 def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | None, float | None]:
-    """Return the highest rate up to which no run broke the promise, and the lowest from which on none kept it, of the
-    rates of runs that kept it and of those that broke it. None where there is no such rate."""
+    """Return the highest rate of `kept` below all of `broken`, and the lowest rate of `broken` above all of `kept`;
+    None for one that does not exist. They are the rates of runs that kept the promise, and of runs that broke it."""
     below = min(broken, default=inf)
     above = max(kept, default=0.0)
     kept_to = max((rate for rate in kept if rate < below), default=None)
@@ -215,8 +217,8 @@ def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | 
 
 
 def is_lower_bound(kind: str | None, *, by_generator: bool) -> bool:
-    """Return whether a search tells no more than that its rate, or more, keeps the promise: its highest candidate does,
-    or the generator could not offer the next one. Briefs and comparisons then put `≥` before it."""
+    """Return whether a search found only a lower bound: its highest candidate keeps the promise, or the generator could
+    not offer the next one. Briefs and comparisons then put `≥` before the rate."""
     return kind == "at_least" or by_generator
 
 

@@ -21,7 +21,7 @@ KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect
 """The steps of a cell in their order."""
 
 TURN = "wait_for_turn"
-"""A step beside those of the plan: the data set is there, and another hardware group is measured."""
+"""A step that is not in the plan: a cell whose data set is there waits while another hardware group is measured."""
 
 Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan | j.MeasuringEnded
 """An attempt's records that may be large. Readers find them again by their places in the journal."""
@@ -30,12 +30,13 @@ Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 
 
 def is_candidate_left_out(reason: str | None) -> bool:
-    """Return whether a cell was skipped as that of a candidate that its adaptive ramp or search did not choose."""
+    """Return whether a cell was skipped because its adaptive ramp or search did not choose its candidate."""
     return isinstance(reason, Message) and reason.code in ("point_not_needed", "rate_not_needed", "rate_unanswered")
 
 
 def is_refused(reason: str | None) -> bool:
-    """Return whether a cell of a search failed, as its numbers were refused, and the search goes on by that."""
+    """Return whether a cell of a search failed because its numbers were refused, which the search takes for
+    an answer."""
     return isinstance(reason, Message) and reason.code in ("rate_refused", "rate_broken")
 
 
@@ -116,7 +117,8 @@ class Left:
 
     @property
     def current(self) -> StepKind | None:
-        """Return the step in progress; `collect` while there is no verdict on it. None between two other steps."""
+        """Return the step in progress; `collect` from the end of the measurement to the verdict. None between two
+        other steps."""
         if self.step is None or self.step.step == TURN:
             return None
         if self.step.step not in self.over:
@@ -170,12 +172,13 @@ class Pauses:
         self._ahead_s[clock.host] = clock.offset_s
 
     def away(self, since: float, until: float) -> None:
-        """Take a time without a controller for a pause, until a job proves to have run then."""
+        """Count a time without a controller as a pause, until a job turns out to have run then."""
         if until > since:
             self.spans.append((since, until))
 
     def collected(self, job: j.JobCollected) -> None:
-        """Take the time of a job out of the pauses, by its host's clock as last read. A probe does no work."""
+        """Take the time of a job out of the pauses, by its host's clock as last read. Probes do not count: they do
+        no work."""
         if job.job != job.step or not self.spans:
             return
         ahead_s = self._ahead_s.get(job.host, 0.0)
@@ -208,7 +211,7 @@ class CellTimes:
     """The part of `seconds` that the cell waited for its turn at measuring."""
     resets: dict[str, ResetTook] = field(default_factory=dict)
     choosing: dict[str, float] = field(default_factory=dict)
-    """What it took to choose repeats for a budget, by the cell that was next then; no part of `seconds`."""
+    """The seconds that a budget took to choose repeats, by the cell that came next; not a part of `seconds`."""
     _step: dict[str, str] = field(default_factory=dict)
     """The step that each running cell is in."""
     _loaded: set[str] = field(default_factory=set)
@@ -382,7 +385,7 @@ class RunRecord:
 
     @property
     def refused(self) -> int:
-        """Return how many cells of searches failed, as their numbers were refused."""
+        """Return how many cells of searches failed because their numbers were refused."""
         return sum(is_refused(each.skipped) for each in self.cells.values())
 
     @property
@@ -413,7 +416,7 @@ class RunRecord:
         return until - self.starts[0].at - self.pauses.seconds if self.starts else 0.0
 
     def add(self, place: JournalPlace, record: j.AnyRecord) -> None:
-        """Take note of a record: each kind has its method, `_on_cell_ended` say, where it has something to say."""
+        """Take note of a record. Each kind that matters here has a method, such as `_on_cell_ended`."""
         self.times.add(record)
         if isinstance(record, Kept):
             self._history(record.cell).kept.setdefault(record.attempt, []).append(place)

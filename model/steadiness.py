@@ -32,7 +32,7 @@ BATCH_S = 5.0
 """The seconds of a batch of a run that ends by itself: MSER-5 looks at means of five values, here of seconds."""
 
 FEWEST_BATCHES = 10
-"""With fewer, the transient is mostly found by chance."""
+"""The fewest batches to look for a transient in: with fewer, it is mostly found by chance."""
 
 SOONEST_S = BATCH_S * FEWEST_BATCHES
 
@@ -49,7 +49,7 @@ def usual_length(soonest_s: float, most_s: float) -> float:
 BATCH = 5
 """The values of a batch, by K. P. White's MSER-5."""
 _FEWEST_LEFT = 5
-"""With fewer batches behind a cut, the error of their mean is small by chance."""
+"""The fewest batches after a cut: with fewer, the error of their mean is small by chance."""
 NOTED_SHARE = 0.10
 """The share of the window from which a transient is noted, if its bias is large, too."""
 NOTED_BIAS = 0.02
@@ -76,7 +76,7 @@ class Transient:
 
 
 def find_transient(intervals: Sequence[Interval]) -> Transient | None:
-    """Return the transient; None for fewer than ten batches, and for a beginning that reaches into the second half."""
+    """Return the transient at the beginning; None for fewer than ten batches, or if it reaches into the second half."""
     lasting = [each for each in intervals if each.seconds > 0]
     batches = [lasting[i : i + BATCH] for i in range(0, len(lasting) - BATCH + 1, BATCH)]
     if len(batches) < FEWEST_BATCHES:
@@ -93,10 +93,11 @@ def find_transient(intervals: Sequence[Interval]) -> Transient | None:
 
 
 def _marginal_errors(rates: Sequence[float]) -> list[float]:
-    """Return White's statistic for each beginning: the rest's sum of squares about its mean, over its length
-    squared.
+    """Return White's statistic for each possible cut: the sum of squares of the rest about its mean, over its
+    length squared.
 
-    Summed from the end, as a day has thousands of batches. About the mean of all, so that no digits are lost.
+    The sums run from the end, so that the time is linear: a day has thousands of batches. Values count from the mean of
+    all, so that no digits are lost.
     """
     middle = fmean(rates)
     errors, total, squares = [], 0.0, 0.0
@@ -199,7 +200,7 @@ class SteadyMean:
 
 
 def cut_of(values: Sequence[int]) -> int:
-    """Return how many values are a transient by MSER: of beginnings that are as good, the shortest."""
+    """Return how many values at the beginning are a transient, by MSER. On a tie, the fewest."""
     least, cut = (0, 0), -1
     count = total = squares = 0
     for at in range(len(values) - 1, -1, -1):
@@ -233,13 +234,13 @@ class SteadyVerdict:
     idle: bool = False
 
     def steady(self, within: float) -> bool:
-        """Return whether each mean is known within a share of it."""
+        """Return whether half the interval of each mean is at most this share of it."""
         known = all(each and each.half_width <= within for each in self.estimates)
         return self.cut is not None and not self.idle and known
 
 
 def judge_batches(completed: Sequence[int], latency: Sequence[int] | None) -> SteadyVerdict:
-    """Return what a look at these batches finds; `latency` only where it has to be steady, too."""
+    """Judge the batches so far. `latency` is None where only the throughput has to be steady."""
     series = [completed] if latency is None else [completed, latency]
     if len(completed) < FEWEST_BATCHES:
         return SteadyVerdict(None)

@@ -30,8 +30,8 @@ other; at a rate with bursts; at recorded times; in a closed loop, when the last
 ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
 
 Bound = Literal["queue", "drops", "lag", "timeout", "give_up", "stalls"]
-"""What of a load has a bound: the operations that wait in its queue, those that the queue drops, the generator's own
-lateness, the time of an operation, the time without a success, and the time in which a closed loop stands still."""
+"""What a spec may bound in a load: the operations that wait in its queue, those that the queue drops, the generator's
+own lateness, the time of an operation, the time without a success, and the time in which a closed loop stands still."""
 
 _ROUNDING = 1e-6
 _COMMON = frozenset({"description"})
@@ -71,10 +71,10 @@ MOST_LOAD_SPEED_UP = 4.0
 
 @dataclass(frozen=True)
 class Limit:
-    """A bound of a number that the table of its `Key` can't say, since it may hang on another attribute.
+    """A bound that the `Key` of a number can't state, as it may depend on another attribute.
 
-    It holds `where` an attribute has a value, always where that is None. `wanted` says it in words: "a multiple of
-    512 B with direct I/O".
+    It applies `where` an attribute has a value; with None, always. `wanted` says it in words: "a multiple of 512 B with
+    direct I/O".
     """
 
     attribute: str
@@ -120,7 +120,7 @@ class WorkloadSpec:
 class FlagType:
     """What a flag takes. `minimum` and `maximum` bound an integer; a text is one of `words`, where there are any.
 
-    `unit` is in what an integer counts ("us", "ms", "s" or "MiB"), "" for anything but time.
+    `unit` is the unit of an integer ("us", "ms", "s" or "MiB"); "" for none.
     """
 
     kind: Literal["bool", "integer", "number", "text"]
@@ -134,9 +134,9 @@ class FlagType:
 class MeasuredAnew:
     """A version since which the tool measures cells of an unchanged plan in another way: other commands or times.
 
-    It concerns cells of one of these `benchmarks`, with one of these `arrivals`, and of `several_hosts`, where they
-    are given. Results from before don't stand for those. The numbers up to 6 are those of a time when all tools had
-    one number: a new one is above.
+    It concerns cells of one of these `benchmarks`, with one of these `arrivals`, and of `several_hosts`, where they are
+    given. Earlier results can't be reused for those. Numbers up to 6 are from a time when all tools shared one number:
+    a new one is above 6.
     """
 
     version: int
@@ -168,7 +168,7 @@ class Flags:
     renamed: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, FlagType] = field(default_factory=dict)
     complete: bool = False
-    """Whether there are no others than the `known` ones."""
+    """Whether the `known` flags are all that there are."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class ToolSpec(ExtensionSpec):
     hosts can load a data set together, each a range of its keys (`CellContext.loaded_range`); `whole_seconds`, it runs
     for whole seconds only. `stray_errors` is the accepted share of failed operations where the spec allows none.
     `arrivals` are how it can space an offered load, its usual way first; none for a tool that does not tell. Any tool
-    has the `closed` loop. `bounds` are what of a load a spec may bound. `ends_when_steady`: it can end a run by itself
+    has the `closed` loop. `bounds` is what a spec may bound in a load. `ends_when_steady`: it can end a run by itself
     at the first look that finds a steady state, by the rule of `model/steadiness.py`; then its driver measures from the
     end of the transient (`Measurement.steady`).
 
@@ -206,9 +206,8 @@ class ToolSpec(ExtensionSpec):
     `load_threads` names the attribute that sets how many threads load, over all load generators, and says how many do
     on each of them without it.
 
-    Estimates: `start_s` until the first operation, `load_start_s` of a load of nothing with what that time is spent on
-    (`load_start_is`), and how fast data are loaded, in records or in bytes per second, by so many threads as load
-    without `load_threads`.
+    Estimates: `start_s` passes until the first operation, and a load of nothing takes `load_start_s`, spent on
+    `load_start_is`. Data are loaded at `load_records_per_s` or `load_bytes_per_s`, with the usual number of threads.
     """
 
     kind: ClassVar[str] = "tool"
@@ -236,7 +235,7 @@ class ToolSpec(ExtensionSpec):
     from_one_host: tuple[str, ...] = ()
     measures: Mapping[str, ProbeMeasure] = field(default_factory=dict)
     lacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Values of attributes of the tool whose workloads it `runs` that it does not know."""
+    """By attribute of the tool whose workloads it `runs`: the values that it does not know."""
 
     open_loop: bool = False
     arrivals: tuple[Arrival, ...] = ()
@@ -298,8 +297,8 @@ class ToolSpec(ExtensionSpec):
         return tuple(name for name in self.shares if name in done)
 
     def operation_shares(self, settings: Settings) -> dict[str, float]:
-        """Return the share of each operation of a workload with these settings, operations counted in others
-        included; {} where unknown."""
+        """Return the share of each operation of a workload with these settings; {} where unknown. It includes
+        operations that count as part of another."""
         found = {name: float(settings.get(name) or 0.0) for name in self.shares}
         twice = [(part, found[name]) for name in found for part in self.counted_twice.get(name, ())]
         for part, share in twice:

@@ -13,17 +13,17 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 NAME = 80
-"""A name without quotes: of a block, metric, parameter or fact."""
+"""The most characters of a name without quotes: of a block, metric, parameter or fact."""
 LABEL = 120
-"""A label: of a compared thing, a column or a series."""
+"""The most characters of a label: of a compared thing, a column or a series."""
 HEADING = 200
-"""A title and the texts beside it."""
+"""The most characters of a title, and of the texts beside it."""
 LINE = 300
-"""A fact, and the claim of a figure."""
+"""The most characters of a fact, or of the claim of a figure."""
 PARAGRAPH = 4_000
-"""A description, a note, a command or an address."""
+"""The most characters of a description, a note, a command or an address."""
 PASSAGE = 20_000
-"""A text of the brief."""
+"""The most characters of a text of the brief."""
 
 
 class _Shape(ABC):
