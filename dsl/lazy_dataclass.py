@@ -16,6 +16,8 @@ else:
         at run time makes them ten times as slow to make."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, **options)
+        if options.get("slots"):  # which make another class
+            return dataclasses.dataclass(cls, frozen=frozen, **options)
         hashed = frozen and options.get("eq", True) and "__hash__" not in vars(cls)
         _Unbuilt(cls, {**options, "unsafe_hash": hashed})
         return cls
@@ -31,7 +33,12 @@ class _Unbuilt:
             self._build()
             vars(cls)["__init__"](self_, *args, **values)
 
+        def restored(self_: object, state: dict[str, object]) -> None:
+            self._build()
+            vars(self_).update(state)
+
         cls.__init__ = first  # type: ignore[misc]
+        cls.__setstate__ = restored  # type: ignore[attr-defined]
         cls.__dataclass_fields__ = self  # type: ignore[attr-defined]
         self._first = first
 

@@ -1,4 +1,4 @@
-"""What a plan is made of: plain frozen objects. Pydantic reads and writes them as JSON, and is imported only then."""
+"""What a plan is made of: plain objects, whose fields never change. Pydantic is imported to read and write them."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class Node:
         return given
 
     def model_copy(self, *, update: Mapping[str, object]) -> Self:
+        if not update.keys() <= self.__dict__.keys():
+            raise TypeError(f"{type(self).__name__} has no {', '.join(update.keys() - self.__dict__.keys())}")
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, **update)
         return made
@@ -84,14 +86,17 @@ _OF_AMOUNTS = re.compile(r"\b(float|Option|Fact|Range)\b")
 """Types of fields that may hold amounts."""
 
 
+_MAY_HOLD_AMOUNTS = {int, tuple}
+
+
 def _as_amounts(value: Any) -> Any:
     """Return a value with its whole numbers as floats: a plan writes an amount as 5.0."""
     kind = type(value)
     if kind is int:
         return float(value)
-    if kind is dict and int in map(type, value.values()):
+    if kind is dict and not _MAY_HOLD_AMOUNTS.isdisjoint(map(type, value.values())):
         return {key: _as_amounts(each) for key, each in value.items()}
-    if kind is tuple and int in map(type, value):
+    if kind is tuple and not _MAY_HOLD_AMOUNTS.isdisjoint(map(type, value)):
         return tuple(map(_as_amounts, value))
     return value
 

@@ -384,7 +384,7 @@ Option = str | float | bool
 
 class Tool(Node):
     """A load generator. `driver` is its name, `path` its place from the spec (None: `tool_discovery.py` looks for it).
-    `options` are empty; earlier plans may have some, which no driver ever used."""
+    `options` are kept so that earlier plans can be read; no driver uses them."""
 
     driver: str
     path: str | None = None

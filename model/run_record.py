@@ -245,10 +245,8 @@ class CellTimes:
             case j.CellStarted():
                 self._step.pop(cell, None)
                 self._loaded.discard(cell)
-            case j.CellResumed() if (
-                self._step.get(cell) == TURN
-            ):  # a controller that was killed wrote no end of its wait
-                del self._step[cell]
+            case j.CellResumed() if self._step.get(cell) == TURN:
+                del self._step[cell]  # a controller that was killed wrote no end of its wait
             case j.StepStarted():
                 self._until[cell] = record.at + record.seconds
                 self._step[cell] = record.step

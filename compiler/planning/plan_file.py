@@ -84,7 +84,7 @@ _ALIKE = ("load_hosts", "dataset", "steps", "events", "locks", "shares", "origin
 
 
 class _Shared:
-    """Lets cells have one object for what is equal in many of them. They are frozen, so none of them can change it."""
+    """Lets cells have one object for what is equal in many of them. No code assigns to its fields, as mypy holds."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[str, Hashable], Hashable] = {}

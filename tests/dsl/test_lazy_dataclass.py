@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import KW_ONLY, field, fields, replace
 from threading import Barrier, Thread
@@ -41,6 +42,24 @@ def test_fields_are_inherited_given_by_name_and_replaced() -> None:
     match heir:
         case Heir(number, names):
             assert (number, names) == (1, ("a",))
+
+
+def test_objects_from_another_process_are_equal_only_where_their_fields_are() -> None:
+    """Nothing calls `__init__` for them, which would build their class."""
+    made = "from tests.dsl.test_lazy_dataclass import Base; import pickle, sys; "
+    write = made + "sys.stdout.buffer.write(pickle.dumps([Base(1), Base(2), Base(1)]))"
+    read = made + "a, b, c = pickle.load(sys.stdin.buffer); print(a == b, a == c, hash(a) == hash(c), a)"
+    pickled = subprocess.run([sys.executable, "-c", write], capture_output=True, check=True).stdout
+    shown = subprocess.run([sys.executable, "-c", read], input=pickled, capture_output=True, check=True).stdout
+    assert shown.decode() == "False True True Base(number=1)\n"
+
+
+def test_a_class_with_slots_has_them() -> None:
+    @dataclass(slots=True)
+    class Small:
+        number: int
+
+    assert not hasattr(Small(1), "__dict__")
 
 
 @pytest.fixture

@@ -30,9 +30,9 @@ experiment e { hardware = there  workloads = [fill]  threads = [1]  measure = 1 
 
 @pytest.fixture
 def far(bench: Bench) -> Iterator[Sshd]:
-    """A host whose tool takes a minute."""
+    """A host whose tool takes ten minutes."""
     system_tool("sshd")
-    tool = wrapped.db_bench(bench.folder / "slow", '*--num=*) set -- "$@" --duration=60;;')
+    tool = wrapped.db_bench(bench.folder / "slow", '*--num=*) set -- "$@" --duration=600;;')
     bench.spec(SPEC, TOOL=f'db_bench("{tool}")')
     with sshd() as server:
         bench.env["HOME"] = str(server.home)
@@ -199,7 +199,7 @@ def test_a_dead_run_of_another_user_holds_the_machine_only_while_that_user_has_j
     with system_user() as user, sshd(user=user) as server:
         tmp = server.directory / "tmp"
         bench.env |= {"HOME": str(server.home), "TMPDIR": str(tmp)}
-        slow = wrapped.db_bench(server.directory / "slow", '*--num=*) set -- "$@" --duration=60;;')
+        slow = wrapped.db_bench(server.directory / "slow", '*--num=*) set -- "$@" --duration=600;;')
         theirs = bench.spec(SPEC, "theirs.bench", TOOL=f'db_bench("{slow}")')
         theirs.write_text(theirs.read_text().replace(f"{bench.data}/one", f"{tmp}/data/one"))
         bench.spec(HERE, TOOL=f'db_bench("{wrapped.db_bench(bench.folder / "quick")}")')
@@ -305,7 +305,7 @@ def test_a_run_of_an_earlier_version_that_was_moved_is_ended_by_what_its_jobs_te
         moved = bench.run_dir.rename(bench.folder / "bench-out" / "moved")
         stopped = bench("stop", moved, "--json")
         assert stopped.code == 0, stopped.text
-        assert stopped.json["jobs_ended"] >= 1
+        assert stopped.json["jobs_ended"] >= 2
         assert left(far) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell
@@ -12,6 +13,12 @@ from benchbrief.runners.journal.journal_file import Journal, read_run
 from tests.results.making import a_cell, a_plan
 
 ONE, TWO = a_cell(threads=1), a_cell(threads=2)
+
+
+def test_each_method_for_a_record_is_for_one_that_there_is() -> None:
+    (union, _) = get_args(j.AnyRecord)
+    types = {kind.model_fields["type"].default for kind in get_args(union)}
+    assert {name.removeprefix("_on_") for name in vars(RunRecord) if name.startswith("_on_")} <= types
 
 
 def ended(cell: Cell, status: str, *, of: str = "") -> j.CellEnded:
