@@ -1,4 +1,4 @@
-"""The spec of a database engine."""
+"""What benchbrief needs to know of a database engine, as data: attributes, options, resets and load generators."""
 
 from __future__ import annotations
 

@@ -150,10 +150,10 @@ class Query(Node):
 
 
 class Metric(Node):
-    """`repeats` has the values of each repeat (a further dim), where there are several, for comparisons. It is also
-    None where a value covers all repeats together. `percentile`: whether the values are, or come from, percentiles;
-    None in a plan from before the field. `params` are the parameters that it names, directly or through other
-    parameters, with their values as written."""
+    """A metric of the spec. `repeats` has the values of each repeat (a further dim), where there are several, for
+    comparisons. It is also None where a value covers all repeats together. `percentile`: whether the values are, or
+    come from, percentiles; None in a plan from before the field. `params` are the parameters that it names, directly or
+    through other parameters, with their values as written."""
 
     name: str
     label: str
@@ -636,8 +636,8 @@ class Line(Node):
 
 
 class TableElement(Node):
-    """`keys` run along `dim` (the rows, unless `transposed`); `lines` run the other way. Lines of a comparison are
-    `tested`.
+    """A table. `keys` run along `dim` (the rows, unless `transposed`); `lines` run the other way. Lines of a comparison
+    are `tested`.
 
     `heat`: shades cells by their values, compared in the whole table, in each row or in each column.
     """
@@ -685,7 +685,7 @@ class Series(Node):
 
 
 class FigureElement(Node):
-    """`keys` has the values of each dimension in order, with labels. `log_y` is of the left axis.
+    """A figure. `keys` has the values of each dimension in order, with labels. `log_y` is of the left axis.
 
     With a `panel_dim`, each of its keys has a panel (small multiples) on shared axes.
     """
@@ -783,7 +783,8 @@ class Theme(Node):
 
 
 class Report(Node):
-    """`parts` are templates that replace the layout's. `provenance` is the detail of the appendix."""
+    """A report of the spec. `parts` are templates that replace the layout's. `provenance` is the detail of
+    the appendix."""
 
     name: str
     title: str
@@ -938,8 +939,8 @@ Overlap = Literal["measuring", "loading", "none"]
 
 
 class Experiment(Node):
-    """`points` are the values of `axis`. If a `search`, an `adaptive` ramp or a `promise` chooses among them,
-    they rise.
+    """An experiment of the spec. `points` are the values of `axis`. If a `search`, an `adaptive` ramp or a `promise`
+    chooses among them, they rise.
 
     `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires` are
     the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them early.

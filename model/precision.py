@@ -29,7 +29,7 @@ def printed_as(printing: Printing) -> Iterator[None]:
 
 
 def printing() -> Printing:
-    """Return the way in which numbers are printed."""
+    """Return how numbers are printed where this is called: see `printed_as`."""
     return _PRINTING.get()
 
 

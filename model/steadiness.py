@@ -117,7 +117,8 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Steadiness:
-    """`range` of the rounds' throughputs and `trend` (the linear fit's excursion), as shares of their mean."""
+    """How steady a window is: the `range` of its rounds' throughputs and their `trend` (the linear fit's excursion), as
+    shares of their mean."""
 
     range: float
     trend: float
@@ -224,7 +225,8 @@ def estimate(values: Sequence[int]) -> SteadyMean | None:
 
 @dataclass(frozen=True)
 class SteadyVerdict:
-    """`cut` is None where the transient reaches into the second half. `estimates` are of each series, after the cut.
+    """What a look at the batches found. `cut` is None where the transient reaches into the second half. `estimates` are
+    of each series, after the cut.
 
     `idle`: nothing succeeded in one of the batches.
     """

@@ -1,5 +1,3 @@
-"""The version of benchbrief."""
-
 from functools import cache
 
 

@@ -33,8 +33,10 @@ _Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class HiddenLoad:
-    """A load that runs while other groups are measured: its seconds, those beside a measurement, and which cells' those
-    are."""
+    """A load that runs while other hardware groups are measured.
+
+    `hidden_s` are those of its `seconds` that pass beside measurements; `beside` are the cells that are measured then.
+    """
 
     cell: str
     seconds: float
@@ -100,7 +102,7 @@ def _alone(cell: Cell) -> Cell:
 
 
 MOST_CELLS = 5000
-"""A larger plan gets no advice: each change would be planned and estimated anew."""
+"""A plan with more cells gets no advice: each change would be planned and estimated anew."""
 _MOST = 3
 _MOST_ORDERED = 6
 """With more experiments, no other order of them is tried: each one is planned and estimated anew."""
@@ -108,9 +110,9 @@ _LEAST_SHARE = 0.02
 """A change that saves a smaller share of the time is not worth a line."""
 _LEAST_S = 60.0
 _LEAST_SHARE_OF_LITTLE = 0.05
-"""One that saves less than a minute is worth a line from this share on."""
+"""A change that saves less than a minute is worth a line if it saves at least this share of the time."""
 Estimate = Callable[[Plan], Plan]
-"""Puts what was seen in earlier runs in the place of a plan's built-in estimates."""
+"""Replaces a plan's built-in estimates by what was seen in earlier runs."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ class Advice:
 
 
 def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
-    """Return the changes that save the most, the best first. `plan` is the model's, `learned` for its estimates."""
+    """Return the changes that save the most, the best first. `plan` is the model's plan, and `learned` replaces its
+    built-in estimates."""
     if len(plan.cells) > MOST_CELLS:
         return ()
     now = learned(plan)
@@ -176,7 +179,7 @@ def _is_worth_it(saves_s: float, of_s: float) -> bool:
 
 
 def _gains(before: Sequence[BudgetFit], after: Sequence[BudgetFit]) -> str:
-    """Return what budgets have room for after a change, and had none before."""
+    """Return what budgets have room for after a change, but not before."""
     found = []
     for was, fit in zip(before, after, strict=True):
         if fit.times > was.times and was.times:
@@ -189,7 +192,7 @@ def _gains(before: Sequence[BudgetFit], after: Sequence[BudgetFit]) -> str:
 
 
 class _Change(NamedTuple):
-    """A change that may be advised, and the matrices with it."""
+    """A change that may be advised, and the matrices after it."""
 
     change: str
     of: str
@@ -201,7 +204,7 @@ _Saves = Callable[[tuple[Matrix, ...]], float]
 
 
 def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
-    """Yield the best way to reset each database whose data are reset in a way that we know."""
+    """Yield the best reset for each database, except those whose reset only the user knows."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
         database = next(matrix.database for matrix in matrices if matrix.database.name == name)
         if database.reset.how in USERS_OWN:

@@ -34,9 +34,9 @@ _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 class BudgetFit:
     """A budget against the estimates, in seconds. `of` is its experiment, "" for the whole run.
 
-    `pass_s` is what one pass takes: each point once, and whole what chooses its points, as `passes` says. `loading_s`
-    is the part of it that loads and resets, on the group of hosts that takes longest; `all_s` is for all repeats.
-    `times` is how often every point can be measured within the budget.
+    `pass_s` is what one pass takes: each point once, but an experiment that chooses its points with all repeats (see
+    `passes`). `loading_s` is the part of it that loads and resets, on the group of hosts that takes longest; `all_s` is
+    for all repeats. `times` is how often every point can be measured within the budget.
     """
 
     of: str
@@ -59,7 +59,7 @@ class BudgetFit:
 
     @property
     def text(self) -> str:
-        """Return what fits, or what one pass needs."""
+        """Return in words what fits, or what one pass needs."""
         if not self.fits:
             return f"{duration(self.budget_s)} for {self.whose} is {self.too_small}"
         if self.pass_s >= self.all_s:
@@ -81,7 +81,7 @@ class BudgetFit:
 
     @property
     def mended(self) -> str:
-        """Return what would fit."""
+        """Return in words what would fit."""
         fewer = "fewer points or repeats" if "repeats" in self.passes else "fewer points"
         return f"a budget of {enough_time_in_words(self.pass_s)} or more, {fewer}, or a shorter time for each"
 
@@ -97,14 +97,14 @@ class BudgetFit:
 
 
 def without_budgets(plan: Plan) -> Plan:
-    """Return the plan with all the time that it wants, for estimates."""
+    """Return the plan without its budgets, for estimates."""
     free = {name: each.model_copy(update={"budget_s": None}) for name, each in plan.experiments.items()}
     return plan.model_copy(update={"budget_s": None, "experiments": free})
 
 
 def budget_fits(plan: Plan, taken: Collection[str] = ()) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget of a plan, by its steps' times: put learned ones in before. Cells in `taken`, by
-    their ids, have results of earlier runs, and take no time."""
+    """Return what fits in each budget of a plan, by the times of its steps. Put learned times into the plan before.
+    Cells in `taken`, by their ids, have results of earlier runs, and take no time."""
     return tuple(_fits(plan, set(taken)))
 
 
@@ -140,7 +140,8 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: se
 
 
 def _passes(experiments: Collection[Experiment]) -> str:
-    """Return what one pass of the experiments measures: one that chooses its points does so by all their repeats."""
+    """Return what one pass of the experiments measures, in words. An experiment that chooses its points needs
+    all repeats."""
     whole = [each for each in experiments if chooses(each)]
     kinds = [*(["searches"] if any(each.search or each.promise for each in whole) else ())]
     kinds += ["adaptive ramps"] if any(each.adaptive for each in whole) else []
@@ -185,7 +186,7 @@ def most_s(plan: Plan, experiment: str | None = None) -> float:
 
 
 def _shortened(cell: Cell, left_s: float) -> Cell:
-    """Return the cell with as much of its time as is left."""
+    """Return the cell, shortened to the time that is left."""
     whole_s = seconds(cell) + cool_down(cell)
     if whole_s <= left_s:
         return cell
@@ -195,8 +196,8 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 
 def check_budgets(model: Model, findings: Findings) -> None:
-    """Report each budget in which the declared times of one pass do not fit, and warn where these fit but not with the
-    estimated loads. A larger matrix is judged before its run only: an editor checks with each keystroke."""
+    """Report each budget that is too short for the declared times of one pass. Warn of one that only the estimated
+    loads make too short. A larger matrix is judged only before its run: an editor checks with each keystroke."""
     found = _budgeted(model)
     if not found or unjudged_budgets(model):
         return

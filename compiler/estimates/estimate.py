@@ -26,7 +26,7 @@ cells takes longer than checking the spec."""
 
 
 class _Cell(AtPoint, Protocol):
-    """The part of a cell that counts here."""
+    """What `counted_cells` needs to know of a cell."""
 
     @property
     def id(self) -> str: ...
@@ -89,7 +89,8 @@ def _searched(
 def _still_asked(
     cells: Sequence[_Cell], rates: tuple[float, ...], promise: Promise, votes: Mapping[str, Vote]
 ) -> set[str]:
-    """Return the cells that a search with these votes asks for next, if it ends in the middle of what is open."""
+    """Return the cells that a search with these votes asks for next, if its answer is the middle of the rates
+    still possible."""
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
     waiting: dict[tuple[float, bool], list[str]] = {}
@@ -123,7 +124,7 @@ def _still_asked(
 
 @lru_cache(maxsize=64)
 def _likely(rates: tuple[float, ...], promise: Promise) -> tuple[tuple[float, int], ...]:
-    """Return the runs of a search that ends in the middle, each a rate and a repeat."""
+    """Return the runs of a search whose answer is the middle rate: the rate and the repeat of each."""
     rule = SearchRule(promise.judged, promise.held_out, promise.most)
     seen: Counter[tuple[float, bool]] = Counter()
     runs: list[tuple[float, int]] = []
@@ -277,8 +278,8 @@ def lanes(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> float:
-    """Estimate the wall time in seconds of cells in the order of their plan. `lane_of` has the lanes of the whole plan,
-    where the cells are a part of it: others may join two of their lanes."""
+    """Estimate the wall time in seconds of cells in the order of their plan. For a part of a plan's cells, `lane_of`
+    has the lanes of the whole plan: the other cells may join two of their lanes."""
     cells = list(cells)
     if lane_of is None:
         lane_of = lanes(cells)
@@ -291,7 +292,7 @@ def estimate(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) ->
     over: dict[Curve, float] = {}
     """When the cells of each experiment, hardware and workload end: others may wait for them."""
     taken: dict[int, tuple[float, float]] = {}
-    """The seconds of steps that many cells share, by their identity."""
+    """The seconds of a cell's steps and of its cool-down, by the `id()` of the steps: many cells share them."""
     for cell in cells:
         lane, begin = lane_of[cell.id], 0.0
         for knee in (cell.threads_from, cell.target_from):
@@ -325,7 +326,7 @@ def alone(cells: Iterable[Cell], chosen: Collection[str]) -> tuple[Cell, ...]:
     """Return the cells with these ids, as they are when the others are not run. The first of them that needs a data set
     loads it, even if another cell of the plan has that step."""
     owed: dict[str, float] = {}
-    """The loading time of each data set that cells outside `ids` would load."""
+    """The loading time of each data set that cells outside `chosen` would load."""
     picked: list[Cell] = []
     for cell in cells:
         mine = cell.id in chosen
@@ -370,7 +371,7 @@ def resets(cells: Iterable[Cell]) -> dict[ResetWork, tuple[int, float]]:
 
 
 Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
-"""`resets` bring back a loaded data set without loading it. `start_up` has the collecting of outputs too."""
+"""`resets` bring back a loaded data set without loading it. `start_up` includes the collecting of outputs."""
 ACTIVITIES: tuple[Activity, ...] = get_args(Activity)
 ACTIVITY_WORDS: Mapping[Activity, str] = {
     "loading": "loading",
@@ -381,7 +382,7 @@ ACTIVITY_WORDS: Mapping[Activity, str] = {
     "start_up": "start-up",
     "rendering": "rendering",
 }
-"""What users read of each."""
+"""The activities in words for users."""
 Spent = Mapping[Activity, float]
 """Seconds by activity."""
 
@@ -438,7 +439,6 @@ def rendering_text(rendering_s: float, wall_s: float) -> str:
 
 
 def activity_of(step: Step) -> Activity:
-    """Return the activity that a step belongs to."""
     return "resets" if step.reset not in ("", "load") else _ACTIVITIES[step.kind]
 
 
@@ -456,7 +456,8 @@ def _as_dict(spent: Spent) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class HardwareLane:
-    """Hardware of an experiment that runs one after another, and what it shares; nothing when others join it."""
+    """Hardware of an experiment that is measured one after another. `shared` is what it has in common; empty if it has
+    nothing, and only other hardware joins it in a lane."""
 
     hardware: tuple[str, ...]
     shared: tuple[str, ...] = ()
@@ -480,7 +481,7 @@ def shares_points(plan: Plan, experiment: str) -> bool:
 
 
 def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
-    """Return what all of these cells hold, or else what the first two do, as messages say it."""
+    """Return the hosts and equipment that all of the cells hold, or else those of the first two, in words."""
     cells = list(cells)
     if len(cells) < 2:
         return ()

@@ -52,7 +52,7 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
 
 
 def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
-    """Return whether a data set comes back to a place where another one was meanwhile. Few specs have that."""
+    """Return whether a data set comes back to a place after another one was there. It does in few specs."""
     there: dict[str, str] = {}
     left: set[tuple[str, str]] = set()
     for matrix in matrices:
@@ -192,7 +192,7 @@ def _of_database(name: str, matrices: tuple[Matrix, ...], hosts: Mapping[str, Ho
 
 
 def _default(database: DatabaseSpec) -> Reset:
-    """Return the default, as `read_reset` understands it."""
+    """Return the database's default reset, as `read_reset` takes it."""
     default = database.engine.default_reset
     return "after_writes" if default == "as_needed" and not database.engine.updates_in_place else default
 
@@ -206,14 +206,13 @@ WAYS: Mapping[Reset, str] = {
 }
 """Ways to reset that leave cells comparable, from the one that restores the most, with what they do.
 
-A snapshot by the file system is none: `links` restores the same files in less time wherever one could be declared, and
-on any file system. It needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those,
-which no plan knows."""
+A snapshot by the file system is not among them: `links` restores the same files in less time wherever one could be
+declared, and on any file system. It needs a directory that is a subvolume, a dataset or a volume, and a user who may
+remove those, which no plan knows."""
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
 """Ways whose effect only the user knows. No other way replaces them."""
 ALIKE = 0.05
-"""Of two ways, the one that restores more is better unless the other saves more than this share of the
-saving on top."""
+"""The way that restores more is better if it saves nearly as much time as the best: less by this share at most."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:

@@ -16,11 +16,11 @@ from benchbrief.model.fingerprint import database_parts, digest, machines, workl
 from benchbrief.model.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
-"""How many times larger than the seen one a load, a copy or an undo may be, for its time to be derived from it."""
+"""The time of a load, a copy or an undo is derived from a seen one if it is at most this many times larger."""
 _SHOWN_SHARE = 0.02
 """The parts of a load that take this share of its time or more are shown."""
 _ROUNDED_S = 10.0
-"""A built-in estimate is in whole seconds: the rate of a shorter load says nothing."""
+"""A shorter load's rate is not shown for a built-in estimate: it is in whole seconds, so the rate says nothing."""
 _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 
 
@@ -43,14 +43,14 @@ History = Mapping[str, SeenStep]
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of a cell's steps: equal ones took equal time, apart from the amount of a load."""
+    """Keys for the times of a cell's steps. Steps with equal keys take equal time, apart from the amount of a load."""
 
     load: str
     amount: float
     start_up: str
     resets: str
     steadied: str = ""
-    """Of a measurement that ends when it is steady; "" for others."""
+    """The key of a measurement that ends when it is steady; "" for any other."""
 
     @classmethod
     def of(cls, plan: Plan, cell: Cell) -> Keys:
@@ -87,8 +87,8 @@ class Keys:
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount that one way to reset takes time in proportion to; 0 where its time does not depend on
-        any. `planned_s` is, for an undo, how long cells inserted, as planned without earlier runs."""
+        """Return the amount to which the time of one way to reset is proportional; 0 where it depends on none.
+        `planned_s` is, for an undo, how long cells inserted, as planned without earlier runs."""
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 
 
@@ -177,7 +177,8 @@ class _Learning:
         return "a cell that starts the server" if step.seconds == max(times) else "a cell whose server is up"
 
     def _load_s(self, cell: Cell, keys: Keys, step: Step) -> tuple[float, str]:
-        """Return the seconds of a load as they follow from an earlier one, and its run."""
+        """Return the seconds of a load, derived from an earlier one, and that one's run. If there is none: as planned,
+        and ""."""
         seen = self.history.get(keys.load)
         spec = TOOL_SPECS.usable(cell.tool.driver)
         known = in_proportion(seen, keys.amount, spec.load_start_s if spec else 0.0) if seen and seen.amount else None
@@ -197,7 +198,8 @@ class _Learning:
 
 
 def with_history(plan: Plan, history: History) -> Estimated:
-    """Put what was seen in the place of the built-in estimates. The plan is for estimates alone, not for a run."""
+    """Replace the built-in estimates by what was seen. The plan that it returns is for estimates alone, not for
+    a run."""
     learning = _Learning(plan, history)
     cells = tuple(
         cell if (steps := learning.steps(cell)) == cell.steps else cell.model_copy(update={"steps": steps})
@@ -211,7 +213,8 @@ def with_history(plan: Plan, history: History) -> Estimated:
 
 
 def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float | None:
-    """Return the seconds for an amount, with `fixed_s` seconds for any amount; None where too little was seen."""
+    """Return the seconds for an amount, in proportion to the seen one; None where too little was seen. `fixed_s` of the
+    seconds pass for any amount."""
     if amount == seen.amount:
         return seen.seconds
     if not seen.amount or amount > MOST_TIMES * seen.amount:

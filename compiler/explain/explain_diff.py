@@ -118,7 +118,7 @@ def _search(found: PlanDiff, search: SearchDiff) -> str:
 
 
 def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
-    """Return each change once, with its cells where it does not concern all."""
+    """Yield each change once, with its cells unless it concerns all."""
     concerned: dict[tuple[str, str], list[Cell]] = {}
     for each in changed:
         for part in each.parts:

@@ -140,9 +140,9 @@ def some(names: Sequence[str]) -> str:
 
 _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
-"""From how many seconds in all a unit is used, the unit's seconds, and its name."""
+"""The total seconds from which a unit is used, the unit's seconds, and its name."""
 _BAR = 24
-"""The columns of the bar for all of the time."""
+"""The width of the bar for the whole time, in columns."""
 
 
 def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence[BudgetFit], page: Page) -> None:
@@ -177,7 +177,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
 
 
 def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
-    """Add what it takes. Where `bench run` refuses a budget, that is what it would take without one."""
+    """Add how long the plan takes. If `bench run` refuses a budget, that is how long it would take without one."""
     page.heading("Total, without the budget that is refused" if refused else "Total")
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
     cells_s = most_s(plan)
@@ -224,7 +224,7 @@ def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> No
 
 
 def _sources(sources: Iterable[TimesSource], page: Page) -> None:
-    """Add where each estimate comes from: those that a run was seen to take before the built-in ones."""
+    """Add where each estimate comes from: first those seen in runs, then the built-in ones."""
     page.heading("Estimates")
     by_run: dict[str, list[TimesSource]] = {}
     for each in sorted(sources, key=lambda each: (not each.run, ACTIVITIES.index(each.activity))):
@@ -243,8 +243,8 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 
 def steady_span(plan: Plan) -> tuple[float, float] | None:
-    """Return the wall seconds when each such cell ends at its first look, and when none is ever steady; None for a plan
-    without any."""
+    """Return the shortest and the longest wall time in seconds, by when its cells are steady: all at the first look, or
+    none ever. None for a plan without cells that are measured until they are steady."""
     if not any(each.until_steady for each in plan.experiments.values()):
         return None
     return _wall_s(plan, longest=False), _wall_s(plan, longest=True)

@@ -62,7 +62,7 @@ def measured_for(e: Experiment) -> str:
 
 
 def describe_steadiness(e: Experiment, rule: UntilSteady) -> Iterator[tuple[str, str]]:
-    """Yield the rows of an experiment's table: when its cells end, and what counts of each."""
+    """Yield the rows of an experiment's table: when its cells end, and which part of each counts."""
     offered = e.axis == "target"
     means = "mean throughput and of the mean latency" if offered else "mean throughput"
     of = "each" if offered else "it"
@@ -91,7 +91,7 @@ _TIMES = {"timeout": "timeout_s", "give_up": "give_up_s"}
 
 
 def describe_arrivals(arrivals: Arrivals) -> str:
-    """Return their kind with the bounds that the spec sets: `poisson; drops 1 %, lag 50 %`."""
+    """Return the kind of arrivals with the bounds that the spec sets: `poisson; drops 1 %, lag 50 %`."""
     bounds = ", ".join(_bounds(arrivals))
     return f"{arrivals.kind}; {bounds}" if bounds else arrivals.kind
 
@@ -120,7 +120,7 @@ def describe_probes(cells: Iterable[Cell]) -> list[str]:
 
 
 def describe_events(cells: Iterable[Cell]) -> list[str]:
-    """Return a line for each event, with all hosts on which it runs, each cell on its own ones."""
+    """Return a line for each event, with the hosts of all cells. Each cell runs it on its own hosts."""
     found: dict[tuple[float, str], tuple[Event, dict[str, None]]] = {}
     for cell in cells:
         for event in cell.events:

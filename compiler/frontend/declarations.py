@@ -111,7 +111,7 @@ class Entry:
 
     @property
     def slot(self) -> tuple[str, str, str]:
-        """What it is called beside its siblings."""
+        """What tells the block from its siblings: its kind, its subject and its name."""
         return (self.kind, self.subject.text if self.subject else "", self.name)
 
     def all(self, kind: str) -> tuple[Entry, ...]:
@@ -132,7 +132,7 @@ class Declarations:
     reports: dict[str, ast.Block] = field(default_factory=dict)
     imported_params: set[str] = field(default_factory=set)
     bases: set[tuple[str, str]] = field(default_factory=set)
-    """Kind and name of the parents."""
+    """The kind and the name of each block that another one inherits from."""
 
 
 def collect(loaded: Loaded, findings: Findings) -> Declarations:
@@ -207,7 +207,7 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
     attributes: dict[str, ast.Attribute] = {}
     blocks: dict[tuple[str, str, str], Entry] = {}
     events: list[Entry] = []
-    """They have no names, and may be alike."""
+    """Events have no names, and may be alike."""
     for item in block.body:
         if isinstance(item, ast.Attribute):
             key = item.key.text

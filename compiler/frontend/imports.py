@@ -28,7 +28,7 @@ class Files(Protocol):
     """The source of specs: the disk, or an editor with unsaved files."""
 
     def is_file(self, path: Path) -> bool:
-        """Return whether it is a file. Raises OSError, ValueError or RuntimeError for an impossible path."""
+        """Return whether the path is a file. Raises OSError, ValueError or RuntimeError for an impossible path."""
 
     def tree(self, path: Path, name: str) -> ast.File:
         """Return the file's syntax tree. `name` is for messages. Raises SpecError."""
@@ -73,7 +73,7 @@ class Loaded:
 
     @property
     def whole(self) -> bool:
-        """Whether syntax errors cost no declaration."""
+        """Whether every declaration could be read in spite of syntax errors."""
         return all(lost.whole for lost in self.lost)
 
 
@@ -96,7 +96,7 @@ class _Loader:
     broken: list[Diagnostic] = field(default_factory=list)
     lost: list[UnreadParts] = field(default_factory=list)
     unread: bool = False
-    """The mistakes of files that can't be read at all."""
+    """Whether a file could not be read at all."""
     words: int = 0
     seen: set[Path] = field(default_factory=set)
 

@@ -47,7 +47,7 @@ class Symbol:
 
     @property
     def word(self) -> str:
-        """Its name at the declaration."""
+        """The name as its declaration has it: a variant's without its group."""
         return self.name.rpartition(".")[2]
 
 
@@ -65,7 +65,8 @@ Node = ast.Block | ast.Metric | ast.Param | ast.Attribute
 
 @dataclass
 class NameIndex:
-    """`nodes` maps each symbol to its declaration: the first of two. All attributes of a fact are in `occurrences`."""
+    """Where names are declared and used. `nodes` maps each symbol to its declaration: the first if there are several.
+    All attributes of a fact are in `occurrences`."""
 
     occurrences: list[Occurrence] = field(default_factory=list)
     nodes: dict[Symbol, Node] = field(default_factory=dict)

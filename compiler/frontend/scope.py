@@ -37,7 +37,8 @@ class HardwareKey:
 
 @dataclass(frozen=True)
 class WorkloadKey:
-    """`operations` are what it performs (read, update, ...), in the words of `model/measurement.py`."""
+    """A workload, as expressions see it. `operations` are what it performs (read, update, ...), in the words
+    of `model/measurement.py`."""
 
     key: str
     label: str
@@ -51,7 +52,8 @@ class WorkloadKey:
 
 @dataclass(frozen=True)
 class ExperimentKey:
-    """`axis` is None when its only point is not found yet; `unknown` maps such dimensions to their searches.
+    """An experiment, as expressions see it. `axis` is None when its only point is not found yet; `unknown` maps such
+    dimensions to their searches.
 
     `phase_s` is the length of a phase in seconds, or of the whole measurement when there are none. `length` is the
     warm-up, the shortest and the longest measured time, in seconds. `unmerged` has the place of repeats whose tool
@@ -74,7 +76,7 @@ class ExperimentKey:
     span: Span = field(compare=False)
     unknown: tuple[tuple[str, str], ...] = ()
     chosen: int | None = None
-    """How many of the points a ramp or a search measures, which chooses them."""
+    """How many points an adaptive ramp measures, which chooses them; None for any other experiment."""
     events: bool = False
     promise: bool = False
     """Whether it searches for the highest rate of a promise."""
@@ -86,8 +88,8 @@ class ExperimentKey:
 
 @dataclass(frozen=True)
 class Scope:
-    """`experiment_visible`: whether `experiment` is a dimension of measures, or the others imply it. `profile` is the
-    applied profile: it may drop points of a ramp that an expression names."""
+    """All that expressions may refer to. `experiment_visible`: whether `experiment` is a dimension of measures, or the
+    others imply it. `profile` is the applied profile: it may drop points of a ramp that an expression names."""
 
     hardware: tuple[HardwareKey, ...]
     workloads: tuple[WorkloadKey, ...]
@@ -101,7 +103,8 @@ class Scope:
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """For each dimension with words as keys: its keys by all of their names. The first name counts."""
+        """The keys of each dimension that has words for keys, by all of their names. Of two keys with one name, the
+        first counts."""
         hardware: dict[str, str] = {}
         for each in self.hardware:
             for name in (each.key, *each.aliases):

@@ -23,7 +23,7 @@ _ELSEWHERE = {
     "resource": "declare machines with `hardware some_name { hosts = ... }`",
     "output": "compute a value from the results with `metric some_name = expression`",
 }
-"""The names of our blocks in infrastructure languages."""
+"""What to write here for blocks of infrastructure languages."""
 NO_FACTS = {
     "tool": "a load generator is the `tool` of a `client`, or of a database without a server: `tool = db_bench`",
     "engine": "an engine is that of a database: `database some_name { engine = rocksdb }`",

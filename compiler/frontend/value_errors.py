@@ -24,7 +24,7 @@ _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 
 class UnknownUnit(CompileProblem):
-    """`meant` is the unit that this very mistake stands for (`KB`, `sec`), if known."""
+    """A unit that does not exist. `meant` is the unit that this very mistake stands for (`KB`, `sec`), if known."""
 
     code = "E0301"
     stands_alone = True
@@ -84,7 +84,8 @@ class MissingUnit(CompileProblem):
 
     @property
     def with_unit(self) -> str:
-        """The author's number with the unit of the example; of times, sizes and bandwidths with another unit, too."""
+        """The number as written, with the unit of the example. Times, sizes and bandwidths are shown with another
+        unit, too."""
         unit = self.example.partition(" ")[2]
         if not unit or not _PLAIN.fullmatch(self.text):
             return f"`{self.example}`"

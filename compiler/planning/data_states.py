@@ -13,7 +13,8 @@ from benchbrief.model.tool_spec import CHANGES, Change
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
-    """Return which changes by a cell leave a data set fit for the next one, so that it is neither loaded nor undone."""
+    """Return which changes by a cell leave a data set fit for the next cell, so that it is neither loaded
+    nor undone."""
     if reset in ("reuse", *RESTORED):  # all but the first bring it back
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)
@@ -77,11 +78,11 @@ class DataStates:
     _held: dict[str, _State] = field(default_factory=dict)
 
     def without(self, place: str) -> None:
-        """Note that a cell makes its own data there."""
+        """Note that a cell makes its own data at a place."""
         self._held.pop(place, None)
 
     def reset(self, place: str, dataset: str, reset: Reset, engine: str, *, bytes_: float, load_s: float) -> ResetStep:
-        """Return how the next cell there gets its data set. `dataset` is the hash of that."""
+        """Return how the next cell at `place` gets its data set, whose hash is `dataset`."""
         found = self._held.get(place)
         there = found if found and found.dataset == dataset and reset != "drop_and_load" else None
         fit = there and there.changes in tolerated(reset, engine)
@@ -101,7 +102,7 @@ class DataStates:
         return ResetStep("load", load_s)
 
     def changed(self, place: str, changes: Change, insert_s: float) -> None:
-        """Note that a cell changes the data there."""
+        """Note that a cell changes the data at a place."""
         if (found := self._held.get(place)) and (insert_s or found.changes != changes):
             changes = worse(found.changes, changes)
             self._held[place] = _State(found.dataset, changes, found.insert_s + insert_s)

@@ -31,9 +31,10 @@ class ChangedPart:
 
 @dataclass(frozen=True)
 class CellDiff:
-    """`cell` is of the newer plan, or of the older one when it is gone; `was` is its counterpart in the older one.
+    """A cell that two plans have in common, or only one of them. `cell` is of the newer plan, or of the older one when
+    it is gone; `was` is its counterpart in the older plan.
 
-    `parts` are its changed parts: none when an older benchbrief hashed otherwise.
+    `parts` are its changed parts; none if only the hash differs, as an older benchbrief hashed in another way.
     """
 
     kind: Kind
@@ -60,7 +61,7 @@ class OutsideDiff:
 class SearchDiff:
     """An experiment with another search criterion, adaptive ramp or promise, or with one in one plan only.
 
-    Its cells may be equal, but other points may be measured. `parts` are as of a cell.
+    Its cells may be equal, but other points may be measured. `parts` are as in `CellDiff`.
     """
 
     experiment: str
@@ -69,7 +70,7 @@ class SearchDiff:
 
 @dataclass(frozen=True)
 class PlanDiff:
-    """`cells` are in the order of the newer plan, gone ones last."""
+    """The difference between two plans. `cells` are in the order of the newer plan, gone ones last."""
 
     before: Plan
     after: Plan
@@ -210,7 +211,7 @@ def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
 
 
 _FOLLOWING = ("origin", "divides", "keys", "ranges")
-"""Fields that say where it stands in the spec, or follow from the expression and the cells."""
+"""Fields that do not count: they say where a thing stands in the spec, or follow from its expression and the cells."""
 
 _OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
 """What can come and go without a cell."""
@@ -240,7 +241,8 @@ def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
 
 
 def _fields(node: Node, *names: str) -> Mapping[str, object]:
-    """Return these fields, or all; the entries of a mapping one by one. Places in the spec do not count."""
+    """Return the fields with these names, or all fields. Each fact is a field of its own; places in the spec are
+    left out."""
     dumped = node.model_dump(include=set(names) or None, exclude={"origin"})
     facts = dumped.pop("facts", {})
     fields = {**facts, **dumped} if isinstance(facts, dict) else dumped

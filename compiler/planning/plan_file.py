@@ -1,4 +1,4 @@
-"""plan.json: read and written some cells at a time, so that a hundred thousand take little more memory than what they
+"""Reads and writes plan.json some cells at a time. A hundred thousand cells take little more memory than what they
 differ in."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CELLS_AT_ONCE = 100
 
 
 def read_plan(content: bytes) -> Plan:
-    """Return the plan that plan.json has. Raises ValueError."""
+    """Read a plan from the bytes of plan.json. Raises ValueError if they are no plan."""
     begin = content.find(_BEGIN)
     end = content.find(_END, begin)
     if begin < 0 or end < 0:  # without cells, or written in another way
@@ -32,7 +32,7 @@ def read_plan(content: bytes) -> Plan:
 
 
 def _of_before(plan: Plan) -> Plan:
-    """Return a plan whose workloads say their operations, which earlier plans do not."""
+    """Return the plan with the operations of its workloads, which earlier plans lack."""
     lacking = {name: each for name, each in plan.workloads.items() if not each.operations}
     if not lacking:
         return plan
@@ -71,7 +71,7 @@ def written_plan(plan: Plan) -> Iterator[bytes]:
 
 
 def _parts(content: bytes, begin: int, end: int) -> Iterator[bytes]:
-    """Yield the cells between two places, some at once, as JSON arrays."""
+    """Yield the cells between two places as JSON arrays of some cells each."""
     while begin < end:
         found = content.find(_BETWEEN, begin + _AT_ONCE, end)
         until = end if found < 0 else found + len(b"\n  }")
@@ -80,7 +80,7 @@ def _parts(content: bytes, begin: int, end: int) -> Iterator[bytes]:
 
 
 _ALIKE = ("load_hosts", "dataset", "steps", "events", "locks", "shares", "origin")
-"""Fields of a cell whose values can be hashed and have fixed types, since 1 equals true."""
+"""Fields of a cell that are shared. Their values can be hashed and have fixed types, so that no 1 is taken for true."""
 
 
 class _Shared:

@@ -15,7 +15,7 @@ from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, Database, Plan
 
 ONE_BY_ONE = "experiment "
-"""What cells hold, before their experiment's name, if nothing may run beside its measurements."""
+"""The prefix of what cells hold if nothing may run beside their measurements; the experiment's name follows."""
 
 
 def join_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
@@ -76,8 +76,8 @@ def only_lane(plan: Plan, lane: PlanLane) -> Plan:
 
 
 def lane_part(plan: Plan, lane: PlanLane) -> Plan:
-    """Return the plan with the cells of one lane, and with only the hosts, hardware and databases that they use.
-    Expectations that a budget goes by may ask of all hardware, so that plan keeps it all."""
+    """Return the plan with the cells of one lane, and with only the hosts, hardware and databases that they use. A plan
+    whose budget goes by expectations keeps all hardware, as expectations may ask about any."""
     if plan.expects and any(is_budgeted(plan, each) for each in plan.experiments.values()):
         return only_lane(plan, lane)
     hardware = {key: plan.hardware[key] for key in lane.hardware}
@@ -100,7 +100,7 @@ def _own(cell: Cell) -> str:
 
 
 def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
-    """Yield what a cell may share with others. Cells that share one of these belong together."""
+    """Yield what may tie a cell to others. Cells with a common tie belong to one lane."""
     experiment = plan.experiments[cell.experiment]
     yield from (f"holds {held}" for held in cell.holds)
     if cell.turn:

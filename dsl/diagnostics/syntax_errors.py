@@ -36,7 +36,7 @@ class UnreadableSpec(Problem):
 
 
 class NotText(Problem):
-    """`byte` is the first that is not UTF-8, `offset` its place in the file, from 0."""
+    """A file that is not in UTF-8. `byte` is the first wrong one, `offset` its place in the file, from 0."""
 
     code = "E0004"
     says = "the file is not UTF-8 text"
@@ -179,7 +179,8 @@ class Unexpected(Problem):
 
 
 class UnclosedBracket(Problem):
-    """`met` is the closing bracket of an outer pair that came instead; None at the end of the file."""
+    """A bracket that is not closed. `met` is the closing bracket of an outer pair that came instead; None at the end of
+    the file."""
 
     code = "E0102"
     says = "`{opener}` is never closed"
@@ -286,7 +287,7 @@ class StrayOption(Problem):
 
 
 class WrongQuotes(Problem):
-    """`mended` is the text in the right quotes; None where its end was not found."""
+    """A text in wrong quotes. `mended` is the text in the right ones; None where its end was not found."""
 
     code = "E0109"
     says = 'a text is quoted with `"`, not with `{found}`'

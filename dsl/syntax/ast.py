@@ -246,8 +246,6 @@ Declaration: TypeAlias = Block | Metric | Expect | Param | Use
 
 @dataclass(frozen=True)
 class File:
-    """One parsed file."""
-
     span: Span
     declarations: tuple[Declaration, ...]
 
