@@ -53,8 +53,8 @@ class BenchError(Exception):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return the exit code of a command that fails with this error. With a full disk, it says that no
-        brief was made."""
+        """Return the exit code of a command that fails with this error. On a full disk, the code says that no brief
+        was made."""
         full = isinstance(self.__cause__, OSError) and self.__cause__.errno in FULL
         return ExitCode.BRIEF_NOT_MADE if full and self.ends_with is ExitCode.USAGE else self.ends_with
 

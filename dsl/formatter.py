@@ -175,7 +175,7 @@ SOFT = LineEnd("")
 
 
 def flat(doc: Doc) -> str | None:
-    """The document on one line; None when it can't be."""
+    """Return the document on one line; None when it has to be broken."""
     match doc:
         case str():
             return doc if "\n" not in doc else None

@@ -106,12 +106,12 @@ class EngineSpec(ExtensionSpec):
     options_label: str = ""
     """The title of its options in the reference: "Options of MongoDB connections"."""
     described: Mapping[str, str] = field(default_factory=dict)
-    """What a disclosure calls such a database, by language, where it is neither a server nor a library."""
+    """What a disclosure calls a database of this engine, by language, if it is neither a server nor a library."""
     default_reset: Reset = "drop_and_load"
     resets: tuple[Reset, ...] = ()
     """Further ways to reset its data: `undo`, `links`."""
     updates_in_place: bool = False
-    """Whether a data set whose records were updated, by others of the same size, serves as well as a new load."""
+    """Whether a data set is as good as a new load after its records were replaced by others of the same size."""
     schemes: tuple[str, ...] = ()
     program: ServerProgram | None = None
     probes: tuple[str, ...] = ()

@@ -567,7 +567,7 @@ class PromiseEnded(Record):
 
     @property
     def confirmed(self) -> bool:
-        """Whether all of the held-out runs kept the promise, and there are some."""
+        """Whether there are held-out runs, and all of them kept the promise."""
         return 0 < self.held_met == self.held_out
 
     @property

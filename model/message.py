@@ -106,7 +106,7 @@ class Message(str):
 
     @property
     def shape(self) -> Hashable:
-        """What it shares with sentences that differ only in their numbers."""
+        """What the sentence shares with all that differ from it only in their numbers."""
         return self.code, tuple((name, _shape(value)) for name, value in self.args.items())
 
     def __hash__(self) -> int:

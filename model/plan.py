@@ -170,7 +170,8 @@ Range = tuple[float | None, float | None]
 
 
 class Unjudged(Node):
-    """What an expectation passes over: `measure`, as `latency.p99[read]`, is not measured at `keys` of `dim`."""
+    """What an expectation passes over: `measure`, such as `latency.p99[read]`, is not measured at the `keys`
+    of `dim`."""
 
     measure: str
     dim: Dimension
@@ -256,7 +257,7 @@ class PromiseLimit(Node):
     most: float
     strict: bool = True
     text: str
-    """As the spec says it: `latency.p99[read] < 5 ms`."""
+    """The limit as the spec says it: `latency.p99[read] < 5 ms`."""
 
     @property
     def name(self) -> str:
@@ -796,7 +797,7 @@ class Report(Node):
     words: dict[str, str | dict[str, str]] = field(default_factory=dict)
     """The user's own catalogue of a language that is not shipped. English fills its gaps."""
     measures: dict[str, str] = field(default_factory=dict)
-    """The names of the measures of other packages' probes in the language where known, by keys of a catalogue."""
+    """The names of measures of other packages' probes in the report's language, where known, by keys of a catalogue."""
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"
     provenance: Literal["full", "compact", "none"] = "full"

@@ -377,7 +377,8 @@ class RunRecord:
 
     @property
     def skipped(self) -> int:
-        """Return how many cells were not needed, without candidates that adaptive ramps and searches did not choose."""
+        """Return how many cells were not needed, not counting candidates that adaptive ramps and searches did
+        not choose."""
         skipped = (each.skipped for each in self.cells.values() if each.skipped is not None and not each.no_room)
         return sum(not is_candidate_left_out(reason) and not is_refused(reason) for reason in skipped)
 

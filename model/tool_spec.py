@@ -278,7 +278,7 @@ class ToolSpec(ExtensionSpec):
 
     @property
     def word(self) -> str:
-        """The name by which specs call it."""
+        """The tool's name in specs."""
         return self.stands_for or self.name
 
     @property

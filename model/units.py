@@ -223,8 +223,8 @@ def nearest_unit(text: str) -> str | None:
 
 @lru_cache(1 << 10)
 def parse_unit(text: str) -> Unit:
-    """Parse `ops/s/W`, `USD/Mop`, `1/s`, `MB/s`, `%`; "" is a plain number. Division is from the left. Raises
-    UnknownUnitError."""
+    """Parse `ops/s/W`, `USD/Mop`, `1/s`, `MB/s`, `%`; "" is a plain number. Divisions go from left to right.
+    Raises UnknownUnitError."""
     result = Unit(DIMENSIONLESS, 1.0, "")
     if not text:
         return result

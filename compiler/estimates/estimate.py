@@ -457,7 +457,7 @@ def _as_dict(spent: Spent) -> dict[str, float]:
 @dataclass(frozen=True)
 class HardwareLane:
     """Hardware of an experiment that is measured one after another. `shared` is what it has in common; empty if it has
-    nothing, and only other hardware joins it in a lane."""
+    nothing, and only other cells join it in a lane."""
 
     hardware: tuple[str, ...]
     shared: tuple[str, ...] = ()

@@ -157,7 +157,7 @@ def _meant(missing: Path, folder: Path) -> str | None:
 
 
 def _resolved(path: Path) -> Path:
-    """Resolve symbolic links where they lead anywhere. Reading the file reports the others."""
+    """Resolve symbolic links, unless they are broken: reading the file reports that."""
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):

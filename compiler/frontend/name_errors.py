@@ -333,7 +333,7 @@ class UnusableExtension(CompileProblem):
 
 
 class UntranslatedExtension(CompileProblem):
-    """A report in a language that an extension has no words in, for some of what it says."""
+    """A report in a language for which an extension lacks some words."""
 
     code = "W0212"
     says = (

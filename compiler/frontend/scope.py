@@ -122,12 +122,12 @@ class Scope:
 
     @cached_property
     def shares(self) -> Mapping[str, Mapping[str, float]]:
-        """The share of each operation in a workload."""
+        """The share of each operation, by workload."""
         return {each.key: dict(each.shares) for each in self.workloads}
 
     @cached_property
     def labels(self) -> Mapping[str, Mapping[str, str]]:
-        """The labels of the keys of a dimension."""
+        """The label of each key, by dimension."""
         return {
             "hardware": {each.key: each.label for each in self.hardware},
             "workload": {each.key: each.label for each in self.workloads},

@@ -172,7 +172,7 @@ def unfinished(stop: ParserStop) -> Unexpected | None:
 
 
 def dots(stop: ParserStop) -> Unexpected | None:
-    """`[16, 32, ..., 256]`."""
+    """A list with dots: `[16, 32, ..., 256]`."""
     sign = stop.matches(r"\.{2,3}(?![.\d])")
     if sign is None or not stop.wants_value:
         return None
@@ -234,7 +234,7 @@ def _from_number(stop: ParserStop, sign: str, pattern: re.Pattern[str]) -> re.Ma
 
 
 def colons(stop: ParserStop) -> Problem | None:
-    """`16:256:16` for a ramp."""
+    """A ramp with colons: `16:256:16`."""
     ramp = _from_number(stop, ":", _COLONS)
     if ramp is None:
         return None
@@ -247,7 +247,7 @@ def colons(stop: ParserStop) -> Problem | None:
 
 
 def quoted_key(stop: ParserStop) -> Problem | None:
-    """`"threads": 8` of JSON."""
+    """A quoted key, as in JSON: `"threads": 8`."""
     key = stop.matches(r'"([A-Za-z_]\w*)"\s*[:=]')
     if key is None or "KEY" not in stop.expected or stop.after_value:
         return None
@@ -255,7 +255,7 @@ def quoted_key(stop: ParserStop) -> Problem | None:
 
 
 def unit_of_metric(stop: ParserStop) -> Problem | None:
-    """`metric m [ops/s] =`, `metric m in "ops/s" =` and `metric m in ops/s: ...`."""
+    """A metric's unit in another form: `metric m [ops/s] =`, `metric m in "ops/s" =` and `metric m in ops/s: ...`."""
     quoted = stop.matches(r'"([\w/%*$€£¥µ°]+)"')
     if "UNIT" in stop.expected and stop.last and stop.last.text == "in" and quoted:
         return syntax_errors.WrongSign(stop.here(), quoted[0], quoted[1], "a unit has no quotes")
@@ -276,7 +276,7 @@ def unit_of_metric(stop: ParserStop) -> Problem | None:
 
 
 def direction(stop: ParserStop) -> Problem | None:
-    """`throughput higher is better`, without the comma."""
+    """A metric's direction without the comma before it: `throughput higher is better`."""
     for piece in (*stop.head[:1], stop.found):
         if piece and piece.text in ("higher", "lower") and not stop.bracket and _declares(stop, "metric"):
             return syntax_errors.MissingComma(piece.span, f"`{piece.text}`", "")
@@ -284,7 +284,7 @@ def direction(stop: ParserStop) -> Problem | None:
 
 
 def along(stop: ParserStop) -> Problem | None:
-    """`max(throughput by threads)`."""
+    """A reduction with `by` for `over`: `max(throughput by threads)`."""
     found = stop.found
     if stop.bracket != "(" or not stop.after_value or found is None or found.text not in _ALONG:
         return None
@@ -292,7 +292,7 @@ def along(stop: ParserStop) -> Problem | None:
 
 
 def base(stop: ParserStop) -> Problem | None:
-    """`from ycsb-c`."""
+    """A base with a hyphen: `from ycsb-c`."""
     if stop.sign != "-" or len(stop.before) < 2 or stop.before[-2].text != "from":
         return None
     tail = stop.matches(r"-\w+")
@@ -305,7 +305,7 @@ def base(stop: ParserStop) -> Problem | None:
 
 
 def rate(stop: ParserStop) -> Problem | None:
-    """`1.2 USD per hour`."""
+    """A rate with `per`: `1.2 USD per hour`."""
     if not stop.head or stop.head[0].text != "per":
         return None
     return syntax_errors.Unexpected(
@@ -314,7 +314,7 @@ def rate(stop: ParserStop) -> Problem | None:
 
 
 def equals(stop: ParserStop) -> Problem | None:
-    """`expect a = b`, `expect = a > b` and `param = 5`."""
+    """An `=` in the wrong place: `expect a = b`, `expect = a > b` and `param = 5`."""
     found = stop.found
     if stop.bracket or found is None:
         return None
@@ -330,7 +330,7 @@ def equals(stop: ParserStop) -> Problem | None:
 
 
 def used_file(stop: ParserStop) -> Problem | None:
-    """`use lab.bench`, without quotes."""
+    """A file without quotes: `use lab.bench`."""
     if stop.last is None or stop.last.text != "use" or stop.bracket:
         return None
     path = stop.matches(r"[\w./~-]*[\w/]")
@@ -355,7 +355,7 @@ def _declares(stop: ParserStop, keyword: str) -> bool:
 
 
 def heads(stop: ParserStop) -> Problem | None:
-    """`hardware: ...`, `hardware "nvme" "NVMe" {` and `hardware nvme NVMe {`."""
+    """A wrong head of a block: `hardware: ...`, `hardware "nvme" "NVMe" {` and `hardware nvme NVMe {`."""
     found, keyword = stop.found, stop.head[0].text if stop.head else ""
     if found is None or keyword not in DECLARATIONS:
         return None
@@ -369,7 +369,7 @@ def heads(stop: ParserStop) -> Problem | None:
 
 
 def no_spec(stop: ParserStop) -> Problem | None:
-    """`{` or `[hardware]` at the beginning of a file."""
+    """A file that is no spec: it begins with `{` or `[hardware]`."""
     if stop.last is not None or "PARAM" not in stop.expected or stop.sign not in ("{", "["):
         return None
     advice = f"{_block('hardware')}; `bench init` writes a spec to start from"
@@ -409,7 +409,7 @@ _TIME = "a time is written `90 s`, `10 min` or `1.5 h`"
 
 
 def call_of_a_block(stop: ParserStop) -> Problem | None:
-    """`hardware("box", ...)`."""
+    """A block written as a call: `hardware("box", ...)`."""
     if stop.sign != "(" or len(stop.head) != 1 or stop.head[0].text not in DECLARATIONS:
         return None
     advice = f'a block is written `{stop.head[0].text} some_name "Label" {{ ... }}`'
@@ -417,7 +417,7 @@ def call_of_a_block(stop: ParserStop) -> Problem | None:
 
 
 def clock(stop: ParserStop) -> Problem | None:
-    """`00:10:00` for ten minutes; `16:256:16` is a ramp."""
+    """A time with colons: `00:10:00` for ten minutes. `16:256:16` is a ramp."""
     time = _from_number(stop, ":", _CLOCK)
     key = stop.before[-3].text if len(stop.before) > 2 and stop.before[-2].text == "=" else ""
     if time is None or not (key in _TIMES or time[0].startswith("0")):
@@ -430,13 +430,13 @@ def clock(stop: ParserStop) -> Problem | None:
 
 
 def address(stop: ParserStop) -> Problem | None:
-    """`10.0.0.1`, without quotes."""
+    """An address without quotes: `10.0.0.1`."""
     whole = _from_number(stop, ".", _ADDRESS)
     return syntax_errors.Unquoted(stop.span(*whole.span()), whole[0]) if whole else None
 
 
 def comprehension(stop: ParserStop) -> Problem | None:
-    """`[2 * i for i in 1..4]`."""
+    """A list comprehension: `[2 * i for i in 1..4]`."""
     if stop.bracket not in ("[", "(") or not stop.after_value or stop.found is None or stop.found.text != "for":
         return None
     return syntax_errors.Unexpected(
@@ -445,7 +445,7 @@ def comprehension(stop: ParserStop) -> Problem | None:
 
 
 def branch(stop: ParserStop) -> Problem | None:
-    """`a if b else c` and `if (b) a else c`."""
+    """A conditional expression: `a if b else c` and `if (b) a else c`."""
     for piece in (*stop.head[:1], stop.found):
         if piece and piece.text in _BRANCHES:
             return syntax_errors.Unexpected(
@@ -455,7 +455,7 @@ def branch(stop: ParserStop) -> Problem | None:
 
 
 def function(stop: ParserStop) -> Problem | None:
-    """`lambda x: x + 1` and `x => x + 1`."""
+    """A function: `lambda x: x + 1` and `x => x + 1`."""
     if stop.sign == ":" and (word := next((piece for piece in stop.before if piece.text == "lambda"), None)):
         return syntax_errors.Unexpected(word.span, "`lambda`", "a value", _FORMULAS)
     # The comma before an argument is where the parser stops when there is one.
@@ -467,7 +467,7 @@ def function(stop: ParserStop) -> Problem | None:
 
 
 def method(stop: ParserStop) -> Problem | None:
-    """`throughput.mean()`."""
+    """A method: `throughput.mean()`."""
     names = stop.before[-3:]
     if stop.sign != "(" or len(names) < 3 or names[1].text != "." or not stop.after_value:
         return None
@@ -480,7 +480,7 @@ def method(stop: ParserStop) -> Problem | None:
 
 
 def against(stop: ParserStop) -> Problem | None:
-    """`line = throughput vs threads` and `throughput vs threads`, of a figure."""
+    """A figure's values with `vs`: `line = throughput vs threads` and `throughput vs threads`."""
     found = stop.found
     if stop.bracket != "{":
         return None
@@ -748,7 +748,7 @@ def _no_declaration(stop: ParserStop) -> Problem | None:
 
 
 def _unquoted(stop: ParserStop) -> Problem | None:
-    """`/data`, `~/x`, `./y`, `user@host`, `mongodb://host`, `db-1.lab`."""
+    """A text without quotes: `/data`, `~/x`, `./y`, `user@host`, `mongodb://host`, `db-1.lab`."""
     text = stop.source.text
     start = stop.at
     while start > stop.start and not text[start - 1].isspace() and text[start - 1] not in '=,([{"':
@@ -766,7 +766,7 @@ def _unquoted(stop: ParserStop) -> Problem | None:
 
 
 def _point(stop: ParserStop) -> Problem | None:
-    """`.5` and `5.`."""
+    """A decimal point without a digit on each side: `.5` and `5.`."""
     half = stop.matches(r"\.\d+")
     if half and stop.wants_value:
         return syntax_errors.BarePoint(stop.span(*half.span()), f"0{half[0]}")
@@ -784,7 +784,7 @@ _LIST = 500
 
 
 def _every(stop: ParserStop) -> Problem | None:
-    """`probes = [cpu 1 s]`."""
+    """An interval without `every`: `probes = [cpu 1 s]`."""
     interval = stop.matches(r"\d[\d.]*\s*(?:ms|s|sec|min|h)\b")
     of_probes = re.search(r"\bprobes\s*=\s*\[?[^\]=]*$", stop.source.text[max(stop.start, stop.at - _LIST) : stop.at])
     if interval and of_probes and stop.last and stop.last.kind == "word" and not stop.wants_value:
