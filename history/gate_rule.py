@@ -31,22 +31,25 @@ from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departu
 SUSPICION = 10.0
 """How many suspicious nights are allowed for each false alarm: a false suspicion costs one more measurement."""
 AGAIN = 5
-"""How often to measure again: a step of 2.5 times the noise is then seen in 99 of 100."""
+"""How often to measure again. A step of 2.5 times the noise is then found in 99 of 100 cases."""
 BESIDE = 5.0
-"""How many times stricter the test beside the control is. While a lab drifts, every night is suspicious, and this one
+"""How many times stricter the test against the control is. While a lab drifts, every night is suspicious, so this one
 test decides on each of some ten nights."""
 State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
 ]
-"""`passed over`: a point that the run, or most runs before it, did not choose, or a value that no run has given yet,
-though nothing failed."""
+"""The verdict on a series at a run. `passed over`: the run, or most runs before it, did not choose the point; or no run
+has given the value yet, though nothing failed."""
 
 
 @dataclass(frozen=True)
 class GateRule:
-    """The rule of a gate. `budget` is the share of nights that may have a false alarm, `threshold` the least change
-    that counts. The level of the run `baseline`, if given, takes the place of the last one. `imported`: the runs are,
-    so that a value which none of them has is one that their source does not tell."""
+    """The rule of a gate.
+
+    `budget` is the share of nights that may have a false alarm, `threshold` the smallest change that counts.
+    `baseline`, if given, is the run whose level replaces the last level. `imported`: the runs are imported, so a value
+    that none of them has is one that their source does not report.
+    """
 
     budget: float = 0.01
     threshold: float = 0.0
@@ -56,10 +59,11 @@ class GateRule:
 
 @dataclass(frozen=True)
 class JudgedSeries:
-    """A series at a run. `length` of its last values are compared with the mean `level`, from `since` on; `change` is
-    their mean over it, less 1, None where the level is not above 0. `p` is corrected for lengths and series.
+    """A series as it is judged at a run.
 
-    `again` are the values that were measured again, `again_p` their p-value, corrected for what is suspicious.
+    Its last `length` values are compared with the mean `level`, which begins at `since`. `change` is their mean over
+    the level, less 1; None where the level is not above 0. `p` is corrected for lengths and series. `again` are the
+    values that were measured again, and `again_p` is their p-value, corrected for the number of suspects.
     """
 
     series: HistorySeries
@@ -73,7 +77,7 @@ class JudgedSeries:
     since: SeriesValue | None = None
     p: float | None = None
     before: tuple[float, ...] = ()
-    """The values at the level."""
+    """The values that make the level."""
     before_runs: tuple[str, ...] = ()
     controls: tuple[ControlLevel, ...] = ()
     lab: LabShare | None = None
@@ -83,12 +87,14 @@ class JudgedSeries:
     again: tuple[float, ...] = ()
     again_p: float | None = None
     runs_needed: int = 0
-    """How many more runs at its level a test takes."""
+    """How many more runs at this level a test needs."""
 
 
 class _At(NamedTuple):
-    """A series up to the judged run, and where the level that counts begins. `known_as` is the verdict there, and
-    `noise` are the verdicts by which a change is noise."""
+    """A series up to the judged run, and where the level that counts begins.
+
+    `known_as` is the verdict on the change there. `noise` are the verdicts that call a change noise.
+    """
 
     series: HistorySeries
     part: SeriesPart
@@ -107,8 +113,11 @@ def judge_run(
     verdicts: Sequence[ChangeVerdict] = (),
     reused: Collection[SeriesKey] = (),
 ) -> list[JudgedSeries]:
-    """Judge each series of a run that is no control, in order. Nothing is an alarm yet, only suspect. `reused` are the
-    keys of those that the run took from an earlier one."""
+    """Judge each series of a run except controls, in order. A series is at worst suspect here: only `confirm`
+    raises alarms.
+
+    `reused` are the keys of the series that the run took from an earlier one.
+    """
     found: dict[int, JudgedSeries] = {}
     tested: dict[int, tuple[_At, JudgedSeries]] = {}
     vanished, runs = _vanished(run_id, series), _runs_by_environment(series)
@@ -151,8 +160,8 @@ def _part_of(series: HistorySeries, run_id: str) -> SeriesPart | None:
 
 
 def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, str, str, str]]:
-    """Return the keys of the series of the same specs in which the run before this one has a value, and which this
-    one has not."""
+    """Return the keys of the series that vanished: the run before this one, of the same specs, has a value and this one
+    has none."""
     own = [each for each in series if _part_of(each, run_id)]
     specs = {(each.spec, each.profile) for each in own}
     alike = [each for each in series if (each.spec, each.profile) in specs]
@@ -167,18 +176,21 @@ def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, st
 
 @dataclass(frozen=True)
 class Remeasured:
-    """Values that were measured again, one for each time, NaN where missing: of suspects by their place among the
-    judged, and of the controls in the same runs by their key."""
+    """Values that were measured again, one for each time, NaN where missing.
+
+    `values` has those of the suspects, by their index among the judged series. `controls` has those of the controls in
+    the same runs, by key.
+    """
 
     values: Mapping[int, Sequence[float]]
     controls: Mapping[tuple[str, str, str, str], Sequence[float]] = field(default_factory=dict)
 
 
 def confirm(judged: Sequence[JudgedSeries], again: Remeasured, rule: GateRule) -> list[JudgedSeries]:
-    """Decide on what is suspect, by what was measured again.
+    """Decide on the suspects by what was measured again.
 
-    Where a control was measured again, too, the change must be there beside that of the control, by a test that is
-    stricter by `BESIDE`. Those with fewer than two values stay suspect.
+    Where a control was measured again too, the change must remain without the control's own, by a test that is stricter
+    by `BESIDE`. Suspects with fewer than two values stay suspect.
     """
     suspects = [place for place, each in enumerate(judged) if each.state == "suspect"]
     decided = list(judged)
@@ -204,10 +216,10 @@ def confirm(judged: Sequence[JudgedSeries], again: Remeasured, rule: GateRule) -
 
 
 def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float], suspects: int) -> float | None:
-    """Return the p-value of what is left without the change of the controls; None where none was measured again.
+    """Return the p-value of a change without that of the controls; None where no control was measured again.
 
-    It is that of the difference in differences: each run's value less its controls, before and again, so that the noise
-    of both counts.
+    It tests the difference in differences: each run's value less its controls, before and again. So the noise of
+    both counts.
     """
     levels = [each for each in judged.controls if each.series.key in again.controls]
     if not levels or min(judged.before) <= 0:
@@ -229,7 +241,7 @@ def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float],
 def _located(
     run_id: str, series: HistorySeries, part: SeriesPart, rule: GateRule, verdicts: Sequence[ChangeVerdict]
 ) -> _At | JudgedSeries:
-    """Return where the level of a series is, or why it can't be tested."""
+    """Return where the level of a series begins, or the verdict on a series that can't be tested."""
     place = next(index for index, each in enumerate(part.values) if each.run_id == run_id)
     until = replace(part, values=part.values[: place + 1])
     last = part.values[place]
@@ -275,12 +287,15 @@ def _located(
 
 
 _UNSHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
-"""The codes of a plan for why a query of what was measured has no value."""
+"""The codes in a plan for why a fully measured query has no value."""
 
 
 def _nothing_failed(reason: str) -> bool:
-    """Return whether a value is missing for what was measured, such as a knee that no point shows, or since the tool
-    gives none. A series file has sentences without their codes, joined where a value has several such parts."""
+    """Return whether a missing value is no failure, such as a knee that no point shows, or a value that the tool does
+    not give.
+
+    A series file has sentences without their codes, joined where a value has several parts.
+    """
     never = (
         *(say.divided(), say.divided_by_zero(), say.no_such_value(), *map(word, _UNSHOWN)),
         *(say.gave_no_histogram(), say.not_printed(), say.gave_no(statistic="mean")),

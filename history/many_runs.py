@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.shared_store import SharedStore
 
 DATA_VERSION = 5
-"""Raised with every change of what is kept of a run: all are then read again."""
+"""The version of what is kept of a run. Raise it with every change: all runs are then read again."""
 Suite = tuple[str, str, str]
-"""Spec, profile and origin."""
+"""The spec, the profile and the origin."""
 
 
 class _Part(BaseModel):
@@ -47,7 +47,7 @@ class _Part(BaseModel):
 
 
 class RunValue(_Part):
-    """A quantity at a point: the value over all repeats, and each of theirs. None is missing, for a `reason`."""
+    """A quantity at a point: its value over all repeats, and that of each repeat. `reason` says why a value is None."""
 
     quantity: str
     label: str
@@ -91,9 +91,10 @@ class BriefFile(_Part):
 
 
 class SiteRun(_Part):
-    """`state` is done, failed or interrupted. `good`, `failed` and `planned` are cells. `facts` are by environment.
+    """A run as a site shows it.
 
-    A run that can't be read has a `problem`, and nothing else that counts.
+    `state` is done, failed or interrupted. `good`, `failed` and `planned` count cells. `facts` are by environment. A
+    run that can't be read has a `problem`, and nothing else in it counts.
     """
 
     version: int = DATA_VERSION
@@ -111,7 +112,7 @@ class SiteRun(_Part):
     planned: int = 0
     hardware: dict[str, str] = {}
     workloads: dict[str, str] = {}
-    """The labels of each, by key."""
+    """The labels of hardware and workloads, by key."""
     tags: tuple[str, ...] = ()
     values: tuple[RunValue, ...] = ()
     facts: dict[str, dict[str, str]] = {}
@@ -124,7 +125,7 @@ class SiteRun(_Part):
 
     @property
     def suite(self) -> Suite:
-        """Return the spec, its profile and the origin, which the runs of a series share."""
+        """Return the spec, the profile and the origin, which all runs of a series share."""
         return self.spec, self.profile, self.origin
 
 
@@ -166,7 +167,7 @@ def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]
 
 
 def read_kept(path: Path) -> SiteRun | None:
-    """Return a run that the site keeps; None where it must be read again."""
+    """Return a run as the site kept it; None if it must be read again."""
     try:
         found = SiteRun.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
@@ -176,7 +177,7 @@ def read_kept(path: Path) -> SiteRun | None:
 
 @contextmanager
 def kept_series(runs: Sequence[SiteRun]) -> Iterator[SeriesTable]:
-    """Yield the values over all repeats of runs that have some."""
+    """Yield a table of the values over all repeats, by the runs as they were kept."""
     import duckdb
     import pyarrow as pa
 
@@ -199,11 +200,11 @@ def _rows(run: SiteRun) -> Iterator[SeriesRow]:
 
 
 SHOWN = (".html", ".pdf")
-"""The files of a report that a site has."""
+"""The types of report files that a site has."""
 _CHANGED = "it is not the file that the run's journal names"
 MOST_PROCESSES = 4
 _ALONE = 8
-"""Up to so many runs are read without other processes, which take a second to start."""
+"""Up to this many runs are read in one process, since others take a second to start."""
 
 
 class RunPlace(Protocol):
@@ -259,7 +260,7 @@ class FolderOfRuns:
 
 
 def _read_folder(of: tuple[str, str | None]) -> SiteRun:
-    """Read a run's folder. Whatever is wrong with it is the run's problem, and not the site's."""
+    """Read a run's folder. Whatever is wrong with it becomes the problem of the run, and does not stop the site."""
     run_dir, stamp = Path(of[0]), of[1] or ""
     try:
         plan = load_plan(run_dir)
@@ -341,7 +342,7 @@ class StoreOfRuns:
             yield SiteRun(id=run, stamp="unread", problem=self.store.unread.get(run, "its manifest is gone"))
 
     def _read(self, manifest: RunManifest, stamp: str) -> SiteRun:
-        """Read a run. Whatever is wrong with it is the run's problem, and not the site's."""
+        """Read a run. Whatever is wrong with it becomes the problem of the run, and does not stop the site."""
         from benchbrief.history.object_stores.object_store import StoreAway, StoreFull, StoreRefuses
 
         run = SiteRun(
@@ -378,7 +379,7 @@ class StoreOfRuns:
             return run.model_copy(update={"problem": message})
 
     def _briefs(self, manifest: RunManifest, passing: Path) -> Iterator[BriefFile]:
-        """Yield the files of the run's reports, each with whether it is what the run's journal names.
+        """Yield the files of the run's reports, and for each whether it is the one that the journal names.
         Raises RunnerError."""
         shown = {path: file for path, file in manifest.briefs.items() if path.endswith(SHOWN)}
         recorded = recorded_files(self.store.fetch(manifest, JOURNAL, passing)) if shown else {}

@@ -1,4 +1,4 @@
-"""Series of a quantity: at each point, what each run measured, apart by environment and by definition."""
+"""Series of a quantity: what each run measured at a point, separated by environment and by definition."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ class SeriesValue(NamedTuple):
 
 @dataclass(frozen=True)
 class SeriesPart:
-    """Values that can be compared: of one environment, definition and unit, the oldest first. `redefined` names what
-    its definition has changed in since the part before, where that is known."""
+    """Values that can be compared: of one environment, definition and unit. The oldest is first.
+
+    `redefined` names what changed in the definition since the part before, where that is known.
+    """
 
     unit: str
     definition: str
@@ -55,7 +57,7 @@ class SeriesPart:
 
 
 SeriesKey = tuple[str, str, str, str]
-"""Spec, profile, quantity and point."""
+"""The spec, the profile, the quantity and the point."""
 
 
 def _canonical(point: Mapping[str, Any]) -> str:
@@ -64,8 +66,10 @@ def _canonical(point: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class HistorySeries:
-    """A quantity of a spec at a point. Its `parts` are never compared with each other; the one that began last is
-    the last."""
+    """A quantity of a spec at a point.
+
+    `parts` are in the order in which they began, and never compared with each other.
+    """
 
     spec: str
     profile: str
@@ -77,11 +81,11 @@ class HistorySeries:
     control: bool
     parts: tuple[SeriesPart, ...]
     chosen: bool = False
-    """Whether its point is at a load that runs choose themselves."""
+    """Whether the point is at a load that runs choose themselves."""
 
     @property
     def at(self) -> str:
-        """Return `experiment/hardware/workload/threads=4`, as in a cell's id."""
+        """Return the point as `experiment/hardware/workload/threads=4`, as in a cell's id."""
         order: tuple[str, ...] = POINT
         dims = sorted(self.point, key=lambda dim: (order.index(dim) if dim in order else len(order), dim))
         return "/".join(key if isinstance(key := self.point[dim], str) else f"{dim}={key:g}" for dim in dims)
@@ -93,8 +97,11 @@ class HistorySeries:
 
 @dataclass(frozen=True)
 class SeriesChoice:
-    """Which series, and of which runs. `where` has the allowed texts by dimension. `across` are facts, as patterns,
-    that make no other environment: what is under test, such as `database version`."""
+    """Which series to read, and of which runs.
+
+    `where` has the allowed texts by dimension. `across` are patterns of facts that make no other environment: what is
+    under test, such as `database version`.
+    """
 
     quantities: tuple[str, ...] = ()
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -122,8 +129,8 @@ class FoundSeries(NamedTuple):
 def read_series(table: SeriesTable, choice: SeriesChoice, now: datetime | None = None) -> FoundSeries:
     """Return the chosen series. Raises ResultsError when there is none, with what there is.
 
-    Unless quantities are chosen, a search for a promise is there with what it found alone: the rates that it tries are
-    of its own choice in each run.
+    Unless quantities are chosen, a search for a promise has only the series of what it found. The rates that it tries
+    differ from run to run.
     """
     notes = [f"left out {run}: {problem}" for run, problem in sorted(table.problems.items())[:_SOME]]
     notes += [f"... and {plural(more, 'run')} more"] if (more := len(table.problems) - _SOME) > 0 else []
@@ -172,7 +179,7 @@ def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
 
 
 def _choose(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> None:
-    """Make the table `chosen`, of what is asked for and of the controls beside it."""
+    """Make the table `chosen`: the values that were asked for, and the controls beside them."""
     ask = table.connection.execute
     conditions = ["repeat IS NULL", "origin = ?"]
     conditions.append("(quantity IN (SELECT unnest(?)) OR (control AND quantity = 'throughput'))")
@@ -208,8 +215,7 @@ def _is_same(key: object, text: str) -> bool:
 
 
 def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, int]]:
-    """Leave out the runs of a clock that can't be right: they would stand at a wrong place of the series. Return each
-    with its moment."""
+    """Leave out runs whose time can't be right, since they would stand at a wrong place. Return each with its time."""
     ask = table.connection.execute
     bounds = [_moment(FIRST), _moment(now + _AHEAD)]
     wrong = ask(
@@ -221,8 +227,8 @@ def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, 
 
 
 def _leave_out_reused(table: SeriesTable) -> dict[str, frozenset[SeriesKey]]:
-    """Leave out results that a run took from an earlier one: the same measurement does not count twice. Return the
-    runs with the keys of the series."""
+    """Leave out results that a run took from an earlier one, so that no measurement counts twice. Return the keys of
+    their series, by run."""
     ask = table.connection.execute
     reused: dict[str, set[SeriesKey]] = {}
     for run, spec, profile, quantity, point in ask(
@@ -234,8 +240,10 @@ def _leave_out_reused(table: SeriesTable) -> dict[str, frozenset[SeriesKey]]:
 
 
 def _without_searched_rates(series: Sequence[HistorySeries]) -> tuple[HistorySeries, ...]:
-    """Leave out the rates that searches for a promise tried. Where a point names no experiment, all with rates must be
-    such searches."""
+    """Leave out the rates that searches for a promise tried.
+
+    If a point names no experiment, its rates are left out only if all experiments with rates are such searches.
+    """
     searching: dict[tuple[str, str], set[object]] = {}
     with_rates: dict[tuple[str, str], set[object]] = {}
     for each in series:
@@ -329,7 +337,7 @@ def _in_order(point: Mapping[str, Any]) -> list[tuple[str, float, str]]:
 
 
 def differences(before: SeriesPart, after: SeriesPart) -> list[str]:
-    """Return in words what sets two parts apart."""
+    """Return in words how two parts differ."""
     found = []
     if before.unit != after.unit:
         found.append(f"the unit was {before.unit or 'none'}, and is {after.unit or 'none'}")
@@ -344,7 +352,7 @@ def differences(before: SeriesPart, after: SeriesPart) -> list[str]:
 
 
 def _new_by_version(series: Sequence[HistorySeries]) -> list[str]:
-    """Say how versions of a database become one series, where they keep most runs apart."""
+    """Return hints on how to join the versions of a database to one series, where they keep most runs apart."""
     runs: set[str] = set()
     begun: dict[str, set[str]] = {}
     for each in series:
@@ -371,7 +379,7 @@ def _nothing(table: SeriesTable, choice: SeriesChoice) -> str:
 
 
 def _hint(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> str:
-    """Say what there is instead of what was chosen."""
+    """Return a hint: what there is instead of what was chosen."""
     ask = table.connection.execute
     origins = ask("SELECT origin, count(DISTINCT run_id) FROM series GROUP BY 1 ORDER BY 1").fetchall()
     if choice.origin not in dict(origins):

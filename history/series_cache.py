@@ -49,13 +49,13 @@ def user_cache(kind: str, place: str) -> Path:
 
 
 MOST_OF_A_SERIES = 256 << 20
-"""Bytes of the file."""
+"""The most bytes of a series file."""
 _MOST_ROWS = 2_000_000
 _MOST_BYTES = 1 << 30
-"""Of its columns in memory."""
+"""The most bytes of its columns in memory."""
 _MOST_LETTERS = 1 << 16
 _LARGEST = 1e60
-"""Of a value, in whatever unit: the squares of many stay finite."""
+"""The largest value, in whatever unit. The squares of many stay finite."""
 _OPTIONAL = {"better", "repeat", "value"}
 _YEAR_9999_US = 253_402_300_800_000_000
 _ALLOWED = {
@@ -136,7 +136,7 @@ def _problem(table: pa.Table, run_id: str) -> str:
 
 
 def _is_plain(found: Any, texts_only: bool) -> bool:
-    """Return whether this is an object of texts, or also of numbers."""
+    """Return whether the value is an object of texts, or of texts and finite numbers unless `texts_only`."""
     return isinstance(found, Mapping) and all(
         isinstance(value, str) or (not texts_only and type(value) in (int, float) and math.isfinite(value))
         for value in found.values()
@@ -144,7 +144,7 @@ def _is_plain(found: Any, texts_only: bool) -> bool:
 
 
 class Fetched(NamedTuple):
-    """A run's series file, or why there is none. `is_final`: asking again gives the same."""
+    """A run's series file, or why there is none. `is_final`: asking again gives the same answer."""
 
     run_id: str
     path: Path | None
@@ -245,10 +245,11 @@ def run_source(place: str) -> RunSource:
 
 _INDEX = "index.json"
 _INDEX_VERSION = f"{SERIES_VERSION}.2"
-"""The number behind the point rises when local rows are to be read again, and those pushed before still stand."""
+"""The version of the index. The number behind the point rises when local rows must be read again, but pushed ones
+need not."""
 _LOCK = ".lock"
 _IN_A_FILE = 500
-"""How many runs are read before the index knows of them: a reader that is stopped loses no more."""
+"""How many runs are read before the index knows of them. A reader that is stopped loses no more."""
 _MOST_FILES = 24
 _MEMORY = "256MB"
 
@@ -263,18 +264,18 @@ class _Entry(NamedTuple):
 
 
 class SeriesTable(NamedTuple):
-    """Rows of `SeriesRow` in DuckDB as `series`, one file after another, of the runs in `tags` alone."""
+    """Rows of `SeriesRow` in the DuckDB table `series`, file after file, of the runs in `tags` only."""
 
     connection: duckdb.DuckDBPyConnection
     tags: Mapping[str, frozenset[str]]
-    """Of each run that is in the table."""
+    """The tags of each run in the table."""
     problems: Mapping[str, str]
     """Why a run is not in the table, by run."""
 
 
 @contextmanager
 def open_series(source: RunSource, progress: Callable[[int, int], None] | None = None) -> Iterator[SeriesTable]:
-    """Yield the series of all runs, after those are read that are new or have changed. Raises RunnerError.
+    """Yield the series of all runs, after reading those that are new or have changed. Raises RunnerError.
 
     `progress` is called with the number of runs that were read, and how many there are to read.
     """
@@ -286,7 +287,7 @@ def open_series(source: RunSource, progress: Callable[[int, int], None] | None =
 
 @contextmanager
 def _folder(name: str) -> Iterator[Path]:
-    """Yield the cache's folder of a source, for one process at a time; a passing one where it can't be written."""
+    """Yield the cache folder of a source, for one process at a time; a temporary folder if it can't be written."""
     folder = user_cache("series", name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -303,7 +304,7 @@ def _folder(name: str) -> Iterator[Path]:
 
 
 def _read_index(folder: Path) -> dict[str, _Entry]:
-    """Return the runs that are known; {} where there is no index, or one of another version."""
+    """Return the known runs; {} without an index, or with one of another version."""
     try:
         index = json.loads((folder / _INDEX).read_bytes())
         found = (
@@ -357,7 +358,7 @@ def _update(
 def _read(
     folder: Path, runs: list[str], stamps: Mapping[str, str], source: RunSource
 ) -> tuple[dict[str, _Entry], set[str]]:
-    """Read some runs into one file. Returns their entries, and the names of those that need not be asked again."""
+    """Read some runs into one file. Return their entries, and the names of those that need not be asked again."""
     import pyarrow as pa
 
     read: dict[str, _Entry] = {}
@@ -425,7 +426,8 @@ def _table(folder: Path, runs: Mapping[str, _Entry]) -> SeriesTable:
 
 
 def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
-    """Return a database with the view `every`, of all rows of the files, also of runs that have changed since."""
+    """Return a database with the view `every`: all rows of the files, including old ones of runs that have
+    changed since."""
     import duckdb
 
     connection = duckdb.connect(":memory:", config={"memory_limit": _MEMORY})
@@ -440,7 +442,7 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
 
 def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
-    """Make the view `series`: of `every`, the rows of each run in its own file."""
+    """Make the view `series`: the rows of `every` that are in the file of their run."""
     # Lists go by DuckDB alone: of a list, pyarrow makes a table only with pandas, where it is installed.
     pairs = [[run for run, _ in kept], [file for _, file in kept]]
     connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)

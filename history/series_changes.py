@@ -1,4 +1,4 @@
-"""The changes of series: when, how much, how sure, whose, and what people said of them."""
+"""The changes in series: when, how large, how certain, whether the lab caused them, and what people said of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from benchbrief.runners.journal.atomic_files import write_durably
 VERDICTS = "bench-verdicts.toml"
 VerdictWord = Literal["accept", "bug", "noise"]
 _NEAR = 2
-"""Runs: later ones may move a change that far from where it was when the verdict was written."""
+"""In runs. Later runs may move a change that far from where it was when the verdict was written."""
 _HEAD = "# What people say of changes in the results: accept, bug or noise. `bench gate --accept` adds to it.\n"
 
 
@@ -38,11 +38,11 @@ class ChangeVerdict(BaseModel):
     note: str = ""
 
     def is_on(self, series: HistorySeries) -> bool:
-        """Return True if it is on a change of this series, at any run."""
+        """Return whether the verdict is on a change of this series, at any run."""
         return self.quantity == series.quantity and all(series.point.get(dim) == key for dim, key in self.at.items())
 
     def is_near(self, values: Sequence[SeriesValue], index: int) -> bool:
-        """Return True if it is on the change before the value at `index`."""
+        """Return whether the verdict is on the change before the value at `index`."""
         return any(each.run_id == self.run for each in values[max(0, index - _NEAR) : index + _NEAR + 1])
 
 
@@ -107,13 +107,16 @@ def verdict_on(
 
 
 CONTROL_LEVEL = 0.01
-"""The control changed when it differs at this level; nothing is left when the rest does not."""
+"""The significance level for two questions: whether the control changed, and whether the rest still does."""
 
 
 @dataclass(frozen=True)
 class LabShare:
-    """What the control did at a change. `change` is its own, and `rest` what is left of the series' without it, as
-    ratios of after to before; `p` and `rest_p` are those of their t tests."""
+    """What the control did at a change.
+
+    `change` is its ratio of after to before. `rest` is the ratio of the series without it. `p` and `rest_p` are the
+    p-values of their t tests.
+    """
 
     controls: int
     change: float
@@ -135,8 +138,11 @@ class LabShare:
 
 @dataclass(frozen=True)
 class ControlLevel:
-    """A control series beside another one. `logs` has its logarithms by run around its level before a change, and
-    `level` that level, both with the `sign` by which the two change together."""
+    """A control series, measured from its level before a change of another series.
+
+    `level` is the mean of its logarithms before the change, and `logs` has each run's logarithm less that level. Both
+    have the `sign` that makes the two series move the same way.
+    """
 
     series: HistorySeries
     sign: float
@@ -144,7 +150,7 @@ class ControlLevel:
     logs: Mapping[str, float]
 
     def away(self, value: float) -> float:
-        """Return how far a value above 0 lies from the level."""
+        """Return how far a value above 0 lies from the level, as a logarithm."""
         return self.sign * math.log(value) - self.level
 
 
@@ -153,8 +159,8 @@ def control_levels(
 ) -> tuple[ControlLevel, ...]:
     """Return the controls of a series, with their level in the runs before a change.
 
-    Those of the same spec, profile and quantity count; where there is none, their throughput does, with the other sign
-    for what is better when it is lower. None for values that are not above 0.
+    They are of the same spec, profile and quantity. Without any, they are those of throughput, with the opposite sign
+    if lower is better for the quantity. None are returned if a value is not above 0.
     """
     if series.control or any(each.value is None or each.value <= 0 for each in before):
         return ()
@@ -205,16 +211,18 @@ def lab_share(
 
 
 def lab_logs(levels: Sequence[ControlLevel]) -> dict[str, float]:
-    """Return how far the controls lie from their level in each run, as a mean logarithm."""
+    """Return how far the controls lie from their level in each run: the mean of their logarithms less it."""
     runs = set[str]().union(*(each.logs for each in levels))
     return {run: fmean(each.logs[run] for each in levels if run in each.logs) for run in runs}
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change before the value at `index` of a part's known values. `before` and `after` are the means between the
-    neighbouring changes, in the unit. `ratio` is after over before with its 95 % interval; None where before is not
-    above 0. `p` is that of the t test. `worse` is None where the quantity does not say which way is better.
+    """A change before the value at `index` of a part's known values.
+
+    `before` and `after` are the means between the neighbouring changes, in the unit. `ratio` is after over before, with
+    its 95 % interval; None where before is not above 0. `p` is of the t test. `worse` is None where the quantity does
+    not say which way is better.
     """
 
     index: int

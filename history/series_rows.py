@@ -1,4 +1,4 @@
-"""A run's `series.parquet`: each quantity at each point, with what says which series it belongs to.
+"""A run's `series.parquet`: each quantity at each point, with all that decides to which series it belongs.
 
 It is small, and is read for thousands of runs without their tables."""
 
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 Facts = dict[str, str]
 _KINDS = ("host", "database", "tool", "source")
 _FOLDER = re.compile(r"^/(?:.*/)?(?=[^/]+ \(SHA-256 )")
-"""The folder of a file whose content counts: `/etc/` of `/etc/rocks.ini (SHA-256 ...)`."""
+"""The folder of a file that counts by its content: `/etc/` of `/etc/rocks.ini (SHA-256 ...)`."""
 
 
 class Environments:
-    """The environments in a run, by the cells that a value comes from."""
+    """The environments of a run's values: the facts behind the cells of each."""
 
     def __init__(self, store: Store) -> None:
         rows = store.sql("SELECT kind, hardware, node, name, value FROM facts ORDER BY ALL").rows
@@ -109,7 +109,7 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 SERIES = "series.parquet"
 SERIES_VERSION = 4
-"""Raised with every change of the columns, or of what decides the series of a value."""
+"""The version of series files. Raise it when the columns change, or what decides the series of a value."""
 READABLE = (2, 3)
 """Earlier versions, whose rows only lack columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
@@ -127,9 +127,9 @@ class SeriesRow(NamedTuple):
     measured_at: datetime
     """When the run began, in UTC."""
     title: str
-    """Of its first report; else the name of its spec."""
+    """The title of its first report; else the name of its spec."""
     spec: str
-    """The name of its file, without the folder, which differs from one checkout to another."""
+    """The name of the spec's file, without the folder, which differs from one checkout to another."""
     profile: str
     origin: str
     """measured | simulated | imported"""
@@ -147,21 +147,21 @@ class SeriesRow(NamedTuple):
     value: float | None
     reason: str
     definition: str
-    """The hash of what makes it another quantity: expression, unit, workload, promise, database, way of measuring."""
+    """The hash of what defines the quantity: expression, unit, workload, promise, database, way of measuring."""
     environment: str
     """The hash of `facts`."""
     facts: str
     """Facts of hosts, and versions of tools and servers, as canonical JSON."""
     control: bool
-    """Whether it is of hardware that nothing under test runs on."""
+    """Whether it was measured on hardware that nothing under test runs on."""
     reused_from: str
     """The earlier run that measured it; "" for this one."""
     bound: str = ""
-    """at_least | at_most | open, of a value that searches know from one side; "" for others."""
+    """at_least | at_most | open, for a value that a search knows from one side only; "" for others."""
     decided: bool = True
-    """Whether the searches that it rests on decided with their confidence."""
+    """Whether the searches behind the value decided with their confidence."""
     chosen: bool = False
-    """Whether it is at a load that the run chose itself, as an adaptive ramp does: other runs may choose others."""
+    """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose others."""
 
 
 def schema() -> pa.Schema:
@@ -221,7 +221,7 @@ def series_rows(run_dir: Path) -> list[SeriesRow]:
 
 
 class _Measured(NamedTuple):
-    """A quantity at a point, with what else makes it another quantity."""
+    """A quantity at a point, with what else defines it."""
 
     quantity: str
     label: str
@@ -230,7 +230,7 @@ class _Measured(NamedTuple):
     percentile: bool
     point: PointKeys
     values: tuple[tuple[int | None, float | None, str], ...]
-    """Repeat, value, and why there is none."""
+    """Each repeat, its value, and why it has none."""
     metric: Metric | None
     doubt: Doubt = KNOWN
 
@@ -357,7 +357,7 @@ _Behind = frozenset[tuple[str, DatabaseKey, str]]
 
 
 def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
-    """Return the hash of everything that would make values of one name incomparable."""
+    """Return the hash of all that values of one name must share to be comparable."""
     promises = [_promise_parts(plan.experiments[name]) for name in {experiment for experiment, _, _ in behind}]
     databases = [
         {**_database_parts(plan.databases[key]), **size_parts(plan.databases[key], plan.workloads[workload])}
@@ -378,7 +378,8 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
 
 
 def _ways(plan: Plan, cells: Iterable[Cell], start: RunStarted | None) -> list[int | Way]:
-    """Return the ways in which cells were measured, each once; as a number where journals had one for all tools."""
+    """Return the ways in which cells were measured, each once. A way is a number where journals had one for
+    all tools."""
     if start is None or start.imported:
         return [start.measurement if start else 0]
     found: set[int | Way] = set()
@@ -393,7 +394,8 @@ def _distinct(parts: Iterable[Parts]) -> list[str]:
 
 
 def _promise_parts(experiment: Experiment) -> Parts:
-    """Return what decides where a search for a promise ends: as `Promise.is_same`, limits in any order and units."""
+    """Return what decides where a search for a promise ends, as `Promise.is_same` does, with limits in any order
+    and unit."""
     promise = experiment.promise
     if promise is None:
         return {}
@@ -405,9 +407,9 @@ def _promise_parts(experiment: Experiment) -> Parts:
 
 
 def _database_parts(database: Database) -> Parts:
-    """Return what a spec says of a database, as `database_parts` of a cell does, but for its place and its build.
+    """Return what a spec says of a database, like `database_parts` of a cell, but without its place and its build.
 
-    Paths and addresses do not count in a series, the environment has the version, and commands may name any of these.
+    Paths and addresses do not count in a series, the environment has the version, and commands may name any of them.
     """
     said = {
         "engine",

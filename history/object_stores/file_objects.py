@@ -186,7 +186,7 @@ class FileObjects:
             return temporary.stat().st_mtime
 
     def _require_folders(self, key: str) -> None:
-        """Raise NotPlain when a folder on the way to a key is a link: what is behind it is not of the store."""
+        """Raise NotPlain when a folder on the way to a key is a link, since what is behind it is not the store's."""
         for above in Path(key).parents[:-1]:
             with suppress(FileNotFoundError):
                 if stat.S_ISLNK((self.root / above).lstat().st_mode):
@@ -236,7 +236,7 @@ class FileObjects:
 
     @contextmanager
     def _incoming(self) -> Iterator[Path]:
-        """Yield a path to write to. What is left there is removed."""
+        """Yield a path to write to. What is left there at the end is removed."""
         folder = self.root / INCOMING
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / uuid.uuid4().hex
@@ -248,7 +248,7 @@ class FileObjects:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Within this, an OSError is the store's."""
+        """Raise each OSError inside the block as an error of the store."""
         try:
             yield
         except OSError as error:

@@ -1,4 +1,4 @@
-"""The seam of object stores with its errors, and files that are known to be unchanged by their SHA-256."""
+"""The interface of object stores and their errors, and files whose SHA-256 shows that they are unchanged."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ class ListedObject(NamedTuple):
 
 
 class ObjectStore(Protocol):
-    """Each method raises StoreAway, StoreRefuses, StoreFull or SharedStoreError."""
+    """Objects by key, in a folder or on S3. Each method raises StoreAway, StoreRefuses, StoreFull
+    or SharedStoreError."""
 
     url: str
     """The address, without credentials."""
@@ -92,27 +93,31 @@ class ObjectStore(Protocol):
         """Yield the keys that begin with `prefix`, in any order; cheaper than `list` in a folder."""
 
     def look(self, key: str) -> ListedObject | None:
-        """Return what the store says of one object; None when there is none."""
+        """Return what a listing says of one object; None when there is none."""
 
     def read(self, key: str, most: int = SMALL) -> bytes:
         """Return a small object. Raises NoObject, and StoreDamaged for one of more than `most` bytes."""
 
     def download(self, key: str, path: Path, most: int) -> str:
-        """Write an object to a new file, and return the SHA-256 of what came. Raises NoObject, StoreDamaged for one of
-        more than `most` bytes, and OSError of the file."""
+        """Write an object to a new file, and return the SHA-256 of what arrived.
+
+        Raises NoObject, StoreDamaged for one of more than `most` bytes, and OSError for the file.
+        """
 
     def create(self, key: str, content: bytes) -> bool:
-        """Write an object under a key that has none, and return True; False when the key has one, which stays."""
+        """Write an object unless its key is taken. Return whether it was written."""
 
     def upload(self, key: str, file: HashedFile) -> None:
-        """Write a file under the key that its SHA-256 gives. When the file has changed since, nothing is written.
-        Raises SharedStoreError, OSError of the file."""
+        """Write a file under the key that its SHA-256 gives; nothing if it has changed since it was hashed.
+
+        Raises SharedStoreError, and OSError for the file.
+        """
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Remove objects; those that are not there are left out."""
+        """Remove objects. Missing ones are ignored."""
 
     def now(self) -> float:
-        """Return the time in epoch seconds, by the clock that `modified_at` is of."""
+        """Return the time in epoch seconds, by the clock of `modified_at`."""
 
 
 def open_objects(url: str) -> ObjectStore:
@@ -150,14 +155,15 @@ def open_objects(url: str) -> ObjectStore:
 
 
 _SETTLED_S = 2.0
-"""File systems give changes of one moment the same time, some with steps of two seconds. So a file that was changed
-shortly before it was hashed may change once more unseen."""
+"""In seconds. Changes within one time step of the file system get the same time, and some have steps of two seconds. So
+a file that was changed shortly before it was hashed may change again unseen."""
 _AT_ONCE = 4
 
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A file as it was when it was hashed. `marks` change when the file does: inode, size, and both times."""
+    """A file as it was when it was hashed. `marks` are its inode, size and both times, and change when the
+    file does."""
 
     path: Path
     sha256: str
@@ -192,7 +198,7 @@ def _marks_of(path: Path) -> tuple[int, int, int, int]:
 
 @contextmanager
 def hash_beside(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
-    """Hash files in the background. Those that were not begun at the end are left."""
+    """Hash files in the background. Those not begun at the end of the block are skipped."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         yield {path: pool.submit(hash_file, path) for path in paths}

@@ -138,17 +138,17 @@ def _one_line(text: str) -> str:
 
 
 _PART = 16 << 20
-"""Larger files go up in parts of this size, in bytes, several at once."""
+"""In bytes. Larger files are sent in parts of this size, several at once."""
 _MOST_PARTS = 10_000
-"""What S3 takes of a file."""
+"""The most parts of one file that S3 accepts."""
 _AT_ONCE = 8
 _BLOCK = 1 << 20
 _DELETED_AT_ONCE = 1000
-"""What S3 takes in a request."""
+"""The most keys that S3 deletes in one request."""
 TIMEOUT = "BENCHBRIEF_STORE_TIMEOUT"
 _TIMEOUT_S = 60.0
 _TAKEN_AGAIN = 5
-"""How often a conditional write is tried again that met another one under way (409)."""
+"""How often a conditional write is tried again after it met another one under way (409)."""
 
 
 class S3Objects:
@@ -303,7 +303,7 @@ class S3Objects:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Within this, an error of boto3 is the store's. An error of ours, or of a file of ours, stays as it is."""
+        """Raise each error of boto3 inside the block as an error of the store. Other errors stay as they are."""
         try:
             yield
         except Exception as error:
@@ -351,5 +351,5 @@ def _require_boto3() -> None:
 
 
 def _sum(digest: bytes) -> dict[str, str]:
-    """Return the checksum with which the server refuses what was damaged on the way."""
+    """Return the checksum by which the server refuses data that were damaged on the way."""
     return {"ChecksumSHA256": base64.b64encode(digest).decode()}

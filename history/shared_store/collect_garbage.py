@@ -1,9 +1,9 @@
-"""Removing what a shared store need not keep: old runs, and objects that belong to no run.
+"""Removes what a shared store need not keep: old runs, and objects that belong to no run.
 
-A push writes a run's objects before its manifest, so that young objects without a run are left alone: they may be of a
-push under way. Of what it finds there already, a push trusts only what is younger than a day, and writes the rest
-again. So what is older than the grace period, and belongs to no run, is removed safely beside it. All ages are by the
-store's own clock, which no machine with a wrong clock can change."""
+A push writes a run's objects before its manifest. So young objects without a run are left alone: their push may be
+under way. A push trusts an object that it finds in the store only if that is younger than a day; it writes an older one
+again. So an object that is older than the grace period, and belongs to no run, is safe to remove beside a push. All
+ages are by the store's own clock, which no machine with a wrong clock can change."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from benchbrief.history.shared_store.shared_store import MARKER, SharedStore
 
 GRACE_S = 7 * 86_400.0
 LEAST_GRACE_S = 2 * 86_400.0
-"""Twice the age up to which a push trusts an object that it finds."""
+"""In seconds: twice the age up to which a push trusts an object that it finds."""
 _AT_ONCE = 200
-"""Objects that are looked at once more, and removed right after that."""
+"""How many objects are looked at once more, and then removed, at a time."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """Which runs go: those pushed longer ago than `older_than_s` without any of the tags `keep`; None keeps all."""
+    """Which runs to remove: those pushed longer ago than `older_than_s`, without any of the tags `keep`; None
+    keeps all."""
 
     older_than_s: float | None = None
     keep: Collection[str] = ()
@@ -40,9 +41,9 @@ class Garbage:
     revisions: list[str] = field(default_factory=list)
     objects: list[ListedObject] = field(default_factory=list)
     kept: int = 0
-    """The runs that stay."""
+    """How many runs stay."""
     foreign: list[str] = field(default_factory=list)
-    """The first of the keys that benchbrief has not written, which are left alone."""
+    """The first keys that benchbrief has not written. They are left alone."""
 
     @property
     def size(self) -> int:
@@ -118,7 +119,7 @@ def _objects_of(store: SharedStore, manifest: RunManifest) -> set[str]:
 
 
 def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
-    """Yield what benchbrief has written beside manifests, and note what it has not."""
+    """Yield the objects that benchbrief has written, except manifests. Notes the keys of foreign ones."""
     for each in store.objects.list(""):
         top, _, rest = each.key.partition("/")
         is_ours = (
@@ -137,7 +138,7 @@ def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
 
 
 def _remove(store: SharedStore, found: Garbage, retention: Retention, progress: Callable[[int, int], None]) -> None:
-    """Remove objects, each right after another look: a push may have written it again."""
+    """Remove objects, each right after another look, since a push may have written it again."""
     removed: list[ListedObject] = []
     for at in range(0, len(found.objects), _AT_ONCE):
         some = found.objects[at : at + _AT_ONCE]

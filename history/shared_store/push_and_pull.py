@@ -61,14 +61,14 @@ _VIEWS = (
 
 
 WriteTable = Callable[[Path, Path], None]
-"""Writes a Parquet file, at the second path, of the run whose folder is the first."""
+"""Writes a Parquet file about the run in the first path, a folder, to the second path."""
 
 
 def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]) -> dict[str, Path]:
-    """Write the views of an open store, and `more` tables, to Parquet files in `folder`. Returns these and the store's
-    own tables, by their names. Raises RunnerError, OSError.
+    """Write the views of an open store, and `more` tables, to Parquet files in `folder`.
 
-    A view that has no answer is left out: its metric needs what this run lacks.
+    Returns the paths by name, including the store's own tables. Leaves out a view without an answer: its metric needs
+    what this run lacks. Raises RunnerError, OSError.
     """
     import pyarrow.parquet as pq
 
@@ -94,7 +94,7 @@ def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]
 
 _TAG = re.compile(r"[\w][\w.+-]{0,63}")
 _RENEWED_S = 86_400.0
-"""An object that is there already and older, in seconds, is written again: `bench gc` may be about to remove it."""
+"""In seconds. A push writes an older object again, since `bench gc` may be about to remove it."""
 _SKEW_S = 3600.0
 _REVISIONS = 20
 """How often a push makes way for another push of the same run."""
@@ -102,14 +102,14 @@ _REVISIONS = 20
 
 @dataclass
 class Push:
-    """What a push does. `progress` is called with the bytes that are done and all bytes."""
+    """What a push does. `progress` is called with the bytes done and all bytes."""
 
     tags: Sequence[str] = ()
     sign: Callable[[bytes], bytes] | None = None
-    """Makes a signature of a manifest's bytes."""
+    """Signs the bytes of a manifest."""
     progress: Callable[[int, int], None] = lambda _done, _all: None
     more: Mapping[str, WriteTable] = field(default_factory=dict)
-    """Further tables of the run, by name: those that other rooms make of its results."""
+    """Further tables to make of the run's results, by name."""
     cautions: list[str] = field(default_factory=list)
 
 
@@ -120,14 +120,14 @@ class Pushed:
     manifest: RunManifest
     state: Literal["new", "grown", "same"]
     sent: int
-    """The bytes that the store did not have."""
+    """How many bytes the store did not have."""
 
 
 def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
     """Push a run that no process drives. Nothing that the store has is changed.
 
-    Raises RunnerError, SharedStoreError, OSError. Then the store has no new run; what it has of the run's files makes
-    the next try shorter.
+    Raises RunnerError, SharedStoreError, OSError. The store then has no new run, but the files that it got make the
+    next try shorter.
     """
     for tag in push.tags:
         check_tag(tag)
@@ -175,7 +175,7 @@ def push_run(run_dir: Path, store: SharedStore, push: Push) -> Pushed:
 
 
 def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
-    """Raises SharedStoreError where a raw output behind the results is missing, or is not what the journal says."""
+    """Raise SharedStoreError if a raw output behind the results is missing, or is not what the journal says."""
     kept = kept_outputs(run_dir)
     damaged = [path for path, sha256 in kept.items() if path not in files or files[path].sha256 != sha256]
     if damaged:
@@ -190,8 +190,10 @@ def _refuse_damaged(run_dir: Path, files: Mapping[str, HashedFile]) -> None:
 
 
 def _only_recorded(run_dir: Path, files: Mapping[str, HashedFile], push: Push) -> dict[str, HashedFile]:
-    """Leave out what lies among the reports, and was not made as one. Raises SharedStoreError for a report's file that
-    was changed since it was made."""
+    """Leave out files among the reports that the journal does not record.
+
+    Raises SharedStoreError for a report's file that was changed since it was made.
+    """
     recorded = recorded_files(run_dir / JOURNAL)
     lying = [path for path in files if path.startswith(f"{REPORTS}/")]
     if edited := [path for path in lying if path in recorded and files[path].sha256 != recorded[path]]:
@@ -263,7 +265,7 @@ def run_files(run_dir: Path) -> list[str]:
 
 
 def stored_at(manifest: RunManifest, path: str, file: StoredFile) -> str:
-    """Return the key under which a file of a run is stored: once, as a table or as an object."""
+    """Return the key under which a file of a run is stored: as a table if it is one, else as an object."""
     table = path.removeprefix("store/").removesuffix(".parquet")
     if path == f"store/{table}.parquet" and manifest.tables.get(table) == file:
         return table_key(manifest.id, table, file.sha256)
@@ -271,7 +273,11 @@ def stored_at(manifest: RunManifest, path: str, file: StoredFile) -> str:
 
 
 def _begin(store: SharedStore) -> bool:
-    """Make the store and return True, or see that it is one, and that it keeps what it has when asked to."""
+    """Make the store and return True; False if it is there already.
+
+    Raises SharedStoreError if the place overwrites objects although asked not to, or is not a store that this version
+    writes to.
+    """
     there = store.objects.look(MARKER)
     if store.objects.create(MARKER, MARKER_TEXT):
         if there is None:
@@ -330,8 +336,10 @@ def _far(seconds: float) -> str:
 
 
 def _same(store: SharedStore, draft: RunManifest) -> RunManifest | None:
-    """Return the manifest that the store has of the same files with the same tags. Raises SharedStoreError when it has
-    another run of this name."""
+    """Return the store's newest manifest if it has the same files and all the tags; else None.
+
+    Raises SharedStoreError when the store has another run of this name.
+    """
     revisions = store.revisions().get(draft.id, [])
     if not revisions:
         return None
@@ -371,7 +379,7 @@ def _send(store: SharedStore, local: Local, push: Push, now: float) -> tuple[int
 
 
 def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
-    """Write the manifest. Returns None when another push has brought the same meanwhile."""
+    """Write the manifest. Returns None if another push has brought the same in the meantime."""
     for _ in range(_REVISIONS):
         revisions = store.revisions().get(draft.id, [])
         if revisions and _same(store, draft):
@@ -384,8 +392,11 @@ def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
 
 
 def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
-    """Return whether an object has this content. Then a `create` that found it there has made it: its answer was lost
-    on the way, and it was tried again."""
+    """Return whether an object has this content.
+
+    If so, a `create` that found the key taken had made it itself: its answer was lost on the way, and it was
+    tried again.
+    """
     try:
         return store.objects.read(key) == content
     except NoObject:
@@ -393,13 +404,13 @@ def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
 
 
 def _tags(store: SharedStore, draft: RunManifest, revisions: Sequence[int]) -> tuple[str, ...]:
-    """Return the tags of the run: those that it has in the store stay."""
+    """Return the tags of the run: those that it has in the store, and new ones."""
     before = store.read(draft.id, revisions[-1]).tags if revisions else ()
     return tuple(dict.fromkeys((*before, *draft.tags)))
 
 
 def _look_again(store: SharedStore, relied_on: Local) -> None:
-    """Send again what `bench gc` has removed of it. From the manifest on, that keeps all."""
+    """Send again what `bench gc` has removed since the push began. Once the manifest is there, all of it is kept."""
 
     def missing(item: tuple[str, HashedFile]) -> None:
         key, file = item
@@ -411,7 +422,7 @@ def _look_again(store: SharedStore, relied_on: Local) -> None:
 
 
 _PULLING = ".pulling-"
-"""How the names of folders begin that a pull fills."""
+"""The prefix of the folders that a pull fills."""
 
 
 def pull_run(
@@ -420,10 +431,10 @@ def pull_run(
     out: Path,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Path:
-    """Write a run's folder into `out`, and return it. `progress` is called with the bytes that are done and all bytes.
+    """Write a run's folder into `out`, and return it. `progress` is called with the bytes done and all bytes.
 
     The folder is filled beside its place and renamed when it is whole. Raises StoreDamaged for a file that is not what
-    was pushed, SharedStoreError when another run has the folder, NoRoom.
+    was pushed, SharedStoreError when another run has the folder, and NoRoom.
     """
     if "/" in manifest.id or "\0" in manifest.id or manifest.id in ("", ".", ".."):
         raise SharedStoreError(f"{manifest.id!r} can't be the name of a folder", "take single files of it by `fetch`")
@@ -459,7 +470,8 @@ def pull_run(
 
 @contextmanager
 def _passing(out: Path) -> Iterator[Path]:
-    """Yield an empty folder that is removed at the end: by the next pull where this one was killed. Raises OSError."""
+    """Yield an empty folder that is removed at the end. If the process is killed, the next pull removes it.
+    Raises OSError."""
     out.mkdir(parents=True, exist_ok=True)
     folder = out / f"{_PULLING}{uuid.uuid4().hex[:12]}"
     with ExitStack() as held:
@@ -479,7 +491,7 @@ def _passing(out: Path) -> Iterator[Path]:
 
 @contextmanager
 def _held(folder: Path, *, wait: bool) -> Iterator[None]:
-    """Hold a folder against other processes. Raises OSError when one holds it, unless it is to `wait`."""
+    """Lock a folder against other processes. Raises OSError when one has the lock, unless it is to `wait`."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -489,7 +501,7 @@ def _held(folder: Path, *, wait: bool) -> Iterator[None]:
 
 
 def _require_room(folder: Path, manifest: RunManifest) -> None:
-    """Raise NoRoom when the run is larger than what is free: it may say any size of itself."""
+    """Raise NoRoom when the run is larger than the free space, since a manifest may claim any size."""
     free = shutil.disk_usage(folder).free
     if manifest.size > free:
         what = f"{manifest.id} has {manifest.size:,} bytes, and {folder.parent} has room for {free:,}"

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.shared_store import SharedStore
 
 VERSION = 1
-"""Raised with every change that an earlier benchbrief would misread."""
+"""The version of manifests. Raise it with every change that an earlier benchbrief would misread."""
 RUNS = "runs/"
 SIGNATURE = ".sig"
 MOST_OF_A_MANIFEST = 4 << 20
 MOST_OF_A_LIST = 512 << 20
-"""Bytes: that of a run with a million raw outputs has half of it."""
+"""In bytes. The list of a run with a million raw outputs has half of that."""
 _FORMAT = "benchbrief-run"
 _KEY = re.compile(r"runs/(?P<name>[^/@]+)@(?P<revision>[1-9][0-9]{0,8})\.json")
 _TABLE = re.compile(r"((measure|metric)\.)?[^\W\d]\w{0,199}")
@@ -41,7 +41,8 @@ _NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
 
 
 def _table_name(name: str) -> str:
-    """Refuse what no version of benchbrief calls a table. Which tables there are is the reader's to know."""
+    """Refuse a name that no version of benchbrief gives to a table. Whether the table exists is for the reader
+    to check."""
     if not _TABLE.fullmatch(name):
         raise ValueError(f"{name[:80]!r} can't be the name of a table")
     return name
@@ -57,8 +58,8 @@ def path_problem(path: str) -> str:
 
 
 def is_pushed(path: str) -> bool:
-    """Return whether a file is part of a run: the records of its pushes, and what a process keeps while it runs,
-    are none."""
+    """Return whether a file is part of a run. The records of its pushes are not, nor is what a process keeps while
+    it runs."""
     return not path.startswith(_NOT_PUSHED)
 
 
@@ -110,7 +111,7 @@ class RunManifest:
 
     id: Name
     owner: Line
-    """The run's own identity: two runs of one name differ in it."""
+    """The run's own identity, in which two runs of the same name differ."""
     revision: Count
     pushed_at: Time
     measured_at: Time
@@ -127,7 +128,7 @@ class RunManifest:
     benchbrief: Line
     schema_version: Count
     list_sha256: Sha256
-    """Of the object that lists the run's files."""
+    """The SHA-256 of the object that lists the run's files."""
     file_count: Count
     size: Count
     """Bytes of all the run's files."""
@@ -183,7 +184,7 @@ def table_folder(run_id: str) -> str:
 
 
 def table_key(run_id: str, table: str, sha256: str) -> str:
-    """Return the key of a table: with a part of its SHA-256, as a later revision of the run has others."""
+    """Return the key of a table. It has a part of the SHA-256, since a later revision of the run has other tables."""
     return f"{table_folder(run_id)}{key_name(table)}-{sha256[:16]}.parquet"
 
 
@@ -277,9 +278,9 @@ def write_pushed(run_dir: Path, store: SharedStore, manifest: RunManifest) -> No
 
 
 def read_pushed(run_dir: Path) -> PushedRecord | None:
-    """Return what a run's folder has of its last push or its pull; None when it has nothing.
+    """Return what a run's folder has of its last push or pull; None when it has nothing.
 
-    Raises StoreDamaged when it can't be read, or belongs to another run, OSError.
+    Raises StoreDamaged when that can't be read or belongs to another run, and OSError.
     """
     folder = run_dir / PUSHED
     try:

@@ -45,7 +45,7 @@ _MOST_AT_ONCE = 2 << 30
 
 
 def is_known(name: str) -> bool:
-    """Return whether this is a table, a `measure` view, a run's series, or may be a metric."""
+    """Return whether this is a table, a `measure` view or a run's series, or may be a metric."""
     return name == _SERIES or _METRIC.fullmatch(name) is not None or known_columns(name) is not None
 
 
@@ -56,8 +56,10 @@ def known_columns(name: str) -> pa.Schema | None:
 
 
 def usual_columns(found: Iterable[pa.Schema]) -> pa.Schema:
-    """Return all columns of some tables of one name, each with the type that most of them have: what one stranger's
-    has changes nothing for the others."""
+    """Return all columns of several tables of one name, each with its most frequent type.
+
+    So an odd table of one run changes nothing for the others.
+    """
     kinds: dict[str, Counter[pa.DataType]] = {}
     for schema in found:
         for field in schema:
@@ -80,8 +82,11 @@ def _views() -> Mapping[str, pa.Schema]:
 
 
 def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
-    """Return why a file can't be the table of this name: a column is of another kind, or so much is to be read at once
-    that no benchbrief has written it; "" when it can. Reads its end alone. Raises pa.ArrowException, OSError."""
+    """Return why a file can't be the table of this name; "" when it can.
+
+    A column is of another kind, or a row group is larger than any that benchbrief has written. Reads only the end of
+    the file. Raises pa.ArrowException, OSError.
+    """
     fragment.ensure_complete_metadata()
     known = known_columns(name)
     for each in [known] if known is not None else _views().values():
@@ -92,7 +97,7 @@ def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
 
 
 def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
-    """Return why the columns of a file are none of those that are known by their names; "" when they are."""
+    """Return why the columns of a file are not those that are known by their names; "" when they are."""
     types = {field.name: field.type for field in known}
     for field in found:
         kind = types.get(field.name)
@@ -102,7 +107,7 @@ def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
 
 
 def _kind(of: pa.DataType) -> str:
-    """Return what values of other types can be cast to."""
+    """Return the kind of a type. Values can be cast from one type of a kind to another."""
     if pa.types.is_dictionary(of):
         return _kind(of.value_type)
     if pa.types.is_integer(of) or pa.types.is_floating(of):
@@ -142,14 +147,14 @@ def first_line(error: Exception) -> str:
 _VIEW = re.compile(r'\b(metric|measure)\s*\.\s*(?:"((?:[^"]|"")+)"|(\w+))', re.IGNORECASE)
 _LISTING = {"show", "information_schema", "duckdb_tables", "duckdb_views", "duckdb_columns"}
 _BLOCK = 100
-"""Runs, in order of their names."""
+"""How many runs are looked at together, in order of their names."""
 _ASKED_FOR_COLUMNS = 8
-"""Runs."""
+"""How many of the newest runs are asked for columns that this benchbrief does not know."""
 _WORD = re.compile(r"\w+")
 
 
 class SharedResults:
-    """Use `open_results`. Answers SQL as a `Store` does, and like it is not safe for several threads."""
+    """SQL over the runs of a store, as a `Store` has it over one. Use `open_results`. Not safe for several threads."""
 
     def __init__(self, store: SharedStore, folder: Path, runs: Iterable[str] | None, *, every: bool) -> None:
         import duckdb
@@ -184,7 +189,7 @@ class SharedResults:
         return self._partitions.cautions()
 
     def sql(self, text: str) -> QueryAnswer:
-        """Raises ResultsError."""
+        """Answer a query. Raises ResultsError."""
         import duckdb
 
         self._prepare(text)
@@ -218,8 +223,10 @@ class SharedResults:
         return ask_in_batches(self._connection, text)
 
     def _prepare(self, text: str) -> None:
-        """Offer what the statement names: to look at each table costs more than most answers.
-        Raises SharedStoreError."""
+        """Offer only the tables that the statement names: looking at every table costs more than most answers.
+
+        Raises SharedStoreError.
+        """
         named = [f"{schema.lower()}.{quoted.replace(chr(34) * 2, chr(34)) or plain}"
                  for schema, quoted, plain in _VIEW.findall(text)]  # fmt: skip
         words = {word.lower() for word in _WORD.findall(text)}
@@ -244,7 +251,7 @@ class SharedResults:
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
-        """Within this, what was wrong with the store is raised as it is, and not as DuckDB's."""
+        """Raise an error of the store inside the block as it is, instead of DuckDB's error."""
         self._partitions.error = None
         try:
             yield
@@ -264,17 +271,17 @@ class _Partitions:
         self._used: dict[str, RunManifest] = {}
         self._left_out: set[str] = set()
         self._files: dict[tuple[str, str], TableFile | None] = {}
-        """What was asked for, by run and table; None for what can't be read."""
+        """The tables that were asked for, by run and table; None for one that can't be read."""
         self.error: Exception | None = None
 
     @cached_property
     def _runs(self) -> dict[str, int]:
-        """The runs of the store with their newest revision."""
+        """The newest revision of each run that is asked for."""
         revisions = self._store.revisions()
         return {run: its[-1] for run, its in revisions.items() if self._chosen is None or run in self._chosen}
 
     def read(self, name: str, schema: pa.Schema, condition: ds.Expression | None) -> ds.Dataset:
-        """Return a table of those runs that fit the condition as far as it is about them. Raises SharedStoreError."""
+        """Return a table of the runs that fit the part of the condition that is about runs. Raises SharedStoreError."""
         fitting = self._fitting(schema, condition)
         manifests = [each for each in self._load(fitting) if name in each.tables]
         measured = [each for each in manifests if each.origin == "measured"]
@@ -320,7 +327,7 @@ class _Partitions:
         return self._files[of]
 
     def _read(self, manifest: RunManifest, name: str) -> TableFile:
-        """Raises StoreDamaged, SharedStoreError."""
+        """Fetch a table of a run, and check that it is what was pushed. Raises StoreDamaged, SharedStoreError."""
         stored = manifest.tables[name]
         key = table_key(manifest.id, name, stored.sha256)
         if isinstance(self._store.objects, FileObjects):
@@ -349,7 +356,7 @@ class _Partitions:
         return TableFile(manifest.id, name, fragment)
 
     def _left_out_as(self, file: TableFile, schema: pa.Schema) -> bool:
-        """Leave out a file whose columns are not those of the other runs. Returns whether it was."""
+        """Leave out a file whose columns differ from those of the other runs. Returns whether it was left out."""
         why = why_of_another_kind(file.fragment.physical_schema, schema)
         if why:
             self._files[file.run, file.table] = None
@@ -357,7 +364,7 @@ class _Partitions:
         return bool(why)
 
     def leave_out_unreadable(self) -> bool:
-        """Read each file that was asked for to its end, and leave out those that can't be. Returns whether one was."""
+        """Read each file that was asked for to its end, and leave out those that fail. Returns whether any did."""
         found = False
         for of, file in self._files.items():
             if file is not None and (why := file.why_unreadable()):
@@ -370,8 +377,11 @@ class _Partitions:
         return self._store.problems
 
     def schema_of(self, name: str) -> pa.Schema | None:
-        """Return the columns of a table: those that this benchbrief knows, or of a metric or of series, those of the
-        newest runs that have it. Returns None when no run has it."""
+        """Return the columns of a table; None when no run has it.
+
+        They are those that this benchbrief knows. For a metric or series, they are those of the newest runs that
+        have it.
+        """
         known = known_columns(name)
         files = list(islice(self._newest_files(name), 1 if known is not None else _ASKED_FOR_COLUMNS))
         if not files:
@@ -444,14 +454,14 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 
 def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
-    """Return the names of what may fit a condition, by what is said of each. No file is opened, as there is none."""
+    """Return the names that may fit a condition, by the expression that holds for each. No file is opened."""
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]
 
 
 def _with_run(schema: pa.Schema) -> pa.Schema:
-    """Return the columns with `run` before them; any may be missing in another run."""
+    """Return the columns with `run` before them. Each may be NULL, since another run may lack it."""
     nullable = [field.with_nullable(True) for field in schema if field.name != "run"]
     return pa.schema([pa.field("run", pa.string()), *nullable])
 
@@ -460,7 +470,7 @@ def _with_run(schema: pa.Schema) -> pa.Schema:
 def open_results(
     store: SharedStore, runs: Iterable[str] | None = None, *, every: bool = False
 ) -> Iterator[SharedResults]:
-    """Yield the results of a store's runs (of these `runs`). With `every`, simulated and imported ones count as well.
+    """Yield the results of a store's `runs`, or of all. With `every`, simulated and imported runs count as well.
 
     Raises SharedStoreError.
     """

@@ -49,7 +49,7 @@ _KEPT = "SELECT content FROM manifests WHERE key = ? AND stamp = ?"
 
 
 class ManifestCache:
-    """What is kept of the store at an address."""
+    """The manifests of the store at an address that are kept on this machine."""
 
     def __init__(self, url: str) -> None:
         self._path = user_cache("manifests", url).with_suffix(".sqlite")
@@ -99,7 +99,7 @@ class ManifestCache:
 MARKER = "benchbrief-store.json"
 MARKER_TEXT = b'{"format": "benchbrief-store", "version": 1}\n'
 THREADS = 16
-"""Requests at a time: each waits for the network most of the time."""
+"""How many requests to make at a time. Each waits for the network most of the time."""
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -110,12 +110,12 @@ class SharedStore:
     def __init__(self, objects: ObjectStore) -> None:
         self.objects = objects
         self.problems: list[SharedStoreError] = []
-        """The manifests that `manifests` could not read."""
+        """The errors of the manifests that `manifests` could not read."""
         self.unread: dict[str, str] = {}
         """Why a run can't be read, by run."""
         self._is_far = not objects.url.startswith("file:")
         self._stamps: dict[str, str] = {}
-        """Of the manifests and signatures, as a store that is far away listed them last."""
+        """The stamps of manifests and signatures, as a store that is far away listed them last."""
 
     @property
     def url(self) -> str:
@@ -137,16 +137,16 @@ class SharedStore:
         return {run: f"revision {number} {listed[manifest_key(run, number)]}" for run, number in newest.items()}
 
     def manifests(self, runs: Iterable[str] | None = None) -> Iterator[RunManifest]:
-        """Yield the newest manifest of each run (of these `runs`), in order of their names.
+        """Yield the newest manifest of each run, or of these `runs`, in order of their names.
 
-        One that can't be read is left out, and stands in `problems`. Raises SharedStoreError.
+        One that can't be read is left out, and its error is in `problems`. Raises SharedStoreError.
         """
         newest = {run: revisions[-1] for run, revisions in self.revisions().items()}
         chosen = newest if runs is None else {run: newest[run] for run in runs if run in newest}
         yield from self.newest(chosen.items())
 
     def newest(self, revisions: Iterable[tuple[str, int]]) -> Iterator[RunManifest]:
-        """Yield these revisions of runs, as `manifests` does."""
+        """Yield the manifests of these revisions, as `manifests` does."""
         wanted = list(revisions)
         stamps = {key: self._stamps[key] for of in wanted if (key := manifest_key(*of)) in self._stamps}
         cache = ManifestCache(self.url)
@@ -181,12 +181,12 @@ class SharedStore:
                 cache.write(dict(new), stamps, self._stamps)
 
     def read(self, run: str, revision: int) -> RunManifest:
-        """Raises NoObject, StoreDamaged, SharedStoreError."""
+        """Read the manifest of a revision. Raises NoObject, StoreDamaged, SharedStoreError."""
         key = manifest_key(run, revision)
         return read_manifest(self.objects.read(key, MOST_OF_A_MANIFEST), key, self.url)
 
     def find(self, name: str) -> RunManifest:
-        """Return the run of this name, or the one whose name begins so. Raises SharedStoreError when none or
+        """Return the run of this name, or the only one whose name begins with it. Raises SharedStoreError when none or
         several fit."""
         revisions = self.revisions()
         fitting = [run for run in revisions if run == name] or [run for run in revisions if run.startswith(name)]
@@ -260,13 +260,15 @@ class SharedStore:
             return None
 
     def signed(self) -> set[str]:
-        """Return the keys of the manifests beside which a signature lies, by the last listing if there was one. It is
-        not checked."""
+        """Return the keys of the manifests that have a signature, by the last listing if there was one.
+
+        The signatures are not checked.
+        """
         keys = self._stamps or self.objects.keys(RUNS)
         return {key.removesuffix(SIGNATURE) for key in keys if key.endswith(SIGNATURE)}
 
     def at_once(self, do: Callable[[T], U], each: Iterable[T]) -> Iterator[U]:
-        """Yield the results in order, with several requests at a time where the store is far away."""
+        """Yield the results in order. A store that is far away gets several requests at a time."""
         if not self._is_far:
             yield from map(do, each)
             return

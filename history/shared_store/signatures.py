@@ -1,4 +1,4 @@
-"""Holding a run and its briefs against the signed manifest in the run's folder."""
+"""Checks a run and its briefs against the signed manifest in the run's folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from benchbrief.results.result_messages import changed_text
 from benchbrief.runners.journal.atomic_files import sha256_of
 
 NAMESPACE = "benchbrief"
-"""A signature that was made for another purpose does not hold here."""
+"""The purpose of our signatures. One that was made for another purpose does not hold."""
 _TIMEOUT_S = 120.0
 _KEY = re.compile(r"with (\S+ key SHA256:\S+)")
 
 
 @dataclass(frozen=True)
 class SignatureState:
-    """What a signature proves. `holds`: the bytes are those that `signer` signed. `unknown`: they are those that some
-    key signed, which is not allowed. `wrong`: they are others. `absent`: there is no signature."""
+    """What a signature proves.
+
+    `holds`: `signer` signed these bytes. `unknown`: a key that is not allowed signed these bytes. `wrong`: other bytes
+    were signed. `absent`: there is no signature.
+    """
 
     state: Literal["holds", "unknown", "wrong", "absent"]
     signer: str = ""
@@ -44,7 +47,7 @@ def sign(content: bytes, key: Path) -> bytes:
 
 
 def check(content: bytes, signature: bytes | None, allowed: Path) -> SignatureState:
-    """Hold a signature against its content and the file of allowed signers. Raises SharedStoreError when that file, or
+    """Check a signature against its content and the file of allowed signers. Raises SharedStoreError when that file, or
     ssh-keygen, is not there."""
     if not allowed.is_file():
         raise SharedStoreError(f"there is no file of allowed signers {allowed}", "each line: NAME KEYTYPE KEY")
@@ -98,7 +101,7 @@ class SignedCheck:
 
 
 def check_signed(run_dir: Path, documents: Iterable[Path], allowed: Path, *, raw: bool) -> SignedCheck:
-    """Hold a run's files, and documents that may lie elsewhere, against what was signed; raw outputs only with `raw`.
+    """Check a run's files, and documents that may lie elsewhere, against what was signed; raw outputs only with `raw`.
 
     Raises SharedStoreError, OSError.
     """

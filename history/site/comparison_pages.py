@@ -29,7 +29,8 @@ def ranking_view(
     labels: Mapping[str, str],
     notes: Sequence[str] = (),
 ) -> ComparisonView | None:
-    """Return a ranking: a column for each contender. `labels` name metrics, workloads and so on. None without any."""
+    """Return a ranking with a column for each contender; None without any. `labels` name metrics, workloads and
+    so on."""
     by_quantity: dict[str, list[Ranking]] = {}
     for each in rankings:
         by_quantity.setdefault(each.quantity, []).append(each)
@@ -118,7 +119,7 @@ def _step_row(row: Comparison, words: Words, hidden: set[str], labels: Mapping[s
 
 
 def _change(row: Comparison, words: Words) -> tuple[str, str]:
-    """Return the change, and that of the repeats where it is another one. Of shares, and where there is no ratio, it is
+    """Return the change in words, and that of the repeats if it differs. For shares, and without a ratio, it is
     the difference."""
     is_share = row.unit in ("share", "%")
 

@@ -41,8 +41,11 @@ from benchbrief.reports.words.brief_words import Words
 
 @dataclass(frozen=True)
 class MadeSite:
-    """What was made of a site. `read` counts the runs that were new or have changed, `written` the files. `broken` are
-    runs with a problem; `kept` are files that somebody changed and the site no longer has."""
+    """What was made of a site.
+
+    `read` counts the runs that were new or have changed, `written` the files. `broken` are the runs with a problem.
+    `kept` are files that somebody changed and that the site no longer has.
+    """
 
     runs: int
     read: int
@@ -124,7 +127,7 @@ def _render(
 
 
 def _run_page(place: RunPlace, folder: SiteFolder, pages: Pages, run: SiteRun, problems: list[str]) -> None:
-    """Write a run's page and its briefs, unless they are there from the same data, words and benchbrief."""
+    """Write a run's page and its briefs, unless they were already made from the same data, words and benchbrief."""
     for brief in run.briefs:
         name = brief_href(run, brief.path)
         if brief.problem or folder.has(name, brief.sha256):
@@ -145,7 +148,7 @@ def _run_page(place: RunPlace, folder: SiteFolder, pages: Pages, run: SiteRun, p
 
 
 def _index(suites: Mapping[Suite, Sequence[SiteRun]], runs: Sequence[SiteRun], words: Words) -> bytes:
-    """Return a script with what can be searched for: a text, a link and further words for each suite and run."""
+    """Return a script with the index for searches: for each suite and run, a text, a link and further words."""
     rows = [[suite_name(suite, words), suite_href(suite), words["site_suite"]] for suite in suites]
     for run in runs:
         line = run_line(run, words)
@@ -160,7 +163,7 @@ _ASSETS = ("site.css", "site.js")
 
 
 class Pages:
-    """Renders pages by templates. `made_of` changes with benchbrief, the templates and the words."""
+    """Renders pages from templates. `made_of` changes when benchbrief, the templates or the words do."""
 
     def __init__(self, title: str, words: Words) -> None:
         self.title = title
@@ -176,7 +179,7 @@ class Pages:
             yield f"assets/{name}", (_TEMPLATES / name).read_bytes()
 
     def page(self, name: str, title: str, context: Mapping[str, Any], depth: int = 0, own_style: str = "") -> bytes:
-        """Return a page that lies so many folders deep; with a style of its own, one that needs no other file."""
+        """Return a page that lies `depth` folders deep. With `own_style`, it needs no other file."""
         common = {"w": self.words, "language": self.words.language, "site": self.title, "title": title, "here": name}
         common |= {"root": "../" * depth, "version": self._version}
         common |= {"own_style": Markup(own_style)}  # noqa: S704  # a file of ours

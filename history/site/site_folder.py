@@ -1,7 +1,7 @@
 """The folder of a site: which files are its own, so that nothing else is overwritten or removed.
 
-`.bench-site.json` has the SHA-256 of each file that was written. A file that has another one is somebody's work. While
-a site is made, `.bench-site.log` has each file before it is there, so that a making that was cut off goes on."""
+`.bench-site.json` has the SHA-256 of each file that was written. A file with another one is somebody's work. While a
+site is made, `.bench-site.log` lists each file before it is written, so that work that was interrupted can go on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VERSION = 1
 
 
 class SiteFolder:
-    """`written` counts the files that were new or have changed. Use `open_site`."""
+    """The files of a site. `written` counts those that were new or have changed. Use `open_site`."""
 
     def __init__(self, root: Path, before: Mapping[str, str], made_of: Mapping[str, str] | None = None) -> None:
         self.root = root
@@ -31,7 +31,7 @@ class SiteFolder:
         self.written = 0
 
     def has(self, name: str, sha256: str) -> bool:
-        """Return whether the file is there as it was written with this digest; it is kept then."""
+        """Return whether the site wrote the file with this digest, and it is still there. It is then kept."""
         if self._before.get(name) != sha256 or not (self.root / name).is_file():
             return False
         self._now[name] = sha256
@@ -69,21 +69,22 @@ class SiteFolder:
             self._before[name] = sha256
 
     def keep(self, name: str) -> bool:
-        """Keep a file of the last time, whatever is in it. Returns whether there is one."""
+        """Keep a file of the last time, whatever its content. Returns whether there is one."""
         if name in self._before and (self.root / name).is_file():
             self._now[name] = self._before[name]
             return True
         return False
 
     def is_made_of(self, name: str, sha256: str) -> bool:
-        """Return whether the file is there, and was made of this; it is kept then."""
+        """Return whether the file is there and was made from what has this digest. It is then kept."""
         return self._made_of.get(name) == sha256 and self.keep(name)
 
     def note_made_of(self, name: str, sha256: str) -> None:
         self._made_of[name] = sha256
 
     def finish(self) -> list[str]:
-        """Remove what the site has no more. Return those that somebody changed, which stay. Raises ReportError."""
+        """Remove the files that the site no longer has. Return those that somebody changed, which stay.
+        Raises ReportError."""
         kept = []
         for name in sorted(set(self._before) - set(self._now)):
             path = self.root / name
@@ -156,7 +157,7 @@ def open_site(root: Path, place: str) -> SiteFolder:
 
 
 def _logged(root: Path) -> dict[str, str]:
-    """Return the files that a making wrote that was cut off, with their digests."""
+    """Return the files that an interrupted run wrote, with their digests."""
     try:
         lines = (root / LOG).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

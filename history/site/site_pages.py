@@ -149,12 +149,13 @@ def _card(line: TrendLine, point: str, words: Words) -> TrendCard:
 
 
 def has_few_runs(line: TrendLine) -> bool:
-    """Return whether no change is known, and there are too few runs to know one."""
+    """Return whether no change was found, and there are too few runs to find one."""
     return not line.changes and len(line.series.parts[-1].known) <= FEWEST
 
 
 def _state(line: TrendLine, placed: PlacedChange) -> str:
-    """Return worse, better or differs; lab for what a control shows, and accepted for what people accept."""
+    """Return worse, better or differs; lab for a change that a control shows, and accepted for one that
+    people accept."""
     if line.series.control or (placed.change.lab is not None and placed.change.lab.is_lab):
         return "lab"
     if placed.change.verdict is not None and placed.change.verdict.verdict == "accept":
@@ -163,7 +164,7 @@ def _state(line: TrendLine, placed: PlacedChange) -> str:
 
 
 def _by(placed: PlacedChange) -> str:
-    """Return `−5.1 %`; where there is no ratio, the difference in the unit."""
+    """Return the change as `−5.1 %`; without a ratio, as the difference in the unit."""
     change = placed.change
     if change.ratio is not None:
         return change_text(change.ratio)

@@ -1,4 +1,4 @@
-"""The words of a site: numbers, dates, names of files, points, and changes with how sure they are and whose."""
+"""The texts of a site: numbers, dates, names of files, points, and changes with their certainty and cause."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def _signed(value: float) -> str:
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _AS_MADE = re.compile(r"-[0-9a-f]{8}\Z")
-"""A text that ends as one of our names for another may be that name."""
+"""A text with this ending may equal the name that `slug` made for another text."""
 _LONGEST = 60
 MISSING = "–"
 
 
 def slug(text: str) -> str:
-    """Return a file name for any text: safe characters alone, and another name for each text."""
+    """Return a file name of safe characters only, a different one for each text."""
     plain = _UNSAFE.sub("-", text).strip(".-")[:_LONGEST].strip(".-")
     if plain and plain == text and not _AS_MADE.search(plain):
         return plain
@@ -114,7 +114,7 @@ def point_text(point: PointKeys, words: Words, hidden: Iterable[str], labels: Ma
 
 
 def same_dims(points: Sequence[PointKeys]) -> set[str]:
-    """Return the dimensions that tell no points apart."""
+    """Return which of `experiment` and `hardware` have only one key among the points, and so need not be shown."""
     keys: dict[str, set[object]] = {}
     for point in points:
         for dim, key in point:
@@ -138,7 +138,8 @@ def shown_value(values: PointValues | None, unit: str) -> str:
 
 
 def spread_text(values: PointValues | None) -> str:
-    """Return `±0.8 %`, or `−1.2/+0.9 %` of a percentile: how its repeats lie around it; "" where that says nothing."""
+    """Return how the repeats lie around a value: `±0.8 %`, or `−1.2/+0.9 %` for a percentile; "" where that
+    says nothing."""
     if values is None or values.bounds or values.interval is None or not values.value or values.value < 0:
         return ""
     low, high = (abs(end / values.value - 1) * 100 for end in values.interval)

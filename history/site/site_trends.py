@@ -19,7 +19,8 @@ ERRORS = "errors"
 
 
 class TrendRules(NamedTuple):
-    """`across` are facts, as patterns, that make no other environment; `verdicts` are what people said of changes."""
+    """The rules of trends. `across` are patterns of facts that make no other environment; `verdicts` are what people
+    said of changes."""
 
     across: tuple[str, ...] = ()
     verdicts: tuple[ChangeVerdict, ...] = ()
@@ -39,10 +40,10 @@ class PlacedChange:
 
 @dataclass(frozen=True)
 class TrendLine:
-    """A series over the runs that have it in its last unit, the oldest first, at most the last ones that are asked for.
+    """A series over the last runs that have it in its last unit, the oldest first.
 
-    `parts` are the first places of stretches of one environment and definition. `current` is the last change of the
-    part that the last value is in, if nobody said that it is noise.
+    `parts` are the first indices of stretches of one environment and definition. `current` is the last change in the
+    part of the last value, unless somebody said that it is noise.
     """
 
     series: HistorySeries
@@ -58,7 +59,10 @@ class TrendLine:
 
 
 class SuiteTrends(NamedTuple):
-    """`wrong_clocks` counts runs that are left out, `reused` those whose results of earlier runs are."""
+    """The trends of a suite.
+
+    `wrong_clocks` counts runs that are left out. `reused` counts runs whose results of earlier runs are left out.
+    """
 
     lines: tuple[TrendLine, ...] = ()
     wrong_clocks: int = 0
@@ -71,8 +75,7 @@ def is_shown(value: RunValue) -> bool:
 
 
 def suite_trends(runs: Sequence[SiteRun], most: int, rules: TrendRules) -> dict[Suite, SuiteTrends]:
-    """Return the trends by suite, of those with several runs. All runs are judged; of more than `most`, the last ones
-    are shown."""
+    """Return the trends of each suite with several runs. All runs are judged, and at most the last `most` are shown."""
     made: dict[Suite, SuiteTrends] = {}
     of_origin: dict[str, list[SiteRun]] = {}
     for run in runs:

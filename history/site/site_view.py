@@ -85,7 +85,8 @@ class TrendCard:
 
 @dataclass(frozen=True)
 class SuiteCard:
-    """`named` is the spec with its profile. `trend` is the first that is worse, else the first of its throughput."""
+    """A suite in the list. `named` is the spec with its profile. `trend` is the first that is worse, else the first of
+    its throughput."""
 
     link: Link
     named: str
@@ -100,7 +101,7 @@ class SuiteCard:
 class SuiteView:
     card: SuiteCard
     trends: tuple[tuple[str, tuple[TrendCard, ...]], ...]
-    """By quantity."""
+    """The trends of each quantity."""
     note: str
     ranking: ComparisonView | None
     step: ComparisonView | None

@@ -28,8 +28,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class DrawnSuite:
-    """Values over runs, the oldest first: None is a gap. `parts` are the first places of stretches that are not
-    compared with the one before. `low` and `high` are the texts of the least and the greatest value."""
+    """Values over runs, the oldest first; None is a gap.
+
+    `parts` are the first indices of stretches that are not compared with the one before. `low` and `high` are the texts
+    of the smallest and the largest value.
+    """
 
     values: Sequence[float | None]
     times: Sequence[float]
@@ -61,7 +64,7 @@ def chart(drawn: DrawnSuite) -> Markup:
 
 
 def _scales(drawn: DrawnSuite) -> tuple[_Scale, _Scale]:
-    """Return the places of a run and of a value."""
+    """Return the x scale of runs and the y scale of values, in pixels."""
     known = [value for value in drawn.values if value is not None]
     low, high, count = min(known), max(known), len(drawn.values)
     width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM

@@ -22,9 +22,9 @@ from benchbrief.reports.text.number_format import scale_for
 Layer = dict[str, Any]
 WIDTH, HEIGHT = 860, 170
 _ROOM = 12
-"""Pixels between a point at the edge and the edge."""
+"""Pixels between the outermost points and the edge."""
 _COLOURS = {True: "#a3231d", False: "#1b7f4b", None: INK}
-"""Of a change for the worse, for the better, and of one that is neither."""
+"""The colours of changes: for the worse, for the better, and for neither."""
 _VALUE, _LEVEL, _LAB = "#0072b2", "#0b3a5b", "#8a5a00"
 
 
