@@ -198,7 +198,7 @@ def _texts(prelude: list[Any]) -> list[str]:
 
 
 def _is_free(selector: list[Any]) -> bool:
-    """Return whether the selector has a class that no notice has, nor an element around one."""
+    """Return whether the selector has a class that neither notices nor the elements around them have."""
     last: list[Any] = []
     for token in selector:
         ends = token.type == "whitespace" or token in (">", "+", "~")

@@ -76,7 +76,8 @@ def typed_at(typer: Typer, expr: ast.Expr, place: FixedKeys, demanded: Iterable[
 
 
 def without_single_keys(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimension, ...]]:
-    """Fix the term's dimensions of a single planned key, except those to keep. Returns the remaining dimensions too."""
+    """Fix the dimensions of the term that have a single planned key, except those to keep. Also returns the dimensions
+    that are left."""
     term = typed.term
     left: list[Dimension] = []
     for dim in term.dims:
@@ -99,7 +100,7 @@ def query(typer: Typer, term: Term, unit: Unit, text: str, quote: plan.Quote | N
 
 
 def query_of_repeats(typer: Typer, term: Term, unit: Unit, text: str) -> plan.Query:
-    """The same without warnings: the repeats are kept beside a value that has them."""
+    """Return the query of a value for each repeat, without the warnings that the value itself gets."""
     if not typer.planning:
         return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text)
     return lower(term, unit, text, typer.runs)
@@ -122,7 +123,7 @@ def _warn_of_service_latency(typer: Typer, term: Term) -> None:
 
 
 def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
-    """Warn once for each experiment and measure: a percentile over repeats that each have printed percentiles alone."""
+    """Warn once for each experiment and measure: a percentile over repeats whose tool prints only percentiles."""
     for leaf in leaves(term):
         if not isinstance(leaf, Measure) or not leaf.kind.is_percentile or "repeat" not in leaf.offers - set(leaf.dims):
             continue
@@ -152,13 +153,13 @@ def runs_at(typer: Typer, place: FixedKeys) -> Runs:
 
 
 def ordered(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
-    """Return the keys once each, in the order of the experiments; numbers rise."""
+    """Return each key once: words in the order of the experiments, numbers in rising order."""
     ranks = typer.ranks(dim)
     return tuple(sorted({key for key in keys if key in ranks}, key=ranks.__getitem__))
 
 
 def key_label(typer: Typer, dim: Dimension, key: DimKey) -> str:
-    """Return the label of a key. A number has its digits."""
+    """Return the label of a key; for a number, its digits."""
     match dim:
         case "hardware" | "workload" | "experiment":
             return typer.scope.labels[dim].get(str(key), str(key))
@@ -177,8 +178,10 @@ def _plain(key: DimKey) -> str:
 def sides_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None
 ) -> tuple[tuple[plan.Query, ...], tuple[plan.Range, ...]]:
-    """Return both sides of a comparison for each repeat, in one unit, with the ranges of their values; none where no
-    side has several."""
+    """Return the query of each side of a comparison for each repeat, in one unit, and the ranges of their values.
+
+    Both are empty when no side has several repeats.
+    """
     typed = [found for side in sides if (found := typer.side_by_repeat(side))]
     if len(typed) != len(sides) or not any(has_repeats(each.term) for each in typed):
         return (), ()
@@ -191,7 +194,8 @@ def sides_by_repeat(
 
 
 def named_params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:
-    """Return the parameters that an expression names, directly or by one another, with their written values."""
+    """Return the parameters that an expression names, directly or through other parameters, with their
+    written values."""
     found: dict[str, str] = {}
     left = [expr]
     while left:
@@ -205,8 +209,10 @@ _BOUNDS: dict[str, Literal["low", "high"]] = {"min": "low", "max": "high"}
 
 
 def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
-    """Return the published value that a typed expression equals: a metric at a place, its negative, or its lowest or
-    highest over some dimensions. None for any other expression."""
+    """Return the published value that an expression equals; None for any other expression.
+
+    It is a metric at a place, its negative, or its lowest or highest value over some dimensions.
+    """
     if isinstance(expr, ast.Unary) and expr.operator == "-":
         inner = quote_of(typer, expr.operand, place)
         return inner.model_copy(update={"negated": True}) if inner and inner.bound == "value" else None
@@ -244,8 +250,8 @@ _LOGIC = {"and", "or"}
 def label_of(typer: Typer, expr: ast.Expr, *, exact: bool = False, shown: bool = True) -> Label:
     """Return the name of an expression; its text, with a warning, when it has too many parts.
 
-    With `exact`, the name has the points of ramps that fix it, which only matters where others have them too. Without
-    `shown`, the spec gives another name, so there is no warning.
+    `exact`: the name has the points of ramps that fix the expression, which only matters where others have them too.
+    Without `shown` there is no warning, since the spec gives another name.
     """
     label = _label(typer, expr, exact=exact)
     if label is not None and sum(1 for _ in _parts(label)) <= _MOST_PARTS:
@@ -264,7 +270,7 @@ def _parts(label: Label) -> Iterator[str]:
 
 
 def _label(typer: Typer, expr: ast.Expr, *, exact: bool) -> Label | None:
-    """Return None for anything but a number, such as a quoted text."""
+    """Return the name of an expression; None for anything but a number, such as a quoted text."""
     match expr:
         case ast.Name() if expr.text in typer.metrics:
             label = typer.metrics[expr.text].label
@@ -299,7 +305,8 @@ def _made(typer: Typer, form: str, *exprs: ast.Expr) -> Wording | None:
 
 
 def _form(typer: Typer, expr: ast.Binary) -> str:
-    """Return `ratio` for a quotient of two quantities of one unit, else `divided`."""
+    """Return the form of an operation in a name. A quotient is a `ratio` if both sides have one unit,
+    else `divided`."""
     if expr.operator != "/":
         return _ARITHMETIC[expr.operator]
     alike = _unit(typer, expr.left) == _unit(typer, expr.right)
@@ -336,7 +343,7 @@ def _reduced(typer: Typer, call: ast.Call, function: str) -> Label | None:
 
 @dataclass(frozen=True)
 class _Located:
-    """A quantity with the labels of its fixed keys and its points of ramps."""
+    """A quantity, the labels of its fixed keys, and the points of ramps that fix it."""
 
     base: Label
     keys: tuple[str, ...] = ()

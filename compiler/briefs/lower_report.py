@@ -61,7 +61,7 @@ _SIGNS = {"+": ("+", 1), "-": ("−", 1), "*": ("×", 2), "/": ("/", 2)}
 
 @dataclass
 class _Worked:
-    """The terms so far, and the keys that fix all of them."""
+    """The terms found so far, and the place with the keys that fix all of them."""
 
     typer: Typer
     place: FixedKeys
@@ -103,7 +103,7 @@ def formula(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FormulaEle
 
 
 def _fixed(typer: Typer, block: ast.Block, name: str) -> Fixed | None:
-    """Return the keys behind `for`."""
+    """Return the keys that are fixed behind `for`; () without any, None after a mistake."""
     if not isinstance(block.base, ast.Index):
         return ()
     typed = typer.metric(name)
@@ -267,7 +267,8 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
 
 
 def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:
-    """`judged` are the experiments without repeats that have a warning already."""
+    """Return the expectation for the plan; None after a mistake. `judged` are the experiments without repeats that have
+    a warning already."""
     typed = typer.condition(expect.condition)
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
@@ -454,7 +455,7 @@ def _count(items: Sequence[ast.Item]) -> int:
 
 
 class _Watched(Findings):
-    """Findings that are held back until they count."""
+    """Findings that are held back until it is clear whether they count."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -465,7 +466,7 @@ class _Watched(Findings):
 
 
 def _watched(typer: Typer, place: FixedKeys, kind: str, make: Callable[[], _T | None]) -> _T | None:
-    """Return what `make` gives. Inside an `each`, drops what is not measured for the key, with a warning."""
+    """Return what `make` returns. Inside an `each`, drops what is not measured for the key, with a warning."""
     outer, watched = typer.findings, _Watched()
     typer.findings = watched
     try:

@@ -60,7 +60,7 @@ FigureAxis = Literal["left", "right", "x"]
 
 @dataclass(frozen=True)
 class PlannedSeries:
-    """A series before lowering. `along` is the place of its axis, `x` the other expression of a curve."""
+    """A series before lowering. `along` names its axis; `x` is the other expression of a curve."""
 
     mark: Literal["line", "bar", "curve", "rule"]
     expr: ast.Expr
@@ -72,7 +72,7 @@ class PlannedSeries:
     axis: Literal["left", "right"]
     dashed: bool
     repeats: Typed | None
-    """The query for each repeat, for a band."""
+    """The value of each repeat, for a band."""
     quote: plan.Quote | None
 
     @property
@@ -169,7 +169,7 @@ def _plan_series(
 
 
 def _across(typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
-    """Return the x dimension of a mark: the one in its unit, unless the values are in that unit."""
+    """Return the x dimension that a mark is on, by its unit; None for a mark in the unit of the values."""
     place = _place(typed.term)
     if place is not None and any(other.x_dim == place for other in drawn):
         return place
@@ -185,7 +185,7 @@ def _across(typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
 
 
 def _place(term: Term) -> Dimension | None:
-    """Return the dimension on which a number is a point, as a knee is."""
+    """Return the dimension that a number is a point of, as a knee is a point of its ramp; None for other numbers."""
     match term:
         case Reduction(function="knee"):
             return term.over[0]
@@ -309,7 +309,7 @@ def _series(
     beside: Sequence[PlannedSeries],
     panel: ast.Name | None,
 ) -> list[PlannedSeries] | None:
-    """Return the series of one attribute, `beside` the drawn ones; None after a mistake."""
+    """Return the series of one attribute; None after a mistake. `beside` are those that are drawn already."""
     word = attribute.key.text
     exprs, options, known = split_options(typer, attribute.values, _OPTIONS)
     found = {
@@ -384,8 +384,10 @@ def _shown(
     *,
     panels: bool = False,
 ) -> Typed | None:
-    """Return the expression with only the dimensions of the figure; the others have the keys `around` it. `panels`:
-    small multiples could show a dimension that is left."""
+    """Return the expression with only the dimensions of the figure; None after a mistake.
+
+    The other dimensions have the keys `around` it. `panels`: small multiples could show a dimension that is left.
+    """
     typed = typed_at(typer, expr, place, shown)
     if typed is None:
         return None
@@ -400,7 +402,7 @@ def _shown(
 
 
 def _keys_shown(drawn: Sequence[PlannedSeries]) -> Fixed:
-    """Return the keys of all series of a figure, which its marks share."""
+    """Return the keys that all series of a figure have in common. Its marks get them too."""
     measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
     found: list[tuple[Dimension, DimKey]] = []
     for dim in ("hardware", "workload", "experiment"):
@@ -412,7 +414,7 @@ def _keys_shown(drawn: Sequence[PlannedSeries]) -> Fixed:
 def _color_of_marks(
     typer: Typer, items: Sequence[ast.Expr], place: FixedKeys, drawn: Sequence[PlannedSeries]
 ) -> ast.Name | None:
-    """Return the dimension that colours both series and marks: one mark for each hardware."""
+    """Return the dimension that colours the series, if all marks have it too: then each of its keys has a mark."""
     typed = [typed_at(typer, item, place) for item in items]
     names = {one.color.text: one.color for one in drawn if one.color}
     return next((name for dim, name in names.items() if all(one and dim in one.term.dims for one in typed)), None)

@@ -71,20 +71,22 @@ _SCALED = ("s", "B", "B/s")
 
 
 _NEAR = 20
-"""A hole and the unit behind it have no more characters between them."""
+"""The most characters between a hole and the unit behind it."""
 
 
 @dataclass(frozen=True)
 class WrittenUnit:
-    """A unit behind a hole, with the text after the hole as it is and without the unit."""
+    """A unit behind a hole, and the rest of the text behind the hole, without that unit."""
 
     unit: Unit
     rest: str
 
 
 def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
-    """Return the unit behind a hole, if it fits its number, or the mistake if it does not. A plain number may have any
-    unit, except a percentage without the format `%`."""
+    """Return the unit behind a hole if it fits the hole's number, or the mistake if it does not.
+
+    A plain number may have any unit, but a percentage needs the format `%`.
+    """
     found = _unit_behind(follows, typed, format_, span)
     return replace(found, span=_written(span, found.text)) if isinstance(found, UnitBehind) else found
 
@@ -160,7 +162,8 @@ def is_scaled(typed: Typed) -> bool:
 
 
 def _meant(text: str) -> tuple[Unit | None, bool]:
-    """Return the unit, also by its name or misspelt (`seconds`, `KB`), and whether it can have no other meaning."""
+    """Return the unit that a text means, also by its name or misspelt (`seconds`, `KB`), and whether it can mean
+    nothing else."""
     if text in _JAPANESE:
         return parse_unit(_JAPANESE[text]), False
     text = "percent" if text == "per cent" else text
@@ -228,7 +231,7 @@ def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str 
 
 
 def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
-    """Report a misspelt name in a hole: `{worlkoad.label}`."""
+    """Return the mistake in a hole whose name is misspelt, as in `{worlkoad.label}`; None for other holes."""
     name = expr.base if isinstance(expr, ast.Attr) else expr
     if not isinstance(name, ast.Name) or name.text in typer.metrics or name.text in KINDS:
         return None
@@ -237,7 +240,7 @@ def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
 
 
 def number_terms(typer: Typer, string: ast.String, place: FixedKeys) -> list[Typed]:
-    """Return the terms of the numbers in a text, without wrong ones."""
+    """Return the terms of the numbers in a text. Leaves out wrong ones."""
     exprs = (part.expr for part in string.parts if isinstance(part, ast.Hole))
     inner = (expr.arguments[0].value if _is_range(expr) and expr.arguments else expr for expr in exprs)
     typed = (typed_at(typer, expr, place) for expr in inner if not _subject(typer, expr))
@@ -256,7 +259,7 @@ def _joined(parts: Iterable[str | plan.Value]) -> tuple[str | plan.Value, ...]:
 
 @dataclass(frozen=True)
 class _WithUnit:
-    """A number that is printed with its unit, so that the unit behind its hole goes."""
+    """A number that is printed with its unit, and the rest of the text behind its hole without that unit."""
 
     value: plan.Value
     rest: str
@@ -333,8 +336,11 @@ def _is_range(expr: ast.Expr) -> TypeGuard[ast.Call]:
 
 
 def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> list[str | plan.Value] | _WithUnit | None:
-    """Use the unit behind the hole. Otherwise, with a format, use the metric's own, which is printed for `u` or where a
-    reader could not know it."""
+    """Return the number of a hole, in the unit behind the hole.
+
+    Without one, a number with a format is in the metric's own unit. That is printed for `u`, and where a reader could
+    not know it.
+    """
     expr = hole.expr
     exprs: list[ast.Expr] = [expr]
     if _is_range(expr):
@@ -495,13 +501,13 @@ def split_options(
 
 
 def _key(option: ast.Option) -> str:
-    """Return the key of an option, with its axis where each axis has one: `log x` and `log y` may stand together."""
+    """Return the key of an option. `log x` and `log y` have different keys, as they may stand together."""
     word, value = option.word.text, option.value
     return f"log {value.text}" if word == "log" and isinstance(value, ast.Name) else word
 
 
 def _slip(typer: Typer, name: ast.Name, words: Sequence[str]) -> bool:
-    """Return whether an otherwise unknown name is a misspelt word."""
+    """Return whether a name is a misspelt one of `words`, and neither a metric nor a measure."""
     return name.text not in typer.metrics and name.text not in KINDS and did_you_mean(name.text, words) is not None
 
 

@@ -72,7 +72,7 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
 
 
 def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedKeys, dim: Dimension) -> plan.Tested:
-    """Return how a line is tested, with a warning where it is measured once. `typed` is the line's value."""
+    """Return how a line is tested. Warns if it is measured once. `typed` is the value of the line."""
     shown: tuple[Dimension, ...] = (dim, "repeat")
     repeated = typer.side_by_repeat(expr, (*shown, CONTENDERS))
     better = _better(typer, expr)
@@ -92,7 +92,8 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedK
 
 
 def _better(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
-    """Return the better direction of a metric or a measure, at a point or not; None for other expressions."""
+    """Return whether higher or lower is better for a metric or a measure, also with an index; None for
+    other expressions."""
     while isinstance(expr, ast.Index):
         expr = expr.base
     name = text_of(expr).partition(".")[0]
@@ -105,15 +106,15 @@ def _better(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
 _USAGE = "`rows = workload  columns = throughput by hardware`, or `rows = facts`"
 _CALLOUT = '`rows = workload  column "Gain" = "{gain:.0%}"`'
 HEAT = ("table", "rows", "columns")
-"""What a heat table compares its values in."""
+"""Where a heat table compares its values: in the whole table, in each row, or in each column."""
 _ATTRIBUTES = ("rows", "columns", "column", "note")
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line before the table's keys are known. `own` are the keys that it has values for (None: all).
+    """A line before the keys of its table are known. `own` are the keys that it has values for; None for all.
 
-    `make` makes the line for the keys of the whole table, or None after a mistake. `by` are the labels of the keys
+    `make` returns the line for the keys of the whole table, or None after a mistake. `by` are the labels of the keys
     after `by`.
     """
 
@@ -128,7 +129,7 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Table:
-    """The place of a table's lines and the dimension along them."""
+    """What all lines of a table share: their place in the report, and the dimension along them."""
 
     typer: Typer
     place: FixedKeys
@@ -188,7 +189,8 @@ def comparison(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableEl
 
 
 def _has_block(block: ast.Block) -> bool:
-    """Return whether it holds a block: a mistake that is reported already, and may hold the lines that are missing."""
+    """Return whether the block holds another one. That mistake is reported already, and may hide the lines that
+    are missing."""
     return any(isinstance(item, ast.Block) for item in block.body)
 
 
@@ -291,8 +293,11 @@ def _lines(table: _Table, exprs: Sequence[ast.Expr]) -> list[_Line | None]:
 
 
 def _paths(typer: Typer, lines: Sequence[_Line]) -> list[tuple[plan.Label, ...]]:
-    """Return the heads of each line, outermost first: its expression, where there are several, and its keys after `by`.
-    Expressions of one name show their point of the ramp in a further head, or else all their fixed keys in the name."""
+    """Return the headings of each line, outermost first: its expression, if there are several, and its keys after `by`.
+
+    Expressions of the same name get a further heading with their point of the ramp. If that does not tell them apart,
+    the name has all their fixed keys.
+    """
     several = len({line.expr for line in lines}) > 1
     names: dict[ast.Expr, tuple[plan.Label, ...]] = {line.expr: (line.label,) for line in lines}
     for name in (_name_at_point, lambda typer, line: (label_of(typer, line.expr, exact=True),)):
@@ -339,7 +344,8 @@ def _line(table: _Table, expr: ast.Expr) -> _Line | None:
 def _numbers(
     table: _Table, expr: ast.Expr, typed: Typed, label: plan.Label, place: FixedKeys | None = None
 ) -> _Line | None:
-    """`place` is the place of the line, where it differs from the table's."""
+    """Return a line of numbers; None after a mistake. `place` is the place of the line, where it differs from
+    the table's."""
     typer, dim = table.typer, table.dim
     typed, left = without_single_keys(typed, (dim,))
     if left:
@@ -418,7 +424,7 @@ def _warn_of_width(typer: Typer, block: ast.Block, columns: int) -> None:
 
 
 def _template(table: _Table, string: ast.String) -> _Line:
-    """Return a text for each key; "" for a key without one of its numbers."""
+    """Return a line with a text for each key; "" for a key without one of its numbers."""
     typer, dim, place = table.typer, table.dim, table.place
     terms = [typed.term for typed in number_terms(typer, string, place)]
     known = [keys for term in terms if dim in term.dims and (keys := planned_keys(term, dim)) is not None]

@@ -9,7 +9,7 @@ from benchbrief.compiler.problems import Again, CompileProblem, Misspelt
 
 
 class NoSuchFile(Misspelt):
-    """`known` are the files in the folder."""
+    """A file that is not there. `known` are the files in its folder."""
 
     code = "E0760"
     stands_alone = True
@@ -89,7 +89,7 @@ class UnknownInPart(Misspelt):
 
 
 class LowContrast(CompileProblem):
-    """`enough` is the nearest darker colour with enough contrast."""
+    """A colour with too little contrast. `enough` is the nearest darker one with enough."""
 
     code = "W0730"
     says = "`{key}` on white has a contrast of {ratio:.1f} to 1, and text needs 4.5 to 1 (WCAG 2, level AA)"
@@ -119,12 +119,12 @@ class BadFormat(CompileProblem):
     hint = "{instead}"
     format: str
     why: str
-    """Why it can't print a value; "" when it is no format at all."""
+    """Why the format can't print a value; "" when it is no format at all."""
     instead: str
 
 
 class UnitBehind(CompileProblem):
-    """A unit behind a hole that its number can't be converted to."""
+    """A unit behind a hole that does not fit the hole's number."""
 
     code = "E0747"
     stands_alone = True
@@ -134,7 +134,7 @@ class UnitBehind(CompileProblem):
     why: str
     instead: str
     surely: bool = False
-    """Whether it is wrong also behind a number that prints its own unit."""
+    """Whether the unit is wrong even behind a number that prints its own unit."""
 
 
 class NumberInTitle(CompileProblem):
@@ -196,8 +196,11 @@ class TwoAxes(Again):
 
 
 class NoAxis(CompileProblem):
-    """A series without an axis, or a curve without two values. `values` is how many it has, `keyword` what its
-    dimension follows, and `instead_of` what it follows here."""
+    """A series without an axis, or a curve without two values.
+
+    `values` is how many values it has. Its dimension belongs behind the word `keyword`, and stands behind
+    `instead_of` here.
+    """
 
     code = "E0736"
     stands_alone = True
@@ -261,7 +264,7 @@ class EmptyElement(CompileProblem):
 
 
 class NotFixedHere(CompileProblem):
-    """`{workload.label}` where several workloads could be meant."""
+    """A name such as `{workload.label}` where several workloads could be meant."""
 
     code = "E0741"
     says = "`{dim}` stands for many here, not for one"
@@ -284,7 +287,7 @@ class EachTwice(CompileProblem):
 
 
 class TwiceShown(Again):
-    """Small multiples by a dimension that each panel shows, at `earlier`."""
+    """Small multiples by a dimension that each panel shows already, at `earlier`."""
 
     code = "E0770"
     says = "the panels are by `{dim}`, and each panel shows `{dim}` too"
@@ -294,7 +297,7 @@ class TwiceShown(Again):
 
 
 class NotAMetric(Misspelt):
-    """A formula of something that is not a metric."""
+    """A `formula` of something that is not a metric."""
 
     code = "E0744"
     says = "`formula` needs a metric, and `{word}` is not one"

@@ -56,10 +56,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 """The fields behind a dot: `usl(throughput over threads).peak`."""
 
 FEWEST_POINTS = 3
-"""Points of a curve with a knee: one before it, one at it, one behind it."""
+"""The fewest points of a curve with a knee: one before it, one at it, one behind it."""
 
 FEWEST_LOADS = 4
-"""Points of a fit of the Universal Scalability Law: one more than its parameters."""
+"""The fewest points for a fit of the Universal Scalability Law: one more than its parameters."""
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
 
@@ -76,11 +76,11 @@ ABSENT = {
     "sd": "two_values",
     "when": "none_fulfils",
 }
-"""The code of the sentence (`model/message.py`) on why a function has no value."""
+"""For each function, the code of the sentence (`model/message.py`) on why it has no value."""
 
 
 def why_absent(term: Term) -> tuple[str, ...]:
-    """Return codes for why a fully measured term has no value; none when there is no such reason."""
+    """Return codes for why a term may have no value although all of it was measured; none without such a reason."""
     return tuple(ABSENT[word] for word in dict.fromkeys(_unreached(term)))
 
 
@@ -115,8 +115,10 @@ def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
 
 
 def with_keys_of(when: Term, operand: Term) -> Term:
-    """Return a condition whose `steady` has the fixed keys that the operand's measures share. In `mean(throughput[eco]
-    over phase, when steady)` the throughput of `eco` has to be steady."""
+    """Return a condition in which `steady` has the fixed keys that the operand's measures share.
+
+    In `mean(throughput[eco] over phase, when steady)` the throughput of `eco` has to be steady.
+    """
     if isinstance(when, OperationTerm):
         return with_parts(when, lambda part: with_keys_of(part, operand))
     if isinstance(when, SteadyTerm):
@@ -318,7 +320,7 @@ def _repeated(typer: Typer, span: Span, function: str, term: Term, over: Dims) -
 
 
 def holds_percentiles(term: Term) -> bool:
-    """Return whether its values are, or come from, percentiles."""
+    """Return whether the values of a term are percentiles, or come from percentiles."""
     match term:
         case Measure():
             return term.kind.is_percentile

@@ -84,13 +84,16 @@ Apart: TypeAlias = tuple[Dimension, tuple[DimKey, ...], tuple[DimKey, ...]]
 
 
 def disjoint_parts(term: Term) -> Apart | None:
-    """Return the dimension along which two parts of a term share no point, with the points of each. Such a term never
-    has a value. Points that only the results have (of a search, nodes, times) count as common."""
+    """Return a dimension along which two parts of a term share no point, with the points of each; None without one.
+
+    A term with such parts never has a value. Points that only the results have (of a search, nodes, times) count
+    as shared.
+    """
     return next(_apart(term), None) if _may_be_apart(term) else None
 
 
 def _may_be_apart(term: Term) -> bool:
-    """Return whether some leaves of a term share no key. Most terms need no further check."""
+    """Return False if all leaves of a term share keys. That is quick to see, and most terms need no further check."""
     if len(found_leaves := leaves(term)) < 2:
         return False
     found: dict[Dimension, set[DimKey]] = {}
@@ -115,8 +118,10 @@ def _apart(term: Term) -> Iterator[Apart]:
 
 
 def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[ExperimentKey, ...]:
-    """Return the experiments of an operation in the term whose lengths differ; () without any. A length is the warm-up
-    and the measured time."""
+    """Return the experiments of different lengths that an operation in the term combines; () without any.
+
+    A length is the warm-up and the measured time.
+    """
     used = {name for leaf in leaves(term) if isinstance(leaf, Measure) for name in leaf.runs.keys("experiment")}
     if len(used) < 2:
         return ()
@@ -146,7 +151,7 @@ def _operations(term: Term) -> Iterator[OperationTerm]:
 
 
 def _at_each_point(sides: list[_Side], dims: Sequence[Dimension]) -> Iterator[list[_Side]]:
-    """Yield the sides with their measures' runs at each point along `dims` where every measure has runs."""
+    """Yield the sides, limited to the runs at each point along `dims` where every measure has runs."""
     if not dims:
         yield sides
         return
@@ -172,7 +177,7 @@ _MOST_METRICS = 1_000
 
 
 def reserved_for(name: str) -> str:
-    """Return what a name means in every spec, so that no metric can have it; "" for others."""
+    """Return what a name is reserved for, so that no metric can have it; "" for other names."""
     if name in KINDS or (name in FAMILIES and name not in FAMILIAR_FACTS) or name == "nodes":
         return "a measure"
     if name == "steady":
@@ -249,7 +254,7 @@ def _refused(family: str) -> RefusedExtension | None:
 
 
 def _fact(typer: Typer, word: str) -> Typed | None:
-    """Return a declared fact in its declared unit, where all hardware has the same."""
+    """Return a fact that hardware declares, in its declared unit where all hardware has the same."""
     if word not in typer.facts:
         typer.facts[word] = _declared(typer, word)
     return typer.facts[word]
@@ -373,8 +378,11 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
 
 
 def _beside_condition(axis: Term, condition: Term) -> Term:
-    """Return the points of an axis for each key of the condition's other dimensions. `max(target over target, when
-    latency.p99[read] < 5 ms)` is the largest offered load that holds, for each."""
+    """Repeat an axis for each key of the condition's other dimensions.
+
+    `max(target over target, when latency.p99[read] < 5 ms)` is then the largest offered load that meets the condition,
+    for each of those keys.
+    """
     for dim in condition.dims:
         if dim not in axis.dims and (keys := planned_keys(condition, dim)):
             axis = SpreadTerm(axis, dim, keys)
@@ -452,7 +460,7 @@ class Typer:
     """Types the expressions of one spec."""
 
     def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
-        """`runs` are the planned ones, where known; what is computed of them is shared."""
+        """Pass `runs`, the planned runs, to share what is computed from them with other typers."""
         self.scope = scope
         self.planning = planning
         self.findings = findings
@@ -474,7 +482,7 @@ class Typer:
         self.findings.add(problem)
 
     def refuse(self, problem: CompileProblem) -> T | None:
-        """Report a mistake, and return None in place of what it spoils."""
+        """Report a mistake. Returns None, in place of the value that it spoils."""
         self.findings.add(problem)
         return None
 
@@ -530,12 +538,13 @@ class Typer:
         return self._typed_metrics[key]
 
     def by_repeat(self, name: str) -> Typed | None:
-        """Return a metric for each repeat, where it has several values. Reports nothing."""
+        """Return a metric with a value for each repeat; None where it has only one. Reports nothing."""
         typed = self._silently(lambda: self.metric(name, frozenset({"repeat"})))
         return typed if typed and has_repeats(typed.term) else None
 
     def side_by_repeat(self, expr: ast.Expr, demanded: Iterable[Dimension] = ("repeat",)) -> Typed | None:
-        """Return a side of a comparison for each repeat, where it has any. Reports nothing."""
+        """Return a side of a comparison with a value for each repeat, where it has any; None after a mistake.
+        Reports nothing."""
         return self._silently(lambda: self.number(expr, frozenset(demanded)))
 
     def _silently(self, typing: Callable[[], Typed | None]) -> Typed | None:
@@ -586,7 +595,7 @@ class Typer:
         self.report(metric_errors.OtherLengths(expr.span, text_of(expr), lengths))
 
     def _is_of_other_lengths(self, name: str) -> bool:
-        """Return whether it is a metric with that warning. Reports nothing."""
+        """Return whether a name is a metric from measurements of several lengths. Reports nothing."""
         typed = self._silently(lambda: self.metric(name)) if name in self.metrics else None
         return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
 
@@ -694,7 +703,7 @@ class Typer:
         return Typed(OperationTerm(expr.operator, (left.term, right.term), None))
 
     def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
-        """Return the unit of both sides. `0` has any unit."""
+        """Return the common unit of both sides. `0` fits any unit."""
         if left.term.unit == right.term.unit or _is_zero(right.term):
             return left.term.unit
         if _is_zero(left.term):
@@ -706,7 +715,7 @@ class Typer:
         )
 
     def _declared_unit(self, metric: ast.Metric) -> Unit | None:
-        """Return None where the metric declares no unit, or an unknown one, which is reported."""
+        """Return the unit that the metric declares; None without one, or for an unknown one, which is reported."""
         if metric.unit is None:
             return None
         try:
@@ -749,13 +758,13 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
 
 
 def _unsummed(term: Term) -> bool:
-    """Return whether it has percentiles without a sum of two, which has a warning already."""
+    """Return whether the term has percentiles, unless it is a sum of two, which has a warning already."""
     summed = isinstance(term, OperationTerm) and term.operator == "+" and all(map(holds_percentiles, term.operands))
     return holds_percentiles(term) and not summed
 
 
 def _is_bare(expr: ast.Expr) -> bool:
-    """Return whether it is a literal number without a unit."""
+    """Return whether the expression is a literal number without a unit."""
     match expr:
         case ast.Unary(operator="-", operand=operand):
             return _is_bare(operand)
@@ -766,7 +775,7 @@ def _is_bare(expr: ast.Expr) -> bool:
 
 
 def _is_plain(typed: Typed) -> bool:
-    """Return whether it is a number without a unit: a product with it keeps its kind."""
+    """Return whether the expression is a number without a unit, so that a product with it keeps its kind."""
     return isinstance(typed.term, NumberTerm) and typed.term.unit == DIMENSIONLESS
 
 

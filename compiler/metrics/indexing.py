@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 
 
 def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | None:
-    """Return `base` with the index's dimensions fixed, and the keys; None after a mistake. Words go first, then
-    numbers: the points of a ramp depend on the workload and the hardware."""
+    """Return `base` with the index's dimensions fixed, and the keys; None after a mistake.
+
+    Words are looked up before numbers, since the points of a ramp depend on the workload and the hardware.
+    """
     base_text = " ".join(expr.base.span.text.split())
     keys: dict[Dimension, DimKey] = {}
     term = base
@@ -66,7 +68,8 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
 
 
 def _latency_kind(typer: Typer, base: Term, argument: ast.Argument) -> LatencyKind | None:
-    """Return `intended` or `service` of an index of latencies. A name of the spec goes before."""
+    """Return `intended` or `service` if the argument selects a kind of latency, else None. A name in the spec
+    takes precedence."""
     word = word_of(argument.value) if argument.key is None else None
     found = next((kind for kind in get_args(LatencyKind) if kind == word), None)
     if found is None or any(scope_key(typer.scope, dim, found) is not None for dim in NAMED):

@@ -42,7 +42,7 @@ def sql_text(value: object) -> str:
 
 
 def sql_name(*names: str) -> str:
-    """Quote the name of a table, a view or a column; of several names, each is inside of the one before."""
+    """Quote the name of a table, a view or a column. Several names become a dotted one, the outermost first."""
     return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
@@ -62,12 +62,14 @@ _CELL: Dims = (*POINT, "repeat")
 
 
 def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:
-    """Return the tables that end in `name`, which holds the measure. `runs` is everything planned."""
+    """Return the tables for a measure. The last one is called `name` and holds its values. `runs` are all
+    planned runs."""
     return _sampled(name, measure, runs) if measure.kind.view == "sample" else [(name, _counted(measure, runs))]
 
 
 def _counted(measure: Measure, runs: Runs) -> str:
-    """Throughput, latencies, errors and what searches found: the store has rows by cell, phase and operation."""
+    """Return the tables of throughput, latencies, errors and search results. The store has them by cell, phase
+    and operation."""
     kind, fixed = measure.kind, dict(measure.fixed)
     where: dict[Dimension, str] = {dim: f"c.{dim}" for dim in _CELL}
     joins: list[str] = []
@@ -188,7 +190,7 @@ def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
 
 
 def read(measure: Measure, runs: Runs) -> Read:
-    """Return what the plan reads for the measure: the cells that `_where` selects."""
+    """Return which results a measure reads, for the plan: those of the cells that `_where` selects."""
     kind = measure.kind
     keys: dict[Dimension, tuple[DimKey, ...]] = {dim: (key,) for dim, key in measure.fixed}
     keys |= _narrower(measure, runs)
@@ -203,7 +205,7 @@ def read(measure: Measure, runs: Runs) -> Read:
 
 
 def _where(measure: Measure, runs: Runs) -> list[str]:
-    """Return the condition for the fixed keys, and for the measure's runs when these are narrower."""
+    """Return the condition for the fixed keys, and for the measure's runs where they are not all runs at these keys."""
     fixed = dict(measure.fixed)
     conditions = [f"c.{dim} = {key_literal(fixed[dim])}" for dim in _CELL if dim in fixed]
     for dim, keys in _narrower(measure, runs).items():
@@ -212,7 +214,8 @@ def _where(measure: Measure, runs: Runs) -> list[str]:
 
 
 def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...]]:
-    """Return the experiments and workloads that remain for a probe, an operation or an axis, if these are not all."""
+    """Return the experiments and workloads to which a probe, an operation or an axis limits the measure; {} for
+    no limit."""
     fixed = dict(measure.fixed)
     found: dict[Dimension, tuple[DimKey, ...]] = {}
     named: list[Dimension] = [dim for dim in NAMED if dim in fixed and dim != "operation"]
@@ -442,7 +445,8 @@ class _Tables:
         return "\n".join([*lines, f"CROSS JOIN {source}"] if source else lines)
 
     def _keys_of(self, terms: Sequence[Term], dim: Dimension) -> str:
-        """Return the keys of `dim` at which a term has a value. They contribute no number."""
+        """Return SQL for the keys of `dim` at which any of the terms has a value. It is not noted as read, since no
+        number comes from it."""
         reads = len(self.reads)
         names = dict.fromkeys(self._table(term) for term in terms)
         del self.reads[reads:]
@@ -619,7 +623,7 @@ def _sources(term: Term) -> Iterator[Term]:
 
 
 def _joined(terms: Sequence[Term]) -> tuple[Term, ...]:
-    """Return the tables to join. An axis's value comes from another table's column where one has it."""
+    """Return the tables to join. An axis needs none of its own where another table has its dimension."""
     sources = list(dict.fromkeys(source for term in terms for source in _sources(term)))
     elsewhere = {dim for source in sources if not isinstance(source, AxisValue) for dim in source.dims}
     return tuple(s for s in sources if not (isinstance(s, AxisValue) and s.dim in elsewhere))

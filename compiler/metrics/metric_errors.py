@@ -53,7 +53,7 @@ class MeanOfPercentiles(CompileProblem):
     says = "a {function} of {what} of anything"
     function: str
     over: tuple[str, ...]
-    """"" for a sum by `+`."""
+    """Empty for a sum by `+`."""
     ratios: bool = False
 
     @property
@@ -160,7 +160,7 @@ class SingleRun(CompileProblem):
 
 
 class PassesOver(CompileProblem):
-    """An `expect` over cells, some of which lack the measure that it judges."""
+    """An `expect` over cells where some lack the measure that it judges."""
 
     code = "W0402"
     says = "this `expect` does not judge {dim} {missing_keys:ticked}"
@@ -183,7 +183,7 @@ class PassesOver(CompileProblem):
 
 
 class SizeOfTime(CompileProblem):
-    """A comparison of the size of a database after workloads that write for a time, as fast as they can."""
+    """A comparison of database sizes after workloads that write for a fixed time, as fast as they can."""
 
     code = "W0716"
     says = "`{measure}` after {workloads:ticked} measures how fast it wrote"
@@ -197,9 +197,10 @@ class SizeOfTime(CompileProblem):
 
 
 class FewBeyond(CompileProblem):
-    """A percentile of so few operations that chance decides it. `rate` is in ops/s, `seconds` of each of `repeats`.
+    """A percentile of so few operations that chance decides it.
 
-    The rate is `even`, or a mean over bursts, steps or a trace.
+    `rate` is in ops/s, and `seconds` is the length of each of the `repeats`. `even`: the rate is constant, and no mean
+    over bursts, steps or a trace.
     """
 
     code = "W0709"
@@ -243,7 +244,8 @@ class FewBeyond(CompileProblem):
 
     @property
     def ways(self) -> str:
-        """Ways to get enough of them. The last is the highest percentile that has enough operations beyond it."""
+        """Ways to get enough operations, in words. The last is the highest percentile with enough operations
+        beyond it."""
         more = self.times_more * (1 - 1e-9)
         times = f"{ceil(10 * more) / 10:g} times as"
         ways = [f"measure for {enough_time(self.seconds * more)}", f"offer {ceil(self.rate * more):,} ops/s"]
@@ -361,7 +363,7 @@ _PERCENTILE = re.compile(r"p[0-9]{2,4}")
 
 
 class UnknownQuantity(Misspelt):
-    """An unknown name in an expression."""
+    """A name in an expression that nothing has."""
 
     code = "E0701"
     stands_alone = True
@@ -438,7 +440,7 @@ class UnknownKey(Misspelt):
     when_none = "it has one value only: leave the index out"
     base: str
     by_dimension: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """The keys by dimension, where there are several."""
+    """The keys of each dimension, where several dimensions have some."""
 
     @property
     def nothing(self) -> str:
@@ -617,7 +619,7 @@ class NeedsProbe(CompileProblem):
 
 
 class NeedsTool(CompileProblem):
-    """A measure that only another load generator tells."""
+    """A measure that only another load generator reports."""
 
     code = "E0724"
     says = "`{measure}` needs the load generator {tool}"
@@ -629,7 +631,7 @@ class NeedsTool(CompileProblem):
 
 
 class NeedsEvent(CompileProblem):
-    """A measure of what events do, where no experiment has any."""
+    """A measure of what events cause, where no experiment has any."""
 
     code = "E0598"
     says = "`{measure}` needs an event"

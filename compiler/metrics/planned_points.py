@@ -72,7 +72,7 @@ class Runs(tuple[PlannedRun, ...]):
         return self._keys[dim]
 
     def at(self, dim: Dimension, key: DimKey) -> Runs:
-        """Return the runs with a planned `key`; all of them for a node or a time."""
+        """Return the runs with a planned `key`; all runs for a node or a time, which are not planned."""
         if dim in ("node", "time"):
             return self
         if dim not in self._parts:
@@ -85,7 +85,7 @@ class Runs(tuple[PlannedRun, ...]):
         return Runs() if found is None else found
 
     def along(self, dims: Iterable[Dimension]) -> Runs:
-        """Return the runs on a ramp of any of `dims`, in their order."""
+        """Return the runs whose ramp is along any of `dims`, in their order."""
         axes = self.axes.intersection(dims)
         if axes not in self._along:
             self._along[axes] = Runs(run for run in self if run.axis in axes)

@@ -195,7 +195,7 @@ class Reduction(_Whole):
 
 @dataclass(frozen=True)
 class SpreadTerm(_Whole):
-    """A term without `dim`, repeated for each of the dimension's keys: a constant line across a figure.
+    """A term without `dim`, repeated for each key of that dimension: a constant line across a figure.
 
     Keys that only the results have (node, time) are those at which the terms `beside` it have values.
     """
@@ -218,7 +218,7 @@ Term: TypeAlias = NumberTerm | Measure | FactTerm | AxisValue | OperationTerm | 
 
 
 def parts(term: Term) -> tuple[Term, ...]:
-    """Return the terms that a term is made of, in the order of the text."""
+    """Return the direct parts of a term, in the order of the text."""
     match term:
         case OperationTerm():
             return term.operands
@@ -287,15 +287,17 @@ def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
 
 
 def counted(term: Term, kind: LatencyKind) -> Term:
-    """Return the term with its latencies counted in one way."""
+    """Return the term with all its latencies of one kind: from when an operation was due, or from when it was sent."""
     if isinstance(term, Measure):
         return replace(term, counted=kind) if term.kind.view == "latency" else term
     return with_parts(term, lambda part: counted(part, kind))
 
 
 def along(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with its measures limited to their runs on a ramp of `dims`, where they have any. An index by
-    `target` means the experiments that offer a load, also where others measure the same."""
+    """Return the term with its measures limited to their runs on a ramp of `dims`, where they have any.
+
+    An index by `target` means the experiments that offer a load, even where others measure the same.
+    """
     if isinstance(term, Measure):
         runs = term.runs.along(dims)
         return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
@@ -303,7 +305,7 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 
 
 def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
-    """Return the keys that an index may fix `dim` to: those of any part with the dimension."""
+    """Return the keys to which an index may fix `dim`: those of any part that has the dimension."""
     if dim not in offers(term):
         return ()
     match term:
@@ -373,7 +375,7 @@ def without_points(term: Term) -> Measure | FactTerm | AxisValue | None:
 
 
 def is_exact(term: Term) -> bool:
-    """Return whether it is made of sizes, counts and declared values alone, which do not vary by chance."""
+    """Return whether the term is made only of sizes, counts and declared values, which do not vary by chance."""
     match term:
         case Measure():
             return term.kind.is_size
@@ -416,7 +418,7 @@ def unit_of(typed: Typed) -> Unit | None:
 
 
 def mention(expr: ast.Expr, measure: str) -> Span:
-    """Return the place of a measure's name in the expression, or the whole expression when it is inside a metric."""
+    """Return where an expression names a measure; the whole expression if the name is inside a metric."""
     match expr:
         case ast.Attr() if dotted(expr) == measure:
             return expr.span

@@ -34,7 +34,7 @@ Range = tuple[float, float]
 ANY: Range = (-math.inf, math.inf)
 NEVER_BELOW_0: Range = (0.0, math.inf)
 _AMONG = frozenset({"mean", "median", "min", "max", "first", "last", "list", "saturation"})
-"""Reductions whose values lie among those that they reduce."""
+"""Reductions whose result lies between the lowest and the highest of the values that they reduce."""
 _SIZES = frozenset({"count", "sd", "onset", "knee", "saturation.target", "usl.peak_load"})
 """Reductions to a number of points, a width, or a place on an axis."""
 _TEMPERATURE = parse_unit("degC").dimension
@@ -43,8 +43,8 @@ _TEMPERATURE = parse_unit("degC").dimension
 def value_range(term: Term) -> Range:
     """Return the lowest and the highest possible value in base units; infinite where there is none.
 
-    Among our own measures, only temperatures may be below 0. One of another package may be, too, which the caller sees
-    by its values.
+    Of benchbrief's own measures, only temperatures may be below 0. One of another package may be below 0 too; the
+    caller sees that by its values.
     """
     match term:
         case NumberTerm():
@@ -104,8 +104,10 @@ _WHERE: tuple[Dimension, ...] = ("workload", "experiment")
 
 
 def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> tuple[Unjudged, ...]:
-    """Warn of single runs and of cells that the expectation passes over, and return the latter. `warned` are the
-    experiments without repeats that have a warning already."""
+    """Warn of single runs, and of cells that the expectation passes over. Return the cells.
+
+    `warned` are the experiments without repeats that have a warning already; others are added.
+    """
     measures = [leaf for leaf in leaves(term) if isinstance(leaf, Measure)]
     runs = (run for measure in measures for run in measure.runs)
     single = dict.fromkeys(run.experiment for run in runs if run.repeats == 1 and run.experiment not in warned)
@@ -119,8 +121,11 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
 
 
 def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesOver]:
-    """Yield the workloads and experiments that an index neither names nor excludes, and that have no such operation or
-    no such probe. What only some experiments can have, such as an event, a phase or a promise, misses nowhere."""
+    """Yield the workloads and experiments that an index passes over: it neither names nor excludes them, and they lack
+    the operation or the probe.
+
+    What only some experiments can have, such as an event, a phase or a promise, is missing nowhere.
+    """
     operation = dict(measure.fixed).get("operation", "")
     if not operation and not measure.kind.probe:
         return
@@ -137,8 +142,11 @@ def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesO
 
 
 def warn_of_few_operations(typer: Typer, term: Term) -> None:
-    """Warn once for each measure, experiment and workload, at the lowest load that the term reads. A search for a
-    promise has a warning of its own, and a closed loop does as many operations as it can."""
+    """Warn of percentiles of too few operations, once for each measure, experiment and workload, at the lowest load
+    that the term reads.
+
+    A search for a promise has a warning of its own, and a closed loop does as many operations as it can.
+    """
     experiments, shares = typer.scope.experiments_by_name, typer.scope.shares
     for leaf in leaves(term):
         beyond = share_beyond(leaf.kind.statistic) if isinstance(leaf, Measure) and leaf.kind.is_percentile else None
@@ -167,8 +175,8 @@ def warn_of_few_operations(typer: Typer, term: Term) -> None:
 
 
 def warn_of_grown_sizes(typer: Typer, span: Span, term: Term) -> None:
-    """Warn where a comparison reads the size of a database after a closed loop of writes: it is larger the faster they
-    were."""
+    """Warn where a comparison reads the size of a database after a closed loop of writes. The faster they are, the
+    larger it is."""
     writing = {workload.key for workload in typer.scope.workloads if workload.writes}
     for measure in dict.fromkeys(leaf.kind.name for leaf in leaves(term) if _is_grown(leaf)):
         runs = (run for leaf in leaves(term) if _is_grown(leaf) and leaf.kind.name == measure for run in leaf.runs)
