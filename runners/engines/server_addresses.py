@@ -1,7 +1,7 @@
 """Where a server on a host listens, and how other hosts reach it.
 
-The plan's name of a host may be known to this machine alone, by ~/.ssh/config. Then the address is used at which
-SSH reached the host.
+The plan's name of a host may be known to this machine alone, by ~/.ssh/config. Other hosts then use the address at
+which SSH reached it.
 """
 
 from __future__ import annotations

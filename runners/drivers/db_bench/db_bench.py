@@ -1,7 +1,8 @@
 """db_bench, RocksDB's load generator. The database is a library in its process, so it runs on the host under test.
 
 Its numbers:
-- Throughput is the headline's. With a background writer (readwhilewriting) it counts only the readers' operations.
+- Throughput is that of the result line. With a background writer (readwhilewriting) it counts only
+  the readers' operations.
 - Latencies come from its histograms, and percentiles from their buckets, so p95 exists although it is not
   printed.
 - `--statistics` is off: in our measurements its cost was within the noise of one thread, but RocksDB's wiki puts it
@@ -42,7 +43,7 @@ _LOAD = "fillseq"
 _BATCH = 100
 """Keys in one write of a load: 100 took 0.6 of the time of 1, and 1000 no less (db_bench 7.8.3)."""
 _SHORT_S = 0.5
-"""How much shorter a timed benchmark may be, in seconds: it checks the clock only every so many operations."""
+"""How many seconds too short a timed benchmark may be: it checks the clock only once in a number of operations."""
 
 _UNTIMED = frozenset({"fillseq", "filluniquerandom", "fillseqdeterministic", "readseq", "readreverse", "compact"})
 """Benchmarks that ignore `--duration` and run to their end."""

@@ -70,11 +70,11 @@ def _fits_fillrandom(hits: int, asked: int, records: float) -> bool:
 
 _MB = 1048576.0
 _WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "fillsync"})
-"""Benchmarks whose every operation writes a key and a value of the sizes at the top of the output."""
+"""Benchmarks in which every operation writes one key and one value, of the sizes at the top of the output."""
 _READS = frozenset({"readrandom", "readwhilewriting"})
 _IDLE = 0.9
-"""The least share of the threads' time that histograms fill, without a limited rate. Each operation is timed from the
-end of the previous one, so only what a thread does after its last operation is outside: below 0.1 % in practice."""
+"""The least share of the threads' time that the histograms fill, when no rate is limited. Each operation is timed from
+the end of the previous one, so only what a thread does after its last operation is missing: below 0.1 % in practice."""
 _TIMED = ("read", "seek", "fill", "overwrite", "update", "append", "delete")
 """Beginnings of the names of benchmarks whose threads do nothing but operations."""
 _MANY = 1000

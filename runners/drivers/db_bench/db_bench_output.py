@@ -58,7 +58,8 @@ BENCHMARK = "stats_history"
 
 _LINE = re.compile(r"\s*(\d{9,11})\s+(rocksdb\.[\w.]+)\s+(\d{1,19})\s*\Z")
 _KEPT_BYTES = 256 << 20
-"""How much RocksDB may keep: about five hours of seconds. It drops the oldest first, which the coverage then shows."""
+"""How many bytes of history RocksDB may keep: about five hours, one reading a second. It drops the oldest first, which
+the coverage then shows."""
 PRINTED_BYTES = 1 << 30
 """A limit on the printed history, in bytes. db_bench prints less."""
 _COUNTERS_ALONE = 1
@@ -325,7 +326,7 @@ class DbBenchOutput:
     version: str
     date: datetime | None
     head: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """The lines that describe the data before any result: `Keys`, `Entries` and so on, each a number and its suffix."""
+    """The lines above the results that describe the data: `Keys`, `Entries` and so on, each a number and its suffix."""
     oddities: tuple[str, ...] = ()
     """Lines that begin like a result or a histogram, but can't be read. db_bench itself prints no such lines."""
     written: tuple[int, int] | None = None
@@ -416,7 +417,7 @@ class _Blocks:
 
 
 class _Found:
-    """What the lines of an output say. Each kind of line has a pattern, and a method that notes it."""
+    """What the lines of an output say so far. Each kind of line has a pattern, and a method that notes it."""
 
     def __init__(self) -> None:
         self.headlines: list[Headline] = []
@@ -480,7 +481,7 @@ class _Found:
             )
 
     def note_table(self, _: re.Match[str]) -> None:
-        """End the current block: a table of RocksDB's own statistics follows, which may have histograms of its own."""
+        """End the current block: a table of RocksDB's own statistics follows, and may have histograms too."""
         self.blocks.finish()
 
     def note_keys(self, match: re.Match[str]) -> None:
@@ -508,7 +509,7 @@ _IN_STDOUT = (*_ANYWHERE, *_OF_ROCKSDB, (_KEYS_WRITTEN, _Found.note_keys))
 
 
 def read(stdout: Iterable[str], stderr: Iterable[str]) -> DbBenchOutput:
-    """Read what is there, even if much is missing. The driver judges whether it is enough."""
+    """Read an output, even if much is missing. The driver judges whether it is enough."""
     found = _Found()
     # The banner and errors go to standard error in some versions, and to standard output in others.
     for lines, kinds in ((stdout, _IN_STDOUT), (stderr, _IN_STDERR)):
@@ -548,7 +549,7 @@ def read_intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...
 def count_by_second(status: Iterable[Status], seconds: float, count: int) -> tuple[tuple[float, float, int], ...]:
     """Return (start, seconds, operations) of some threads together, which did `count` operations in `seconds`.
 
-    Threads print cumulative counts near each second, not exactly at it. These are interpolated between a thread's
+    Threads print cumulative counts near each second, not exactly at it. Counts are interpolated between a thread's
     own lines. The rest after the last full second makes an interval of its own, unless it is short.
     """
     by_thread: dict[int, list[tuple[float, int]]] = defaultdict(lambda: [(0.0, 0)])

@@ -173,7 +173,7 @@ def read_operations(found: FioOutput) -> Iterator[Operation]:
 
 
 def read_own_samples(found: FioOutput) -> Iterator[Sample]:
-    """Yield fio's own measures, each for the whole measurement. Those that the output does not have are left out."""
+    """Yield fio's own measures, each for the whole measurement. Measures that the output lacks are left out."""
     seconds = found.seconds
     parts = [part for job in found.jobs for part in job.directions.values()]
     submitted = [part.slat_ns for part in parts if part.slat_ns and part.slat_ns.count]

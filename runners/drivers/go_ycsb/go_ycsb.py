@@ -88,7 +88,8 @@ class GoYcsb:
         return row.count
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """Run in a process of its own: with an offered load, go-ycsb catches up after its `warmuptime` in a burst."""
+        """Run the workload in a process of its own. With an offered load, go-ycsb catches up in a burst after
+        its `warmuptime`."""
         if not context.cell.warm_up_s:
             return None
         return _timed(context, "warm_up", context.cell.warm_up_s)

@@ -1,8 +1,8 @@
 """openload, the project's own load generator: `loadgen/README.md` is its contract.
 
 Its schedule is fixed before the first operation, so a slow reply never delays the next operation: latencies count from
-when an operation was due, and from when it was sent. It judges itself. A run whose numbers would be the generator's, or
-whose queue dropped more than the spec accepts, ends with a refusal, and is no measurement.
+when an operation was due, and from when it was sent. It judges itself. A run ends with a refusal, and is no
+measurement, when its numbers would be the generator's own or its queue dropped more than the spec accepts.
 """
 
 from __future__ import annotations

@@ -323,7 +323,7 @@ def _spacing(asked: AskedLoad, arrivals: Arrivals | None) -> str:
 
 
 def _us(microseconds: float) -> str:
-    """Write a time in microseconds with three digits, in the unit that fits it."""
+    """Format a time in microseconds with three digits, in the unit that fits it."""
     for size, unit in ((1e6, "s"), (1e3, "ms")):
         if microseconds >= size:
             return f"{microseconds / size:.3g} {unit}"

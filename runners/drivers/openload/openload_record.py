@@ -73,7 +73,7 @@ class Log:
         return h.merge(piece.histogram for piece in self.slices.get(tag, ()))
 
     def between(self, tag: str, start: float, end: float) -> Histogram:
-        """Return what is in the slices whose middle lies between two epoch seconds."""
+        """Return a histogram of the slices whose middle lies between two epoch seconds."""
         return h.merge(piece.histogram for piece in self.slices.get(tag, ()) if start <= piece.middle < end)
 
 

@@ -1,11 +1,11 @@
 """openload on RocksDB: the database is a library in its process, so it runs on the host under test.
 
 Records of several fields are laid out as YCSB's RocksDB binding does: the column family `usertable`, YCSB's keys, and
-each field after its length. An update of one field reads the value first, as there. Records of one field are laid out
-as db_bench does: keys of 16 bytes with the record's number, and values that compress to half. db_bench reads them, and
-an update reads nothing.
+each field after its length. As in that binding, an update of one field reads the value first. Records of one field are
+laid out as db_bench does: keys of 16 bytes with the record's number, and values that compress to half. db_bench can
+read them, and an update reads nothing.
 
-Loads go around the log. They are flushed, and wait for the compactions that follow.
+A load does not write the log. Its records are flushed, and it waits for the compactions that follow.
 """
 
 from __future__ import annotations

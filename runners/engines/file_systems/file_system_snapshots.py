@@ -1,8 +1,8 @@
 """Snapshots of a data directory by its file system: `reset = btrfs`, `zfs` or `lvm_thin`.
 
-They take as long for a terabyte as for a megabyte, and room only for what cells write. There is one mechanism. Each
-file system has one script in `systems/`, which defines the same functions, and each step of the mechanism is one script
-in `steps/` that calls them:
+They take no longer for a terabyte than for a megabyte, and need room only for what cells write. There is one
+mechanism. Each file system has one script in `systems/`, which defines the same functions, and each step of the
+mechanism is one script in `steps/` that calls them:
 
 | function | what it does |
 | --- | --- |

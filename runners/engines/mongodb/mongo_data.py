@@ -226,7 +226,8 @@ class Data:
             self._connection.command("shardCollection", self.name, key=key)
 
     def loaded(self, dataset: Dataset, records: int) -> None:
-        """Record the load. Raises LoadShort, or RunnerError when there are more records than asked for."""
+        """Record the load, and check its number of records. Raises LoadShort, or RunnerError when there are more than
+        asked for."""
         self.require(dataset, say.generator_says(n=records), enough=records >= dataset.records)
         self._remember(dataset, 0, "nothing", self._drawn())
 

@@ -53,7 +53,7 @@ def facts_of(connection: Connection, data: Data) -> dict[str, str]:
 
 
 def storage_of(connection: Connection) -> dict[str, str]:
-    """Return what shapes the server's files: version, engine, settings. Left out is what its login may not ask."""
+    """Return what shapes the server's files: version, engine, settings. What its login may not ask is left out."""
     build = connection.command("buildInfo")
     found = {key: str(build[key]) for key in ("version", "gitVersion", "modules") if key in build}
     engine = connection.command("serverStatus").get("storageEngine", {})
@@ -69,7 +69,7 @@ def storage_of(connection: Connection) -> dict[str, str]:
 def size_of(connection: Connection, database: str) -> Size:
     """Return the sizes from `dbStats`: the files of collections and indexes, and the uncompressed documents.
 
-    For a replica set, that is one copy. Files are as large as the server's last checkpoint left them.
+    For a replica set, they are of one copy. Files are as large as the server's last checkpoint left them.
     """
     stats = connection.command("dbStats", on=database)
     files, indexes, data = (_positive(stats.get(key)) for key in ("storageSize", "indexSize", "dataSize"))

@@ -76,10 +76,10 @@ def build(transport: Transport) -> str:
 
 
 def start(transport: Transport, bind: str, data: str | None, keep: Path | None, key: str = "") -> EmbeddedServer:
-    """Start it on a free port, with its data in a directory or in memory, and wait until it listens.
+    """Start the stand-in on a free port, with its data in a directory or in memory, and wait until it listens.
 
-    Attaches to one that runs under this key. Raises ToolMissing when it is not on the host, ServerFailed when it
-    does not start.
+    Attaches to one that runs under the key. Raises ToolMissing when it is not on the host, ServerFailed when it does
+    not start.
     """
     state = transport.find(key) if key else None
     if state in ("ended", "killed"):

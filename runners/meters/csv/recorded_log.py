@@ -33,7 +33,7 @@ _MOST_SECONDS = 1e11
 in microseconds."""
 
 _MOST_BAD = 1000
-"""The most consecutive unreadable lines whose problem is reported."""
+"""How many consecutive unreadable lines are reported at most."""
 
 
 class LogRow(NamedTuple):

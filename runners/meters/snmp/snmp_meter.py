@@ -1,4 +1,4 @@
-"""By SNMP, asked by net-snmp's `snmpget`. Who asks stands in a configuration file of the job, mode 0600.
+"""PDUs read by SNMP, with net-snmp's `snmpget`. The login is in a configuration file of the job, mode 0600.
 
 Outlets of PDUs, by the names that the vendors' MIBs give them:
 
