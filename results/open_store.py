@@ -1,7 +1,7 @@
-"""Opening a run's store: builds it first where it is missing, damaged, or of another version.
+"""Opening of a run's store, which is first built where it is missing, damaged, or of another version.
 
-No file is held or locked: the small tables are copied, and the large ones are read from their Parquet files
-as needed."""
+No file is held or locked. Small tables are copied, and large ones are read from their Parquet files as needed.
+"""
 
 from __future__ import annotations
 
@@ -42,24 +42,21 @@ if TYPE_CHECKING:
     import duckdb
 
 _LARGE = 1 << 20
-"""Larger table files, in bytes, are read as needed: in memory they take about 20 times as much."""
+"""The size in bytes above which a table's file is read as needed. In memory, tables take about 20 times as much."""
 _SETTLE_S = 5.0
-"""How long, in seconds, a reader waits until a builder has renamed all its files."""
+"""How long a reader waits, in seconds, until a builder has renamed all its files."""
 
 
 class _Unusable(Exception):
-    """The store's files are missing, damaged, or of another version."""
+    """Raised when the store's files are missing, damaged, or of another version."""
 
 
 class _Damaged(_Unusable):
-    """A file is not the one that was built."""
+    """Raised when a file is not the one that was built."""
 
 
 def open_store(run_dir: Path) -> Store:
-    """Return a run's store. Builds it first when it is missing, damaged, or of another version.
-
-    Raises RunnerError.
-    """
+    """Return a run's store, built first if it is missing, damaged, or of another version. Raises RunnerError."""
     import duckdb
 
     store, seen = run_dir / STORE, _last_build(run_dir)
@@ -102,7 +99,7 @@ def _opened(run_dir: Path, store: Path) -> Store:
 
 @contextmanager
 def rebuilt_store(run_dir: Path) -> Iterator[Store]:
-    """Yield a store that is built elsewhere from the run's journal and raw outputs. Raises RunnerError."""
+    """Yield a store built outside the run, from its journal and raw outputs. Raises RunnerError."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-") as folder:
         try:
             build_tables(run_dir, Path(folder))
@@ -116,7 +113,7 @@ def rebuilt_store(run_dir: Path) -> Iterator[Store]:
 
 
 def fresh_store(run_dir: Path) -> Store:
-    """Return the store, as `open_store` does, rebuilt when the journal has grown: for a run in progress."""
+    """Return the store as `open_store` does, but rebuilt if the journal has grown, as during a run."""
     seen, store = _last_build(run_dir), open_store(run_dir)
     if not _is_outgrown(store):
         return store
@@ -132,7 +129,7 @@ def fresh_store(run_dir: Path) -> Store:
 
 
 def _last_build(run_dir: Path) -> str:
-    """Return the id of the build behind a run's tables; "" if none can be read."""
+    """Return the build id of a run's tables; "" if none can be read."""
     try:
         manifest = read_store_manifest(run_dir / STORE)
     except OSError:
@@ -142,10 +139,9 @@ def _last_build(run_dir: Path) -> str:
 
 @contextmanager
 def unchanged_store(run_dir: Path, *, grown_too: bool = False) -> Iterator[Store]:
-    """Yield the run's tables as they are, or tables built elsewhere when those can't be used. Changes nothing in
-    the run.
+    """Yield a store without changing the run: of its own tables or, if they can't be used, of tables built elsewhere.
 
-    Also builds others when the journal has grown, unless `grown_too` accepts that. Raises RunnerError.
+    Tables are also built elsewhere when the journal has grown, unless `grown_too` accepts that. Raises RunnerError.
     """
     import duckdb
 
@@ -169,8 +165,11 @@ def _is_outgrown(store: Store) -> bool:
 
 
 def store_warnings(store: Store) -> Iterator[str]:
-    """Yield what a reader of a run's tables must know: they were damaged, or the journal was changed since they were
-    built. Raises RunnerError."""
+    """Yield warnings for readers of a run's tables: they were damaged, or the journal has changed since they
+    were built.
+
+    Raises RunnerError.
+    """
     run_dir = store.run_dir
     if store.mended:
         yield f"the tables of {run_dir} were damaged ({store.mended}), and are built again from what was measured"
@@ -200,7 +199,8 @@ def store_problem(run_dir: Path) -> str:
 
 
 def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreManifest) -> None:
-    """Fill and lock an in-memory database. Raises _Unusable when a file is not the one that was built."""
+    """Load the tables into an in-memory database, and lock it. Raises _Unusable when a file is not the one that
+    was built."""
     paths = {table: store / f"{table}.parquet" for table in TABLES}
     if not manifest.lists(PARQUET):
         raise _Unusable("it has the tables of another version")
@@ -223,7 +223,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreMan
 
 
 def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
-    """Return the build of all the files; None when they have several."""
+    """Return the build id that all the files share; None when they have several."""
     files = ", ".join(sql_text(path.absolute()) for path in paths)
     builds = connection.execute(
         f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted

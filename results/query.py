@@ -1,7 +1,8 @@
-"""A query's answer as text for people, as JSON, CSV, or a Parquet file.
+"""The answer to a query as text for people, as JSON, CSV, or a Parquet file.
 
 Names and notes come from specs and hosts, so control characters are escaped for a terminal. JSON and CSV keep full
-precision and have no NaN: it is missing there."""
+precision. They have no NaN, which becomes a missing value.
+"""
 
 from __future__ import annotations
 
@@ -36,15 +37,15 @@ _VIEWS: Mapping[str, Mapping[str, str]] = {
     "errors": {"value": "share"},
     "spread": {"mean": "ops/s", "sd": "ops/s", "cv": "share"},
 }
-"""`measure.` views of which a column has one unit in all rows (`measure_views.py`)."""
+"""Columns of `measure.` views (`measure_views.py`) that have the same unit in all rows, by view."""
 _KEEPING = frozenset(
     {"avg", "mean", "min", "max", "median", "sum", "any_value", "first", "last", "stddev", "stddev_samp"}
 )
-"""Functions whose value is in the unit of what they are given."""
+"""Functions whose result has the unit of their argument."""
 
 
 def units_of(answer: QueryAnswer, sql: str, store: Answering) -> tuple[str, ...]:
-    """Return the unit of each column of the answer to a question; "" where it has none, or none is known."""
+    """Return the unit of each column of an answer to `sql`; "" where it has none, or none is known."""
     unknown = ("",) * len(answer.columns)
     try:
         ((text,),) = store.sql(f"SELECT json_serialize_sql({sql_text(sql)})").rows  # it is read, and not run
@@ -88,7 +89,7 @@ def _unit(asked: Mapping[str, Any], units: Mapping[str, str]) -> str:
 
 
 class Answers(Protocol):
-    """What answers SQL: the store of a run, or that of many."""
+    """The store of a run or of many runs, which answers SQL."""
 
     @property
     def simulated(self) -> bool: ...
@@ -99,20 +100,20 @@ class Answers(Protocol):
 
 MISSING = "–"
 SIMULATED = "simulated"
-"""The column, true in every row, that marks exports of a simulated run, since a file has no other place for it."""
+"""The column, true in every row, that marks exports of a simulated run. A file has no other place for that."""
 IMPORTED = "imported"
-"""The same for an imported run."""
+"""The column that marks exports of an imported run."""
 _GAP = "  "
 _TIMES = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"))
 
 
 def mark_of(store: Answers) -> str:
-    """Return the column that marks the rows of a run that was not measured here; "" for one that was."""
+    """Return the name of the column that marks a simulated or imported run; "" for a run that was measured here."""
     return SIMULATED if store.simulated else IMPORTED if store.imported else ""
 
 
 def with_mark(table: QueryAnswer, mark: str = SIMULATED) -> QueryAnswer:
-    """Return the answer with the mark in each row, or unchanged without a mark."""
+    """Return the answer with the mark as a column, true in each row; unchanged if `mark` is ""."""
     known = zip(table.columns, table.types, strict=True)
     if not mark or any(name == mark and kind == "BOOLEAN" for name, kind in known):
         return table
@@ -121,11 +122,12 @@ def with_mark(table: QueryAnswer, mark: str = SIMULATED) -> QueryAnswer:
 
 
 def to_text(table: QueryAnswer, units: Sequence[str] = ()) -> str:
-    """Align columns by their width on a terminal, numbers to the right. No line end after the last line.
+    """Format the answer as a table whose columns are aligned by their width on a terminal, numbers to the right.
 
-    Measured numbers have four digits or all of those before the point, with separators of thousands. Whole numbers
-    that DuckDB has as integers are shown as they are: they may be ports, seeds or years. A column with one of the
-    `units` has it in its head: times in that of the largest of them, shares as percentages.
+    Measured numbers have four digits, or all digits before the point if these are more, with separators of thousands.
+    Numbers that DuckDB has as integers are shown as they are, since they may be ports, seeds or years. A column whose
+    unit is in `units` shows it in its head: times in the unit that fits the largest, shares as percentages. There is no
+    line end after the last line.
     """
     scales = [_scale(unit, [row[i] for row in table.rows]) for i, unit in enumerate(units or [""] * len(table.columns))]
     heads = zip(table.columns, scales, strict=True)
@@ -145,7 +147,7 @@ def to_text(table: QueryAnswer, units: Sequence[str] = ()) -> str:
 
 
 def _scale(unit: str, values: Sequence[object]) -> tuple[float, str]:
-    """Return what a column is multiplied by, and the unit that it is then in."""
+    """Return the factor for a column's values, and the unit that they have afterwards."""
     if unit == "share":
         return 100.0, "%"
     if unit != "s":
@@ -179,7 +181,7 @@ def shown_cell(value: object) -> str:
 
 
 def _shown(text: str) -> str:
-    r"""Return text on one line, with control and direction-changing characters as \x1b and the like."""
+    r"""Return the text on one line, with control and direction-changing characters escaped (\x1b)."""
     return "".join(char if _harmless(char) else f"\\x{ord(char):02x}" for char in text)
 
 
@@ -188,7 +190,8 @@ def _harmless(char: str) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Convert a DuckDB value for JSON: times in ISO 8601, durations in seconds, bytes in hex, no NaN or infinity."""
+    """Convert a DuckDB value for JSON: times to ISO 8601, durations to seconds, bytes to hex, NaN and infinity
+    to null."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -211,7 +214,7 @@ def plain(value: Any) -> Any:
 
 
 def to_json(table: QueryAnswer) -> str:
-    """Return a JSON array with one object a row. A number distinguishes columns of the same name."""
+    """Return a JSON array with one object a row. Columns of the same name are numbered."""
     names = _distinct(table.columns)
     rows = [dict(zip(names, map(plain, row), strict=True)) for row in table.rows]
     text = json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False)
@@ -219,10 +222,9 @@ def to_json(table: QueryAnswer) -> str:
 
 
 def to_csv(table: QueryAnswer) -> str:
-    """Return a header and one record a row (RFC 4180, but with plain line feeds). A missing value is an
-    empty field.
+    """Return CSV with a header (RFC 4180, but with plain line feeds). A missing value is an empty field.
 
-    Text that a spreadsheet would compute gets an apostrophe before it (`defused`).
+    Text that a spreadsheet would compute gets an apostrophe in front (`defuse_formula`).
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -244,7 +246,7 @@ _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 
 def defuse_formula(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would take for a formula. Numbers stay numbers.
+    """Put an apostrophe in front of text that a spreadsheet would take for a formula. Numbers stay as they are.
 
     See https://owasp.org/www-community/attacks/CSV_Injection.
     """
@@ -252,7 +254,7 @@ def defuse_formula(text: str) -> str:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Convert x, x, y to x, x_1, y."""
+    """Make names distinct: x, x, y become x, x_1, y."""
     found: list[str] = []
     for name in names:
         number, chosen = 0, name

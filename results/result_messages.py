@@ -1,4 +1,4 @@
-"""The sentences of results, each with its code. Their words are in `reports/words/`."""
+"""The messages of this room, each with a code. Their words are in `reports/words/`."""
 
 from __future__ import annotations
 
@@ -105,8 +105,10 @@ _MOST = 2
 
 
 def shorten_reason(reason: str) -> str:
-    """Return a reason whose findings are more than two with the first of them and the number of the others. Other
-    reasons, and texts without a code, stay as they are."""
+    """Shorten a reason with more than two findings to the first finding and the number of the others.
+
+    Other reasons, and texts without a code, stay as they are.
+    """
     if not isinstance(reason, Message):
         return reason
     said = reason.args.get("said")
@@ -125,7 +127,7 @@ _DIGITS = 12
 
 
 def shorten_digests(one: str, other: str) -> tuple[str, str]:
-    """Shorten two digests so that they show digits in which they differ.
+    """Shorten two digests to a part in which they differ.
 
     That is `0123456789ab`, or `…789abcdef012` from a later place.
     """
@@ -137,6 +139,6 @@ def shorten_digests(one: str, other: str) -> tuple[str, str]:
 
 
 def changed_text(found: str, recorded: str) -> str:
-    """`SHA-256 ab12..., recorded cd34...`"""
+    """Say how a digest changed: `SHA-256 ab12..., recorded cd34...`"""
     now, then = shorten_digests(found, recorded)
     return f"SHA-256 {now}, recorded {then}"

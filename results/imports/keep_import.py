@@ -1,7 +1,8 @@
-"""An imported run's folder: a plan, the original files, and a journal that names the source of the numbers.
+"""The folder of an imported run: a plan, the original files, and a journal that names the source of the numbers.
 
-It is a run like any other, so that its tables can be rebuilt from what was kept. Its cells were measured elsewhere,
-and what the files lack stays missing."""
+It is a run like any other, so its tables can be rebuilt from the kept files. Its cells were measured elsewhere, and
+what the files lack stays missing.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +36,9 @@ _UNITS: Mapping[object, str] = {1e-9: "ns", 1e-6: "us", 1e-3: "ms"}
 
 
 class CellValue(BaseModel):
-    """A published number of a cell, in base units. `measure` is a name of the language (`latency.p99`).
+    """A published number of a cell, in base units. `measure` is its name in the language (`latency.p99`).
 
-    `line` is the line of the table. `node` is the host of a sample. `operation` "" means all together.
+    `line` is its line in the table. `node` is the host of a sample. `operation` is "" for all operations together.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,9 +51,9 @@ class CellValue(BaseModel):
 
 
 class ImportManifest(BaseModel):
-    """How to read a cell's files. `kind` is the reader, and `names` are the files' own names.
+    """How to read a cell's files. `kind` is the importer. `names` maps the kept names to the files' own names.
 
-    `experiment` is that of a table's rows that do not name one.
+    `experiment` is the experiment of a table's rows that name none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -60,14 +61,14 @@ class ImportManifest(BaseModel):
     experiment: str = ""
     names: dict[str, str] = {}
     options: dict[str, str | float | bool] = {}
-    """Those of the importer that were given, by their names."""
+    """The importer's options that the user gave, by name."""
     remark: str = ""
-    """Why something that could be known is missing."""
+    """Why something is missing that could be known."""
 
     @model_validator(mode="before")
     @classmethod
     def _with_options(cls, given: dict[str, object]) -> dict[str, object]:
-        """Imports of earlier versions keep the unit of HDR logs in seconds."""
+        """Convert a manifest of earlier versions, which has the unit of HDR logs in seconds."""
         known = dict(given)
         if "unit_s" in known:
             known["options"] = {"unit": _UNITS.get(known.pop("unit_s"), "us")}
@@ -75,8 +76,8 @@ class ImportManifest(BaseModel):
 
 
 def read_manifest(directory: Path, made_by: str) -> ImportManifest:
-    """Read a manifest. `made_by` is the version of benchbrief that wrote it. Raises ResultsError when it can't
-    be read."""
+    """Read a manifest. Raises ResultsError when it can't be read. `made_by` is the version of benchbrief that
+    wrote it."""
     path = directory / MANIFEST
     try:
         return ImportManifest.model_validate_json(path.read_bytes())
@@ -100,7 +101,7 @@ FACTS = "facts"
 REST = "rest"
 NOT_PUBLISHED = "not published"
 OWN = "own measurements"
-"""The title of one's own numbers, where no other is given."""
+"""The title of the user's own numbers if no other is given."""
 LONGEST: Mapping[str, int] = {
     **dict.fromkeys(KEYS, LINE),
     "url": PARAGRAPH,
@@ -110,7 +111,7 @@ LONGEST: Mapping[str, int] = {
     FACTS: PARAGRAPH,
     REST: LINE,
 }
-"""The most characters of each."""
+"""The most characters of each kind of statement."""
 _SLIPPED = 2
 """The most letters by which a misspelt topic may be longer or shorter than the right one."""
 _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
@@ -118,10 +119,11 @@ _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
 
 @dataclass(frozen=True)
 class StatedSource:
-    """A source. `said` are the values of `KEYS`, and `statements` what else the source says, in words.
+    """The source of imported numbers. `said` maps `KEYS` to values. `statements` are other remarks of the source,
+    in words.
 
     `told` are the versions and settings that it states, each a name and a text. `facts` are the names of the spec's
-    facts that it states, None when the file does not say.
+    facts that it states; None when the file does not say.
     """
 
     said: Mapping[str, str] = field(default_factory=dict)
@@ -130,17 +132,17 @@ class StatedSource:
     facts: tuple[str, ...] | None = None
     rest_not_published: bool = False
     mine: bool = False
-    """True if whoever imports the numbers has measured them: then nobody published them."""
+    """True if the importing user measured the numbers, so that nobody published them."""
 
     def given(self, options: StatedSource) -> StatedSource:
-        """Add what the command line says. Its title, licence and so on replace those of the file."""
+        """Return the source with what the command line says. Its title, licence and so on replace those of the file."""
         facts = self.facts if options.facts is None else (*(self.facts or ()), *options.facts)
         said = {**self.said, **options.said}
         return replace(self, said=said, told=(*self.told, *options.told), facts=facts, mine=options.mine)
 
     @property
     def name(self) -> str:
-        """The title, with who published it, or measured it."""
+        """The title, followed by who published or measured the numbers."""
         title, publisher = self.said.get("title") or OWN, self.said.get("publisher")
         return f"{title} ({publisher})" if publisher else title
 
@@ -153,7 +155,7 @@ class StatedSource:
 
 
 def require(source: StatedSource, file: str) -> None:
-    """Raises ImportRefused for a source without all required statements. Own measurements need none."""
+    """Raise ImportRefused for a source that lacks a required statement. The user's own measurements need none."""
     if source.mine:
         if foreign := [key for key in ("publisher", "licence") if source.said.get(key)]:
             what = f"the numbers have a {' and a '.join(foreign)}, and are said to be your own"
@@ -176,10 +178,10 @@ def source_of_options(
     *,
     mine: bool = False,
 ) -> StatedSource:
-    """Return the source from the command line. `told` and `facts` are written as in a table's comment lines.
+    """Return the source that the command line gives. `told` and `facts` are written as in a table's comment lines.
 
-    `topics` are what a brief names as not stated. Raises ImportRefused with all problems, also for a name in `told`
-    that is one of these but for a slip: the brief would still say that it is not stated.
+    `topics` are what a brief lists as not stated. Raises ImportRefused with all problems. A misspelt topic in `told` is
+    one of them, because the brief would still list the right topic as not stated.
     """
     problems: list[ImportProblem] = []
     settings = [_setting(text, "--told", None, problems) for text in told]
@@ -236,7 +238,7 @@ def read_source(
 
 
 def long_lines(lines: Sequence[tuple[int, str]], file: str) -> list[ImportProblem]:
-    """Return problems for the comment lines that are too long."""
+    """Return a problem for each comment line that is too long."""
     found = [(number, match) for number, line in lines if (match := _LINE.match(line))]
     reasons = [(number, too_long(_key(match), match[2].strip())) for number, match in found]
     return [ImportProblem(file, number, f"the source's {why}", "shorten it") for number, why in reasons if why]
@@ -247,7 +249,7 @@ def _key(match: re.Match[str]) -> str:
 
 
 def too_long(key: str, text: str) -> str:
-    """Return what is wrong with the length of a statement; "" when it is within its limit, or has none."""
+    """Return what is wrong with the length of a statement; "" when it is within its limit or has no limit."""
     most = LONGEST.get(key)
     return "" if most is None or len(text) <= most else f"{key} has {len(text):,} characters; the limit is {most:,}"
 
@@ -262,7 +264,7 @@ def _setting(text: str, file: str, line: int | None, problems: list[ImportProble
 
 
 def _slip(name: str, topics: Collection[str]) -> str | None:
-    """Return the topic that a name is a slip for; None when it is a topic, or is not like any."""
+    """Return the topic that a name misspells; None when the name is a topic, or is like none."""
     known = {topic.casefold(): topic for topic in topics}
     if not name or name.casefold() in known:
         return None
@@ -286,12 +288,12 @@ def _unknown_fact(name: str, file: str, line: int | None, known: Collection[str]
 
 
 SHARED = "raw/imported"
-"""The folder of files with the numbers of several cells."""
+"""The folder for files with the numbers of several cells."""
 
 
 @dataclass(frozen=True)
 class KeptJob:
-    """Files of one job of a cell, by the names under which they are kept."""
+    """The files of one job of a cell, by the names under which they are kept."""
 
     job: str
     host: str
@@ -302,9 +304,9 @@ class KeptJob:
 
 @dataclass(frozen=True)
 class CellImport:
-    """What is kept of a cell. `not_needed` are its point's other repeats, when its numbers stand for all of them.
+    """What is kept of a cell. `not_needed` are the other repeats of its point, if its numbers stand for all repeats.
 
-    `failed` is the share of its operations that failed, if known.
+    `failed` is the share of operations that failed, 0 if unknown.
     """
 
     cell: Cell
@@ -315,7 +317,7 @@ class CellImport:
 
 
 def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
-    """Return the run of a folder that has one of these files already, and which file; "" for none."""
+    """Say which of the files was imported before, and by which run of the folder; "" for none."""
     wanted = {file.sha256: file.name for file in files}
     for run_dir in list_runs(out):
         source = imported_from(run_dir)
@@ -327,9 +329,10 @@ def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What an import would keep. `shared`: the numbers of all cells are from `files`, else each cell has its own.
+    """What an import would keep. `shared`: the numbers of all cells come from `files`, else each cell has files of
+    its own.
 
-    `problems` are those of what is left out. `remarks` name what is incomplete.
+    `problems` are those of the files and rows left out. `remarks` say what is incomplete.
     """
 
     kind: str
@@ -345,7 +348,7 @@ class Prepared:
 
 
 def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepared) -> Path:
-    """Return the directory of a new run, or leave nothing when it can't be made. Raises RunnerError."""
+    """Make a new run and return its directory. Leaves nothing behind on failure. Raises RunnerError."""
     source = what.source
     said = dict(source.said)
     imported = j.Imported(
@@ -376,7 +379,7 @@ def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepa
 
 
 def shared_name(file: j.ImportedFile) -> str:
-    """Return the file's name in SHARED."""
+    """Return the name of a kept file in the folder SHARED: the beginning of its digest, then its own name."""
     return f"{file.sha256[:12]}-{Path(file.name).name}"
 
 
@@ -469,7 +472,7 @@ def _copy(path: Path, to: Path) -> None:
 
 
 def describe_file(path: Path) -> j.ImportedFile:
-    """Describe the file in its current state. Raises ResultsError when it can't be read."""
+    """Describe a file as it is now. Raises ResultsError when it can't be read."""
     try:
         return j.ImportedFile(name=str(path), sha256=sha256_of(path), size=path.stat().st_size)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""From finished outputs of tools to what an import would keep of them: each file to its cell, and each read once."""
+"""Preparation of an import of tools' outputs: each file is matched to its cell, and read once."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ from benchbrief.runners.plugins import spec_of
 
 _PROPORTIONS = ("read", "update", "insert", "scan", "read_modify_write")
 _OFF = 0.02
-"""How far the mix of operations may be from the declared one, beside chance, as a share."""
+"""How far the mix of operations may be from the declared mix, besides chance, as a share."""
 _MOST_BUSY = 1.1
-"""How much of the threads' time latencies may add up to, as a share: clocks differ, and buckets have widths."""
+"""The most of the threads' time that latencies may add up to, as a share: clocks differ, and buckets have widths."""
 _LEAST_BUSY = 0.3
-"""How much of a closed loop's time its threads are at least waiting for the server (Little's law), as a share."""
+"""The least of a closed loop's time that its threads wait for the server (Little's law), as a share."""
 _CLIENT_S = 200e-6
-"""Below this mean latency, in seconds, what a client does between operations may take most of the time."""
+"""The mean latency, in seconds, below which a client may spend most of its time between operations."""
 _CONNECTING_S = 10.0
-"""How long a run may have connected before its first operation, in seconds."""
+"""The longest time, in seconds, for which a run may connect before its first operation."""
 _FAILED = 0.05
-"""With a larger share of failed operations, the mix of those that are counted proves nothing."""
+"""The share of failed operations above which the mix of the counted ones proves nothing."""
 
 
 def contradictions(
@@ -73,8 +73,8 @@ def contradictions(
 ) -> Iterator[ImportProblem]:
     """Yield the contradictions between outputs and their cell.
 
-    `outputs` are the tool's own, by load generator, if it has one. `files` are one of each load generator, to be
-    named, with what was measured by it.
+    `outputs` are the tool's own, by load generator, if there are any. `files` has one file for each load generator,
+    named in messages. `measured` is what was read from it.
     """
     workload = plan.workloads[cell.workload]
     for path in outputs.values():
@@ -117,12 +117,12 @@ def _same(said: float | str, planned: float | str | bool) -> bool:
 def _busy(
     files: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, workload: Workload, *, closed: bool
 ) -> Iterator[ImportProblem]:
-    """Yield a problem when all latencies together are longer than the time of the cell's threads.
+    """Yield a problem when all latencies together are longer than the time of the cell's threads, or far too short.
 
-    A thread, and with `io_depth` each place in its queue, has one operation after the other. An operation at each end
-    may reach out of the window. Intended latencies hold waits, which overlap: at an offered load, files must tell that
-    theirs are service times. Those of a `closed` loop, whose outputs tell settings and no target, fill much of the time
-    (Little's law).
+    A thread, and each place in its queue with `io_depth`, has one operation at a time. The first and the last operation
+    may reach beyond the window. Intended latencies contain waits, which overlap. So at an offered load, the files must
+    say that their latencies are service times. In a `closed` loop, one whose outputs tell settings and no target,
+    latencies fill much of the time (Little's law).
     """
     if cell.threads is None or not files:
         return
@@ -152,7 +152,7 @@ def _busy(
 
 
 def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[ImportProblem]:
-    """Yield a problem when the operations are not those of the workload, except for chance."""
+    """Yield a problem when the mix of operations differs from the workload's by more than chance."""
     done = [each for each in measured.operations if each.phase is None]
     done = [each for each in done if each.kind == "service"] or done
     count, failed = transactions(done), sum(each.errors for each in done)
@@ -172,7 +172,7 @@ def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Impo
 
 
 def _wanted(workload: Workload, name: str) -> float:
-    """Return the wanted share of an operation. A measured load has only inserts."""
+    """Return the planned share of an operation. A measured load has only inserts."""
     if workload.phase == "load":
         return 1.0 if name == "insert" else 0.0
     return float(workload.properties.get(name, 0.0))
@@ -186,7 +186,7 @@ def with_samples(
     where: Where,
     problems: list[ImportProblem],
 ) -> list[CellImport]:
-    """Add the sample logs, which the patterns find. `windows` are the measured times of the cells by their ids."""
+    """Add the sample logs that the patterns find. `windows` maps ids of cells to their measured times."""
     by_id = {each.cell.id: each for each in cells}
     for kind, pattern in where.samples:
         sample_importer(kind)  # reports a wrong importer before any search for logs
@@ -209,8 +209,8 @@ def with_samples(
 
 
 def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: tuple[float, float]) -> KeptJob:
-    """Return a sample log as a job. Raises NoPlace when the cell lacks the probe or a known time, BadLog for a
-    bad log."""
+    """Return a sample log as a job. Raises BadLog for a bad log, NoPlace when the cell has no such probe or no
+    known time."""
     name = spec_of(IMPORTER_SPECS, kind).probe
     probe = next((each for each in cell.probes if each.name == name), None)
     if probe is None:
@@ -229,7 +229,7 @@ def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: t
 
 
 _LEAST_SHARE = 0.9
-"""A driver refuses a measurement that is shorter than this share of the declared time."""
+"""The least share of the declared time for which a measurement must last. Drivers refuse a shorter one."""
 
 
 def prepare_outputs(
@@ -242,9 +242,9 @@ def prepare_outputs(
     skip_bad: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Prepared:
-    """Prepare outputs for import. `source` is from the command line.
+    """Prepare outputs for import. `source` is the one from the command line.
 
-    Raises ImportRefused with all problems, unless bad files may be skipped and some are good.
+    Raises ImportRefused with all problems, unless `skip_bad` is set and some files are good.
     """
     problems: list[ImportProblem] = []
     places = Places(plan)
@@ -334,7 +334,7 @@ def _by_cell(
 
 
 def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
-    """Yield each remark once, with the first of its files."""
+    """Yield each remark once, with its first file and the number of its others."""
     of: dict[str, list[str]] = {}
     for job in (job for each in kept for job in each.jobs if job.manifest.remark):
         files = job.manifest.names
@@ -344,7 +344,8 @@ def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
 
 
 def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterator[ImportProblem]:
-    """Yield problems for load generators of a cell that count latencies in two ways: the cell has no single kind."""
+    """Yield a problem for each load generator whose kinds of latencies differ from the first one's. A cell has
+    one kind."""
     kinds = {host: {each.kind for each in of_host.operations} for host, of_host in measured.items()}
     (first, has), *others = kinds.items() if kinds else (("", set()),)
     for host, other in others:
@@ -354,7 +355,7 @@ def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterato
 
 
 def _short(of: CellFiles, host: str, measured: Measurement) -> str:
-    """Return a remark on logs or raw latencies that are short, when nothing says how long they should be; else ""."""
+    """Return a remark if logs or raw latencies are short and nothing says how long they should be; else ""."""
     seconds, asked = measured.total.seconds, of.cell.measure_s
     if STDOUT in of.files[host] or not seconds or seconds >= _LEAST_SHARE * asked:
         return ""
@@ -362,7 +363,7 @@ def _short(of: CellFiles, host: str, measured: Measurement) -> str:
 
 
 def _the_same(importer: OutputImporter, cells: Iterable[CellFiles]) -> dict[Path, ImportProblem]:
-    """Return the files with the same bytes as an earlier one: two measurements never print the same."""
+    """Return the files whose bytes equal those of an earlier file. Two measurements never print the same."""
     first: dict[str, Path] = {}
     again: dict[Path, ImportProblem] = {}
     for name, path in (each for of in cells for files in of.files.values() for each in files.items()):

@@ -1,1 +1,1 @@
-"""A run's directory to typed rows, by parsing its raw outputs again."""
+"""Conversion of a run's directory to typed rows. The raw outputs are parsed again."""

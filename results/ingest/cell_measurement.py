@@ -28,7 +28,7 @@ from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
 from benchbrief.runners.world.world_seams import World
 
 _SAME_S = 0.001
-"""In seconds. A smaller drift of the clock during a measurement does not move its samples."""
+"""The smallest drift of a clock during a measurement, in seconds, for which its samples are moved."""
 
 
 @cache
@@ -45,14 +45,14 @@ def _probe_kind(world: World, name: str) -> ProbeKind:
 class CellMeasurement:
     """What was measured in a cell. `sources` maps each load-generating host to its measurement.
 
-    The window is by the controller's clock. `sources` is empty when `problem` says why.
+    The window is by the controller's clock. If `sources` is empty, `problem` says why.
     """
 
     sources: dict[str, Measurement]
     problem: Problem | None = None
 
     load: bool = False
-    """Whether a load was measured: see `Together`."""
+    """Whether the load phase was measured: see `Together`."""
 
     @property
     def together(self) -> Together:
@@ -64,7 +64,7 @@ class CellMeasurement:
 
 
 def parse_cell(evidence: Evidence, verdict: CellVerdict, problems: dict[str, Problem | None]) -> CellMeasurement:
-    """Parse the measured jobs of a good cell. `problems` says for each raw file what is wrong with it."""
+    """Parse the measured jobs of a good cell. `problems` maps raw files to what is wrong with them."""
     jobs = [job for job in verdict.jobs if job.job == MEASURE]
     if not jobs:
         return CellMeasurement({}, "the journal names no measured output")
@@ -137,9 +137,9 @@ def _context(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> C
 def parse_probe(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """Return one probe's samples on one host inside the window, which is by the controller's clock.
+    """Return one probe's samples on one host, inside a window that is by the controller's clock.
 
-    `job` is the probe's own, or the measured one when the load generator reports the probe's measures. Raises
+    `job` is the probe's own, or the measured job when the load generator reports the probe's measures. Raises
     RunnerError when its output is not good.
     """
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
@@ -158,7 +158,10 @@ def parse_probe(
 
 
 def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tuple[Sample, ...]:
-    """Convert samples by a host's clock, in which the window took another time, to the controller's."""
+    """Scale the times of samples to the controller's clock.
+
+    By the host's clock, the window lasted `theirs` seconds, by the controller's `ours`.
+    """
     if abs(theirs - ours) < _SAME_S or theirs <= 0:
         return samples
     return tuple(sample._replace(time=sample.time * ours / theirs) for sample in samples)
@@ -167,7 +170,8 @@ def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tup
 def probe_gaps(
     evidence: Evidence, verdict: CellVerdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> str:
-    """Say which of a probe's readings failed although it gave samples; "" when none did, or its kind can't tell."""
+    """Say which of a probe's readings failed, although others succeeded; "" for none, or if the kind of probe
+    can't tell."""
     kind = _probe_kind(evidence.world, name)
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or evidence.imported or not isinstance(kind, TellsGaps):
@@ -176,13 +180,13 @@ def probe_gaps(
 
 
 def _there(verdict: CellVerdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
-    """Return the window by the clock of the host that took the samples."""
+    """Return the window by the clock of the host that took the samples, which may be the controller."""
     offset = verdict.offset(CONTROLLER.id if probe.on == "controller" else job.host).of_job(job.booted)
     return offset.there(window[0]), offset.there(window[1])
 
 
 def throughput_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> list[ThroughputRow]:
-    """Return the total and each operation, for each phase and the whole window, over all load generators.
+    """Return the throughput over all load generators: total and by operation, for each phase and for the whole window.
 
     `Together` says how rates are added. Returns one row without a value when nothing was measured.
     """
@@ -210,7 +214,8 @@ def throughput_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement
 def _operations(
     run_id: str, cell_id: str, phase: int | None, seconds: float, together: Together
 ) -> list[ThroughputRow]:
-    """Return the rates of single operations. Intended latencies count the same operations as service times."""
+    """Return the rates of single operations. Service and intended latencies count the same operations, only
+    once here."""
     counts: dict[str, list[int]] = {}
     errors: dict[str, int] = {}
     for place, measurement in enumerate(together.each):

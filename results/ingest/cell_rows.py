@@ -1,4 +1,4 @@
-"""All rows of one cell except its latencies, which belong to its point."""
+"""All rows of one cell except its latencies, which are rows of its point."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal.run_folder import cell_directory
 
 _SAME = 1.1
-"""The most times the measured window that the whole jobs may take to stand for it."""
+"""The most that the whole jobs may last, as a multiple of the window, to stand for it without a remark."""
 _NEAR = 0.1
-"""The counters at an end of the window are uncertain if no reading is within this share of the window of it."""
+"""The farthest that a reading may be from an end of the window, as a share of it, for the counters there to
+be certain."""
 
 
 @dataclass(frozen=True)
 class CounterSpan:
-    """The counters at the two ends. `reason` says when they do not, or only roughly, match the measured window."""
+    """The counters at both ends of the window. `reason` says why they do not match it, or only roughly; else None."""
 
     before: dict[str, float]
     after: dict[str, float]
@@ -51,10 +52,10 @@ class CounterSpan:
 
 
 def around_window(record: j.Counters, jobs: Sequence[j.JobCollected], window: tuple[float, float]) -> CounterSpan:
-    """Interpolate the counters at both ends of the window between the readings before and after each.
+    """Interpolate the counters at both ends of the window, between the readings before and after each end.
 
-    Without readings on both sides of the window, uses those around the whole measured jobs. `window` and the jobs'
-    times are by the controller's clock, as the readings are.
+    Where an end has no reading on one side, uses the readings around the whole measured jobs. The window and the times
+    of jobs and readings are by the controller's clock.
     """
     began, ended = min(job.started_at for job in jobs), max(job.ended_at for job in jobs)
     ahead = _ahead(record, began, ended)
@@ -82,7 +83,7 @@ def _nearest(time: float, around: Sequence[_Reading]) -> float:
 
 
 def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading] | None:
-    """Return the last reading at or before a time, and the first at or after it; None when one of them is missing."""
+    """Return the last reading up to a time, and the first one from that time on; None if either is missing."""
     before = max((sample for sample in samples if sample[0] <= at), key=_time, default=None)
     after = min((sample for sample in samples if sample[0] >= at), key=_time, default=None)
     return (before, after) if before and after else None
@@ -91,7 +92,7 @@ def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading]
 def _at(time: float, outer: _Reading, inner: _Reading) -> dict[str, float]:
     """Interpolate the counters at a time between two readings.
 
-    A counter that only the outer one has, or that went back, keeps its outer value, as the change is unknown.
+    A counter keeps its outer value if only the outer reading has it, or if it went back: then the change is unknown.
     """
     apart = inner[0] - outer[0]
     share = (time - outer[0]) / apart if apart else 0.0
@@ -107,10 +108,10 @@ def _time(sample: _Reading) -> float:
 
 
 def _ahead(record: j.Counters, began: float, ended: float) -> float:
-    """Return how far the controller's clock is ahead of the load generators'.
+    """Return how many seconds the clock of the readings is ahead of the clock of the jobs' times.
 
-    The first reading was before the jobs began, and the last after they had ended. Clocks that fit this count as
-    equal. Otherwise it is the middle of the possible range.
+    The first reading was taken before the jobs began, the last one after they ended. If the times agree with that, the
+    clocks count as equal. Otherwise the result is the middle of the possible range.
     """
     if not record.samples or not record.before or not record.after:
         return 0.0
@@ -119,7 +120,7 @@ def _ahead(record: j.Counters, began: float, ended: float) -> float:
 
 
 def size_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[SizeRow]:
-    """Yield a row for each size of a measured cell: its value, or why there is none."""
+    """Yield a row for each size of a measured cell's database: its value, or why there is none."""
     if not measured.sources or evidence.imported:
         return
     noted = {size.when: size for size in verdict.sizes if size.attempt == verdict.attempt}
@@ -140,7 +141,7 @@ def _on_disk(size: j.DatabaseSize) -> tuple[float | None, str, str]:
 
 
 def _amplification(size: j.DatabaseSize) -> tuple[float | None, str, str]:
-    """Return the size on disk over that of the records: space amplification in RocksDB's Tuning Guide."""
+    """Return the size on disk over the size of the records: space amplification in RocksDB's Tuning Guide."""
     if size.on_disk is None or not size.logical:
         return None, "", size.why_no_disk or size.why_no_logical or say.database_empty()
     return size.on_disk / size.logical, "", ""
@@ -183,7 +184,7 @@ def event_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> 
 
 
 def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Say why an event has no recovery, or nothing at all; None when it has."""
+    """Say why an event has no recovery, or no values at all; None when it has one."""
     if found is None:
         return say_of_run.event_nothing_before(label=event.label)
     if found.recovery_s is None:
@@ -194,7 +195,7 @@ def why_missing(event: Event, found: Recovery | None, left_s: float) -> str | No
 
 
 def why_no_latency(event: Event, found: Recovery | None, left_s: float) -> str | None:
-    """Say why the time until the latency was back is missing; None when it is not."""
+    """Say why it is unknown when the latency was back; None when it is known."""
     if found is None or found.latency_s is not None:
         return why_missing(event, found, left_s) if found is None else None
     if not found.has_latency:
@@ -219,11 +220,12 @@ def _samples(measured: CellMeasurement) -> list[RateSample]:
 
 
 _CLOCK_S = 0.01
-"""Clocks that are off by fewer seconds than this are not reported."""
+"""The least error of a clock that is reported, in seconds."""
 
 
 def cell_rows(evidence: Evidence, verdict: CellVerdict) -> tuple[CellMeasurement, list[Row]]:
-    """Return what was measured in a cell, and its rows. A cell that is not ok has no measurement, but a reason."""
+    """Return a cell's measurement, and its rows. For a cell that is not ok, the measurement is empty and has
+    a reason."""
     run_id = evidence.run_id
     problems: dict[str, Problem | None] = {}
     for job in verdict.jobs:
@@ -291,8 +293,10 @@ def _steady_rows(evidence: Evidence, verdict: CellVerdict, measured: CellMeasure
 
 
 def _transient_s(measured: CellMeasurement, events: Sequence[Event]) -> float | None:
-    """Return the longest transient of any load generator, before the first event of the cell. A load has none that
-    could be left out."""
+    """Return the longest transient of any load generator, in seconds, before the cell's first event.
+
+    0 where none changes the mean; None for a load, and where it can't be found.
+    """
     if measured.load:
         return None
     before = (before_first(events, m.intervals) for m in measured.sources.values())
@@ -334,7 +338,7 @@ def _property_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement)
 
 
 def _node_rows(evidence: Evidence, verdict: CellVerdict) -> Iterator[PropertyRow]:
-    """Yield the node that a scheduler had given for each host of the cell."""
+    """Yield the node that a scheduler had assigned to each of the cell's hosts."""
     history = evidence.record.cells.get(verdict.cell.id)
     started = history.started.get(verdict.attempt) if history and verdict.attempt else None
     for host in verdict.cell.locks if started else ():
@@ -375,10 +379,10 @@ def _note_rows(
     problems: dict[str, Problem | None],
     gaps: dict[str, SampleGap],
 ) -> Iterator[NoteRow]:
-    """Yield what can't be trusted, remarks of the run, and warnings of the tool (once, when the journal has
-    them too).
+    """Yield notes: on what can't be trusted, remarks of the run, and warnings of the tool. A repeated warning
+    comes once.
 
-    The origin of a note on a probe is its job, so that the store knows which numbers are missing for it.
+    The origin of a note on a probe is its job, so that the store knows which numbers the probe lacks.
     """
     cell = verdict.cell
     notes: dict[tuple[str, str], str] = {(gap.severity, gap.text): job for job, gap in gaps.items()}
@@ -411,7 +415,7 @@ def _note_rows(
 
 
 def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
-    """Yield a note on each clock that was ahead or behind by more than its uncertainty, and enough to matter."""
+    """Yield a note on each clock whose error was larger than its uncertainty, and large enough to matter."""
     for clock in verdict.clocks:
         if clock.when == "before" and abs(clock.offset_s) > max(_CLOCK_S, clock.uncertainty_s):
             off = say.clock_ahead if clock.offset_s > 0 else say.clock_behind
@@ -421,7 +425,7 @@ def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
 
 
 def _unread_clocks(verdict: CellVerdict) -> Iterator[str]:
-    """Yield the unread clocks of hosts whose times count, when other clocks were read."""
+    """Yield a note on each host whose times count but whose clock was not read, although other clocks were."""
     cell = verdict.cell
     known = {clock.host for clock in verdict.clocks if clock.when == "before"}
     sampled = (host for probe in cell.probes if probe.on == "node" for host in probe.hosts)

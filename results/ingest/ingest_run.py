@@ -1,8 +1,9 @@
-"""A run's directory -> typed rows, parsed again from the journal and the raw outputs, which are the source
+"""Conversion of a run's directory to typed rows, parsed again from the journal and the raw outputs: they are the source
 of truth.
 
-Only the attempt that a cell's last verdict calls good gives measurements. Without a raw file, or when it was
-changed, the numbers read from it are missing."""
+Only the attempt that a cell's last verdict calls good gives measurements. If a raw file is missing or was changed, the
+numbers from it are missing.
+"""
 
 from __future__ import annotations
 
@@ -164,11 +165,11 @@ def _row(
 
 
 PUBLISHED = "published"
-"""The origin of a latency from a table. It can't be merged with others."""
+"""The origin of a latency from a table. It can't be merged with others, as it has no histogram."""
 
 
 class TableRows:
-    """Makes the rows of a run whose numbers come from tables. Reads each table once."""
+    """A maker of the rows of a run whose numbers come from tables. It reads each table once."""
 
     def __init__(self, evidence: Evidence, importer: TableImporter) -> None:
         self._evidence, self._importer = evidence, importer
@@ -199,7 +200,7 @@ class TableRows:
             yield from _latencies(evidence.run_id, verdict, numbers, alone=len(cells) == 1)
 
     def _numbers(self, verdict: CellVerdict) -> Mapping[str, CellNumbers]:
-        """Return the numbers of the table that a cell's are in."""
+        """Return the numbers of the table that has this cell, by cell id."""
         evidence = self._evidence
         (directory,) = (job.directory for job in verdict.jobs if job.job == MEASURE)
         experiment = read_manifest(evidence.run_dir / directory, evidence.made_by).experiment
@@ -230,7 +231,8 @@ def _cell(run_id: str, verdict: CellVerdict, cell: CellNumbers) -> Iterator[Row]
 
 
 def _latencies(run_id: str, verdict: CellVerdict, cell: CellNumbers, *, alone: bool) -> Iterator[LatencyRow]:
-    """Yield the published latencies for the repeat, and for all repeats together only when there is no other."""
+    """Yield the published latencies of the repeat, and of all repeats together: without a value if there
+    are several."""
     for value in cell.values:
         if KINDS[value.measure].view == "latency":
             yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
@@ -251,7 +253,7 @@ def _latency(
 
 
 def ingest(evidence: Evidence) -> Iterator[Row]:
-    """Yield every row of the store. Cells come point by point, so only the repeats of one point are in memory."""
+    """Yield all rows of the store. Cells come point by point, so that only one point's repeats are in memory."""
     yield run_row(evidence)
     yield from source_rows(evidence)
     yield from _fact_rows(evidence)
@@ -274,7 +276,7 @@ def by_point(verdicts: Iterable[CellVerdict]) -> dict[tuple[object, ...], list[C
 
 
 def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[Row]:
-    """Yield the rows of one point's cells, which were measured by a run."""
+    """Yield the rows of one point's cells, for a run that measured them."""
     repeats = []
     verdicts = _as_asked_for(evidence, verdicts)
     for verdict in verdicts:
@@ -289,8 +291,10 @@ def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[
 
 
 def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequence[CellVerdict]:
-    """Mark the cells that an unfinished search or adaptive ramp did not ask for as not needed: no measurement is
-    missing there, and what it measured until then are values."""
+    """Return the verdicts with cells marked as not needed that an unfinished search or adaptive ramp has not asked for.
+
+    No measurement is missing there, and what was measured at the point until then are values.
+    """
     of = evidence.plan.experiments[verdicts[0].cell.experiment]
     if not (of.promise or of.search or of.adaptive):
         return verdicts
@@ -304,7 +308,7 @@ def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequen
 
 
 def _table_importer(evidence: Evidence) -> TableImporter | None:
-    """Return the importer of a run's numbers when one file has those of many cells. Raises RunnerError."""
+    """Return the importer of a run whose numbers come from tables; None for other runs. Raises RunnerError."""
     kind = evidence.imported.kind if evidence.imported else ""
     tables = kind and spec_of(IMPORTER_SPECS, kind).reads == "tables"
     return table_importer(kind) if tables else None
@@ -319,7 +323,7 @@ def _metric_rows(evidence: Evidence) -> Iterator[MetricRow]:
 
 
 def _point(cell: Cell) -> tuple[object, ...]:
-    """Return what a cell's repeats have in common."""
+    """Return the columns that the repeats of a cell share."""
     return (cell.experiment, cell.hardware, cell.database, cell.workload, cell.threads, cell.target)
 
 
@@ -380,11 +384,11 @@ def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
 
 
 _NAMED = 10
-"""The most cells that a message names; it counts the others."""
+"""The most cells that a message names. It counts the others."""
 
 
 def _later_attempts(verdicts: Sequence[CellVerdict]) -> str:
-    """Say which cells are good by a later attempt than their first, also after `bench resume`; "" for none."""
+    """Say which cells have a good attempt that is not their first, also after `bench resume`; "" for none."""
     later = [(v.cell.id, v.attempt) for v in verdicts if v.status == "ok" and v.attempt and v.attempt > 1]
     if not later:
         return ""
@@ -394,7 +398,7 @@ def _later_attempts(verdicts: Sequence[CellVerdict]) -> str:
 
 
 def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:
-    """Yield declared facts of every group, then the last observed ones of each host, server and tool."""
+    """Yield the declared facts of each hardware group, then the last observed facts of each host, server and tool."""
     run_id = evidence.run_id
     for key, hardware in evidence.plan.hardware.items():
         yield FactRow(run_id, "hardware", key, None, "nodes", str(hardware.nodes), "nodes", "declared")
@@ -407,7 +411,7 @@ def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:
 
 
 def _observed(evidence: Evidence) -> Iterator[tuple[str, str | None, str | None, Mapping[str, str]]]:
-    """Yield a kind of subject, its hardware group, its name and its facts, all as the run saw them."""
+    """Yield what the run observed: the kind of subject, its hardware group, its name, and its facts."""
     for host in evidence.record.hosts.values():
         groups = [key for key, hardware in evidence.plan.hardware.items() if host.host in hardware.hosts]
         for group in groups or (None,):
@@ -430,11 +434,11 @@ def _declared(fact: Fact) -> tuple[str, str | None]:
 
 
 def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, CellMeasurement]], planned: int) -> Iterator[LatencyRow]:
-    """Yield rows for each operation: each load generator (if there are several), each repeat, and all
+    """Yield rows for each operation: of each load generator (if there are several), each repeat, and all
     repeats together.
 
-    All together is missing when fewer than the `planned` repeats (those that were needed) were measured: a merge of
-    some is not the point's.
+    The last are missing when fewer repeats were measured than `planned` (the repeats that were needed): a merge of some
+    repeats does not represent the point.
     """
     found: dict[tuple[int | None, str, str], dict[int, dict[str, Operation]]] = {}
     for cell, measured in repeats:

@@ -16,7 +16,8 @@ PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 
 @dataclass(frozen=True)
 class Statistic:
-    """One statistic. `origin`: histogram, printed (a percentile that the tool printed), tool (its mean, min or max)."""
+    """One statistic. `origin` is histogram, printed (a percentile that the tool printed), or tool (its own mean, min
+    or max)."""
 
     name: str
     value_s: float | None
@@ -30,10 +31,11 @@ def percentile_name(percent: float) -> str:
 
 
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:
-    """Return statistics of all these latencies together: one operation and kind, from several sources or repeats.
+    """Return the statistics of all these latencies together: of one operation and kind, from several sources
+    or repeats.
 
-    The mean is weighted by count. Percentiles come from merged histograms or, for a single distribution without
-    one, from what the tool printed.
+    The mean is weighted by count. Percentiles come from merged histograms. For a single distribution without a
+    histogram, they are the ones that the tool printed.
     """
     some = [d for d in distributions if d.count > 0]
     if not some:
@@ -76,7 +78,7 @@ def _percentiles(some: Sequence[Operation]) -> list[Statistic]:
 
 
 def _of_histogram(histograms: Sequence[Histogram], some: Sequence[Operation]) -> list[Statistic]:
-    """Keep percentiles between the smallest and the largest latency, if the tool prints these."""
+    """Return the merged percentiles, kept between the smallest and the largest latency if the tool prints these."""
     try:
         merged = histograms[0] if len(histograms) == 1 else merge(histograms)
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""A cell's probe samples, their coverage of the measured window, and the energy.
+"""A cell's probe samples, how much of the measured window they cover, and the energy.
 
-Missing readings are gaps, and are not filled. Means are over the sampled time, and the coverage says how much
-that is."""
+Missing readings are gaps, and are not filled. Means are over the sampled time, and the coverage says how much that is.
+"""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from benchbrief.runners.sampling import longest_step
 
 
 def require_declared(probe: str, samples: Sequence[Sample]) -> None:
-    """Check measures and units, which metrics and briefs take from the specs.
+    """Check that measures and units are the ones in the specs, which metrics and briefs rely on.
 
-    Raises BadOutput for a measure that neither the probe's spec nor a probe of benchbrief declares, and for another
-    unit than the declared one.
+    Raises BadOutput for a measure that neither the probe's spec nor a probe of benchbrief declares, and for a unit
+    other than the declared one.
     """
     specs = [PROBE_SPECS.usable(probe), *PROBE_SPECS.own.values()]
     _check({name: measure.unit for spec in specs if spec for name, measure in spec.measures.items()}, samples)
 
 
 def require_declared_by_tool(tool: str, samples: Sequence[Sample]) -> None:
-    """Check the measures and units of a load generator's own numbers. Raises BadOutput as `require_declared` does."""
+    """Check the measures and units of a load generator's own samples. Raises BadOutput like `require_declared`."""
     spec = TOOL_SPECS.usable(tool)
     _check({name: measure.unit for name, measure in spec.measures.items()} if spec else {}, samples)
 
 
 _MEASURE_AND_UNIT = itemgetter(0, 5)
-"""Of a `Sample`. A cell has hundreds."""
+"""The measure and the unit of a `Sample`, fetched fast: a cell has hundreds of samples."""
 
 
 def _check(declared: Mapping[str, str], samples: Sequence[Sample]) -> None:
@@ -60,9 +60,10 @@ def _check(declared: Mapping[str, str], samples: Sequence[Sample]) -> None:
 
 @contextmanager
 def broken_alone(probe: str) -> Iterator[None]:
-    """Turn an unexpected error in another package's probe into a RunnerError that names the package and the place.
+    """Turn an unexpected error in another package's probe into a RunnerError that names the package and the line
+    of code.
 
-    So the probe loses its samples, and the run nothing else.
+    So only the probe's samples are lost, and nothing else of the run.
     """
     try:
         yield
@@ -80,7 +81,7 @@ def broken_alone(probe: str) -> Iterator[None]:
 
 
 FEWEST = 3
-"""The least readings of power for an energy. With fewer, it would extend a moment's value to the whole window."""
+"""The fewest readings of power for an energy. With fewer, a momentary value would stand for the whole window."""
 
 
 class Stretch(NamedTuple):
@@ -99,14 +100,15 @@ _UNSET = Stretch(0.0, 0.0)
 
 @dataclass(frozen=True)
 class Coverage:
-    """`share` of the window was sampled. `longest_s` is its longest stretch without a reading, 0 without gaps."""
+    """The share of the window that was sampled. `longest_s` is the longest stretch without a reading, 0
+    without gaps."""
 
     share: float
     longest_s: float
 
 
 def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list[Stretch]:
-    """Return what each sample of a window of `seconds` stands for, in the same order."""
+    """Return the stretch of the window that each sample stands for, in the order of the samples."""
     found = [_UNSET] * len(samples)
     gauges: dict[tuple[str, str, str], list[int]] = {}
     for place, (measure, node, device, time, _, _, over) in enumerate(samples):
@@ -115,7 +117,7 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
         else:
             gauges.setdefault((measure, node, device), []).append(place)
     read: dict[tuple[float, ...], list[Stretch]] = {}
-    """A probe reads all its measures at the same times."""
+    """The stretches by times of reading, computed once: a probe reads all its measures at the same times."""
     at = [sample.time for sample in samples]
     for places in gauges.values():
         places.sort(key=at.__getitem__)
@@ -128,7 +130,7 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
 
 
 def gauge_stretches(times: Sequence[float], every_s: float, seconds: float) -> list[Stretch]:
-    """Return the stretches of gauges read at these times, in rising order."""
+    """Return the stretches of gauges, given their times of reading in rising order."""
     longest = longest_step(every_s)
     ends = [0.0, *times, seconds]
     # A reading stands for half the time to its neighbours, and for all of it at the ends of the window.
@@ -138,10 +140,10 @@ def gauge_stretches(times: Sequence[float], every_s: float, seconds: float) -> l
 
 
 def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage:
-    """Return the coverage of a window of `seconds`, by gauges read at these times from its start.
+    """Return how much of a window of `seconds` is covered by gauges that were read at these times from its start.
 
-    The smaller of two: the readings over those due between the first and the last, and the window without gaps. A
-    single reading stands for one interval. A meter's burst of readings does not make up for gaps elsewhere.
+    It is the smaller of two shares: the readings taken out of those due between the first and the last, and the window
+    without gaps. A single reading stands for one interval. A burst of readings does not make up for gaps elsewhere.
     """
     found = sorted(set(times))
     if not found or seconds <= 0:
@@ -153,9 +155,9 @@ def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage
 
 
 def _taken(times: Sequence[float], every_s: float) -> int:
-    """Return how many of the readings due at each interval from the first one were taken.
+    """Return how many of the readings were taken that were due at each interval from the first one on.
 
-    A reading may be up to half an interval early, or less than one late, and counts at most once.
+    A reading may be up to half an interval early, or less than one interval late. It counts at most once.
     """
     taken = place = 0
     for number in range(1 + round((times[-1] - times[0]) / every_s)):
@@ -168,7 +170,7 @@ def _taken(times: Sequence[float], every_s: float) -> int:
 
 
 def covered_by(parts: Iterable[Stretch], seconds: float) -> Coverage:
-    """Return the coverage of a window of `seconds`, by rates over these stretches of it."""
+    """Return how much of a window of `seconds` is covered by rates over these stretches."""
     gaps, reached = [], 0.0
     for part in sorted(parts):
         gaps.append(max(0.0, part.start - reached))
@@ -188,14 +190,14 @@ def both(first: Coverage, second: Coverage) -> Coverage:
 
 
 def share_spanned(parts: Sequence[Stretch], seconds: float) -> float:
-    """Return the share of the window that readings, which do not overlap, stand for."""
+    """Return the share of the window that the stretches make up. They must not overlap."""
     return sum(part.seconds for part in parts) / seconds if seconds > 0 else 0.0
 
 
 def energy(watts: Sequence[tuple[Stretch, float]], seconds: float) -> float | None:
-    """Return the joules over a window of `seconds`, from readings of power and what they stand for.
+    """Return the energy in a window of `seconds`, in joules, from readings of power (W) and their stretches.
 
-    A small gap gets the mean of the rest. None when more than 5 % is missing, or with fewer than three readings.
+    Small gaps get the mean power of the rest. None when more than 5 % is missing, or with fewer than three readings.
     """
     covered = sum(part.seconds for part, _ in watts)
     if len(watts) < FEWEST or covered < COMPLETE * seconds or covered <= 0:
@@ -205,7 +207,7 @@ def energy(watts: Sequence[tuple[Stretch, float]], seconds: float) -> float | No
 
 @dataclass(frozen=True)
 class SampleGap:
-    """Why a probe gave no samples, or fewer than its readings."""
+    """The reason why a probe gave no samples, or fewer than it should."""
 
     severity: Literal["warning", "error"]
     text: str
@@ -213,7 +215,7 @@ class SampleGap:
 
 @dataclass
 class ProbeRows:
-    """The rows of a cell's probes, and the notes on each, by `probe:<name>:<host>`."""
+    """The rows of a cell's probes, and a note on each gap, by `probe:<name>:<host>`."""
 
     samples: list[SampleRow | SampleBlock] = field(default_factory=list)
     coverage: list[CoverageRow] = field(default_factory=list)
@@ -223,10 +225,10 @@ class ProbeRows:
 def read_samples(
     evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement, problems: Mapping[str, Problem | None]
 ) -> ProbeRows:
-    """Return the samples of a cell, with the tools' own intervals.
+    """Return the samples of a cell, including the throughput by the tools' own intervals.
 
-    A probe without samples on one host has rows without a value for its measures on other hosts, so that a sum over
-    hosts is known to be incomplete.
+    If a probe has samples on some hosts only, each other host gets rows without a value, so that a sum over hosts is
+    known to be incomplete.
     """
     run_id, cell_id, window = evidence.run_id, verdict.cell.id, measured.window
     seconds = window[1] - window[0]
@@ -278,7 +280,7 @@ def read_samples(
 
 
 def _throughput(run_id: str, cell_id: str, measured: CellMeasurement) -> Iterator[SampleBlock]:
-    """Yield the tools' own intervals inside the window that all load generators share."""
+    """Yield the throughput in the tools' own intervals, inside the window that all load generators share."""
     start, end = measured.window
     for source, measurement in measured.sources.items():
         rows: list[tuple[str, float, float | None, str, float, float]] = []
@@ -297,7 +299,7 @@ def _throughput(run_id: str, cell_id: str, measured: CellMeasurement) -> Iterato
 
 
 def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str, SampleGap]) -> CellMeasurement:
-    """Return what was measured, without the own samples of a load generator that break its spec."""
+    """Return the measurement without a load generator's own samples if they break its spec."""
     sources = {}
     for host, measurement in measured.sources.items():
         sources[host] = measurement
@@ -312,8 +314,8 @@ def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str,
 def _coverage(
     times: Sequence[float], over: Sequence[float], of: Sequence[Stretch], every_s: float, seconds: float
 ) -> Coverage:
-    """Return the coverage: rates, which are `over` some seconds, cover these, and gauges the window by their number.
-    The smaller one counts."""
+    """Return the smaller coverage of two: that of rates, by the seconds they are over, and that of gauges, by
+    their number."""
     if not any(over):
         return coverage(times, every_s, seconds)
     rates = list(compress(of, over))
@@ -323,10 +325,10 @@ def _coverage(
 
 
 def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: float, seconds: float) -> bool:
-    """Return True if a gap needs a note.
+    """Return whether a gap deserves a note.
 
-    In a short window a single late gauge is more than 5 % of it and needs none, unless it is of power, which the energy
-    then lacks. Rates are never late: what they do not cover was not counted.
+    In a short window, a single late gauge is more than 5 % of it, but needs no note unless it is of power, which the
+    energy then lacks. Rates are never late: what they do not cover was not counted.
     """
     missed = (1 - covered.share) * seconds
     late = longest_step(every_s)
@@ -334,7 +336,7 @@ def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: floa
 
 
 def why_no_energy(host: str, of: Sequence[Stretch], covered: Coverage, seconds: float) -> str:
-    """Say why there are no joules for at least one reading: too few, or too little of the window sampled."""
+    """Say why there are no joules although there are readings: too few, or too little of the window was sampled."""
     if len(of) < FEWEST:
         return say.energy_readings(host=host, least=FEWEST, readings=len(of))
     share = min(covered.share, share_spanned(of, seconds))
@@ -371,7 +373,8 @@ def _samples(
 
 
 def _interval(times: Sequence[float]) -> float:
-    """Return the interval of a host that is simulated or was measured elsewhere: it may be longer than asked for."""
+    """Return the interval of readings, estimated from their times. A host that is simulated or was measured elsewhere
+    may have a longer one than asked for."""
     return min((b - a for a, b in pairwise(sorted(set(times)))), default=0.0)
 
 
@@ -387,9 +390,10 @@ def _patchy(probe: Probe, host: str, covered: Coverage) -> str:
 
 
 def tool_samples(run_id: str, cell_id: str, tool: str, measured: CellMeasurement) -> Iterator[SampleRow]:
-    """Yield the samples inside the window that all load generators share. The tool's spec declares them all.
+    """Yield a load generator's own samples, inside the window that all load generators share.
 
-    A measure that one of them lacks has a row without a value, so that a sum over them is known to be incomplete.
+    Its spec declares their measures. If one load generator lacks a measure, it gets a row without a value, so that a
+    sum over load generators is known to be incomplete.
     """
     start, end = measured.window
     spec = TOOL_SPECS.usable(tool)
@@ -413,5 +417,5 @@ def tool_samples(run_id: str, cell_id: str, tool: str, measured: CellMeasurement
 
 
 def _step(times: list[float]) -> float:
-    """Estimate the distance of gauges."""
+    """Return the longest distance between readings of gauges, 1 s for a single one."""
     return max((after - before for before, after in pairwise(sorted(set(times)))), default=1.0)

@@ -1,8 +1,9 @@
-"""A run's evidence: its plan, its journal, and how each planned cell ended.
+"""The evidence of a run: its plan, its journal, and how each planned cell ended.
 
-A cell's last verdict decides. A cell that started again after its last verdict and never ended is missing, as is one
-that never started. The journal is read once, record by record, and only what the tables need is kept: a fleet's journal
-is larger than the memory that its controller should use."""
+A cell's last verdict decides. A cell is missing if it never started, or if it started again after its last verdict and
+never ended. The journal is read once, record by record, and only what the tables need is kept: a fleet's journal is
+larger than the memory that its controller should use.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +29,15 @@ from benchbrief.runners.world.world_choice import world_for
 from benchbrief.runners.world.world_seams import World
 
 Status = Literal["ok", "failed", "missing", "skipped"]
-"""A skipped cell is not needed, so nothing is missing without it."""
+"""How a cell ended. A skipped cell was not needed, so nothing is missing without it."""
 
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """How a planned cell ended. `places` are the rest of `attempt` in the journal.
+    """How a planned cell ended. `places` say where the journal has the other records of `attempt`.
 
-    They are read on first use, and kept as long as the verdict. A copy (`replace`) keeps its own. `cell` has the
-    threads and the target that a search has found for it, once they are known.
+    They are read on first use, and kept as long as the verdict. A copy (`replace`) reads its own. `cell` has the
+    threads and the target that a search found for it, once they are known.
     """
 
     cell: Cell
@@ -45,16 +46,16 @@ class CellVerdict:
     attempt: int | None = None
     started_at: float | None = None
     seconds: float | None = None
-    """From the attempt's start to its end; None when it has none."""
+    """The time from the attempt's start to its end; None when it has not ended."""
     ops_per_s: float | None = None
-    """As the run recorded it when the cell ended well."""
+    """The throughput that the run recorded when the cell ended well."""
     places: tuple[JournalPlace, ...] = ()
     by_plan: bool = False
-    """Whether the plan itself is the cause of a failure: tried again, the cell fails again."""
+    """Whether the plan itself caused a failure, so that the cell would fail again."""
     by_host: bool = False
-    """Whether a host is the cause of a failure."""
+    """Whether a host caused a failure."""
     no_room: j.NoRoom = ""
-    """What a budget had no room for: a repeat, which is skipped, or the point itself, which is missing then."""
+    """What the budget had no room for: a repeat, which is then skipped, or a whole point, which is then missing."""
 
     @cached_property
     def _kept(self) -> tuple[j.AnyRecord, ...]:
@@ -78,7 +79,7 @@ class CellVerdict:
 
     @cached_property
     def measuring_ended(self) -> j.MeasuringEnded | None:
-        """How a measurement ended that was to go on until it is steady."""
+        """How a measurement ended that goes on until it is steady; None for any other measurement."""
         return next((record for record in reversed(self._kept) if isinstance(record, j.MeasuringEnded)), None)
 
     @cached_property
@@ -86,8 +87,7 @@ class CellVerdict:
         return tuple(record for record in self._kept if isinstance(record, j.DatabaseSize))
 
     def offset(self, host: str) -> Offset:
-        """Return how far a host's clock was ahead of the controller's time, and by how much it was set; 0
-        if unknown."""
+        """Return how far a host's clock was ahead of the controller's, and by how much it was set; 0 if unknown."""
         return offset_of(*self._read(host), axis_step(*self._read(CONTROLLER.id)))
 
     def _read(self, host: str) -> tuple[j.ClockRead | None, j.ClockRead | None]:
@@ -96,7 +96,8 @@ class CellVerdict:
 
 
 def verdict_of(history: CellHistory, cell: Cell, unseen: str, *, over: bool = False) -> CellVerdict:
-    """Return the verdict on a cell. `unseen` is the reason of a cell that never began. `over`: the run has ended."""
+    """Return the verdict on a cell. `unseen` is the reason for a cell that never began; `over` is whether the run
+    has ended."""
     ended = history.ended
     last = max(history.started, default=None)
     if history.skipped is not None and (ended is None or ended.status == "failed"):
@@ -118,7 +119,7 @@ def verdict_of(history: CellHistory, cell: Cell, unseen: str, *, over: bool = Fa
 
 
 def _as_run(history: CellHistory, cell: Cell) -> Cell:
-    """Return the cell with its last attempt's numbers, when a search found them."""
+    """Return the cell with the threads and the target of its last attempt, which a search may have found."""
     started = history.started.get(history.attempt)
     return cell.at_load(started and started.threads, started and started.target)
 
@@ -142,7 +143,7 @@ def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, at
 
 
 Problem = str
-"""Why a file, and everything read from it, can't be used."""
+"""The reason why a file, and everything read from it, can't be used."""
 
 
 @dataclass(frozen=True)
@@ -163,13 +164,13 @@ class Evidence:
 
     @property
     def records(self) -> Iterator[j.AnyRecord]:
-        """Yield all records, read again each time."""
+        """Yield all records of the journal, which is read again each time."""
         path = self.run_dir / JOURNAL
         return (record for _, record in each_record(path, self.journal_bytes)) if self.journal_bytes else iter(())
 
     @cached_property
     def root(self) -> str:
-        """Return the run's directory without links: it is looked up once for all files."""
+        """Return the run's directory without symbolic links, resolved once for all files."""
         return os.path.realpath(self.run_dir)
 
     @property
@@ -184,7 +185,7 @@ class Evidence:
 
     @property
     def imported(self) -> j.Imported | None:
-        """Return where the results come from, when they were measured elsewhere."""
+        """Return the source of the results if they were measured elsewhere; else None."""
         return next((start.imported for start in self.starts if start.imported), None)
 
     @property
@@ -198,7 +199,7 @@ class Evidence:
 
     @cached_property
     def world(self) -> World:
-        """Return the world whose drivers and probes made the raw outputs, and read them."""
+        """Return the real or simulated drivers and probes that made the raw outputs, and that read them."""
         return world_for(self.simulated)
 
     @property
@@ -218,7 +219,7 @@ class Evidence:
 
 
 def _verdicts(record: RunRecord, plan: Plan) -> Iterator[CellVerdict]:
-    """Yield one for each planned cell, with the numbers that searches have found for it."""
+    """Yield a verdict for each planned cell, with the threads or the target that a search found for it."""
     unseen, over, knees = _why_unseen(record), record.end is not None, record.knees
     for cell in plan.cells:
         threads = knees.get(cell.threads_from) if cell.threads_from else None
@@ -239,8 +240,8 @@ def _why_unseen(record: RunRecord) -> str:
 def read_evidence(run_dir: Path, plan: Plan | None = None, record: RunRecord | None = None) -> Evidence:
     """Return a run's evidence. Raises RunnerError when the plan or a complete line of the journal can't be read.
 
-    Without a journal, nothing began. `plan` and `record` are the run's own, when they were read before; a record that
-    does not have the whole journal is read again.
+    Without a journal, no cell began. `plan` and `record` are the run's own, if the caller has read them. A record that
+    lacks the end of the journal is read again.
     """
     plan = plan or load_plan(run_dir)
     path = run_dir / JOURNAL
@@ -253,13 +254,16 @@ def read_evidence(run_dir: Path, plan: Plan | None = None, record: RunRecord | N
 
 
 def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
-    """Return the evidence of a run in progress by the record that its journal extends, which is not read again."""
+    """Return the evidence of a run in progress from `record`, without reading the journal."""
     return Evidence(run_dir, plan, record.size, "", False, record, tuple(_verdicts(record, plan)))
 
 
 def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
-    """Return what is wrong with each file of a job: missing, changed since it was kept, no plain file, or outside the
-    run's directory `root`, which is no link and below none."""
+    """Return what is wrong with each file of a job: missing, changed since it was kept, not a plain file, or outside
+    the run's directory.
+
+    `root` is that directory without symbolic links.
+    """
     elsewhere = _elsewhere(root, job.directory)
     return {
         (path := f"{job.directory}/{name}"): _problem(root, path, elsewhere or _elsewhere(root, path, name), sha256)
@@ -270,7 +274,7 @@ def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
 def _elsewhere(root: str, relative: str, name: str = "/") -> str:
     """Return why a path leads out of the run's real directory; "" when it does not.
 
-    A plain `name` in a folder that was looked at stays inside.
+    A plain `name` in a folder that was checked before stays inside.
     """
     if "/" not in name and name not in ("", os.curdir, os.pardir):
         return ""

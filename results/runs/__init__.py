@@ -1,1 +1,1 @@
-"""Finding runs, summarising them, and reusing their results."""
+"""Runs in their folder: finding them, summarising them, and reusing their results."""

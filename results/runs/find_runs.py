@@ -1,4 +1,4 @@
-"""Finding runs in the folder that holds them."""
+"""Search for runs in the folder that holds them, by id, by folder, or by how they ended."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from benchbrief.runners.session import is_making_brief
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)
 RUN_NAME = re.compile(r"[0-9]{8}-[0-9]{6}-")
-"""How the name of a run begins."""
+"""The beginning of a run's name."""
 _LAST = re.compile(r"(last|simulated|imported)(?:~([0-9]{1,9}))?")
 
 
 @dataclass(frozen=True)
 class RunInFolder:
-    """A run in a folder. `started_at` is in epoch seconds, or the time of the plan's file when the journal has
+    """A run in a folder. `started_at` is in epoch seconds; it is the time of the plan's file if the journal has
     no start."""
 
     run_id: str
@@ -45,12 +45,12 @@ def list_runs(out: Path) -> list[Path]:
 
 
 def list_real_runs(out: Path) -> list[Path]:
-    """Return the same without simulated and imported runs, which were not measured here."""
+    """Return the directories of the runs that were measured here, neither simulated nor imported, the oldest first."""
     return [run.path for run in _runs(out) if not run.simulated and not run.imported]
 
 
 def require_folder(out: Path) -> None:
-    """Raises ResultsError for a folder of runs that is not there, is no folder, or can't be read."""
+    """Raise ResultsError if a folder of runs is missing, is not a folder, or can't be read."""
     other = "name another folder of runs, or a store"
     try:
         with os.scandir(out):
@@ -71,8 +71,8 @@ def _unreadable(path: Path, error: OSError) -> ResultsError:
 
 
 def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
-    """Raise ResultsError when the folder can't be read, or a run in it that may be meant: one whose name begins with
-    `name` and that is later than the run `after`."""
+    """Raise ResultsError if the folder can't be read, or if it has an unreadable run that may be the one asked for: its
+    name begins with `name`, and it is later than the run `after`."""
     if os.path.lexists(out):
         require_folder(out)
     for path, error in unreadable_runs(out):
@@ -81,7 +81,7 @@ def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
 
 
 def unreadable_runs(out: Path) -> Iterator[tuple[Path, ResultsError]]:
-    """Yield the folders of runs that may not be read, in the order of their names, each with the error that says so."""
+    """Yield the folders of runs that the user may not read, in order of name, each with an error that says so."""
     for path in sorted(out.glob("*")):
         if RUN_NAME.match(path.name):
             try:
@@ -94,13 +94,15 @@ def unreadable_runs(out: Path) -> Iterator[tuple[Path, ResultsError]]:
 
 
 def last_run(out: Path, option: str = "") -> Path:
-    """Return the last run that was measured here; others must be named, behind this option of a command. Raises
-    ResultsError when there is none."""
+    """Return the last run that was measured here. Raises ResultsError when there is none.
+
+    Simulated and imported runs must be named. `option` is how the user names one, for the error's hint.
+    """
     return _real(out, option)[-1].path
 
 
 def _real(out: Path, option: str = "") -> list[RunInFolder]:
-    """Return the runs that were measured here, at least one. Raises ResultsError."""
+    """Return all runs that were measured here, the oldest first. Raises ResultsError when there are none."""
     runs = _runs(out)
     _refuse_unreadable(out, after=runs[-1].run_id if runs else "")
     if not runs:
@@ -130,10 +132,10 @@ def last_interrupted(out: Path) -> Path:
 
 
 def last_unended(out: Path) -> Path:
-    """Return the run in progress, which may be one whose brief is being made, else the last one without an end.
+    """Return the run in progress, or else the last run without an end. A run whose brief is being made is in progress.
 
-    Raises ResultsError when there is none, and when several could be meant: two are in progress, or a later run
-    than the one in progress lost its controller.
+    Raises ResultsError when there is none, and when several could be meant: two are in progress, or a later run than
+    the one in progress lost its controller.
     """
     runs = _runs(out)
     if not runs:
@@ -153,10 +155,10 @@ def last_unended(out: Path) -> Path:
 
 
 def find_run(out: Path, name: str) -> Path:
-    """Find a run by its id, the start of the id, or its folder, also where the folder was renamed.
+    """Find a run by its id, the beginning of the id, or its folder, even if the folder was renamed.
 
-    `last`, `last~1` and so on are runs that were measured here; `imported`, `simulated`, `imported~1` and so on the
-    others. Raises ResultsError when none or several fit.
+    `last`, `last~1` and so on are runs that were measured here; `imported`, `simulated`, `imported~1` and so on are the
+    others. Raises ResultsError when no run fits, or several do.
     """
     if (Path(name) / PLAN).is_file():
         return Path(name)
@@ -181,13 +183,13 @@ def find_run(out: Path, name: str) -> Path:
 
 
 def _id_in_journal(run_dir: Path) -> str:
-    """Return the name that a run was given when it began, whatever its folder is called now; "" before that."""
+    """Return the name that a run had when it began, whatever its folder is called now; "" if it has not begun."""
     start = first_start(run_dir / JOURNAL)
     return start.run_id if start else ""
 
 
 def _refuse_without_plan(out: Path, name: str, runs: list[RunInFolder]) -> None:
-    """Raise Damaged when the name is that of a run that lost its plan, and of no other."""
+    """Raise Damaged when the name fits a run that lost its plan, and no other."""
     if any(run.run_id.startswith(name) for run in runs):
         return
     for path in (Path(name), *_without_plan(out)):
@@ -219,9 +221,9 @@ def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
 
 
 def run_state(run_dir: Path) -> RunState:
-    """Return "running" while a process drives the run or a lane of it, else how it ended.
+    """Return "running" while a process drives the run or one of its lanes, else how it ended.
 
-    A run without an end was interrupted, and so was one whose journal can't be read, which its readers report.
+    A run without an end is interrupted. So is a run whose journal can't be read; reading it reports the error.
     """
     with suppress(OSError):
         if is_being_written(run_dir) or any(is_being_written(lane) for lane in folders_in(run_dir)):
@@ -242,19 +244,19 @@ def _run(path: Path) -> RunInFolder:
 
 
 def imported_from(run_dir: Path) -> Imported | None:
-    """Return where the results of a run come from, when they were measured elsewhere."""
+    """Return the source of a run's results if they were measured elsewhere; else None."""
     start = first_start(run_dir / JOURNAL)
     return start.imported if start else None
 
 
 def is_simulated(run_dir: Path) -> bool:
-    """Return whether the run was marked as simulated when it was made, or when it was started."""
+    """Return whether the run was marked as simulated, when it was made or when it was started."""
     start = first_start(run_dir / JOURNAL)
     return (run_dir / SIMULATION).exists() or (start is not None and start.simulated is not None)
 
 
 def started_at(run_dir: Path) -> float:
-    """Return epoch seconds, as in `RunInFolder`."""
+    """Return when a run started, in epoch seconds; the time of the plan's file if the journal has no start."""
     start = first_start(run_dir / JOURNAL)
     return start.at if start else (run_dir / PLAN).stat().st_mtime
 

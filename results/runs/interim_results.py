@@ -1,11 +1,12 @@
-"""What a run in progress knows by now: its tables in memory, the expectations that repeats can still decide, and the
+"""Interim results of a run in progress: its tables in memory, the expectations that repeats can still decide, and the
 samples that reports ask for.
 
-Only points whose cells have changed since the last look are read from the raw outputs again. Nothing is written to a
-disk. The tables are those that the `measure` views read; the others are empty.
+Each look reads only the raw outputs of points whose cells have changed since the last one. Nothing is written to disk.
+Only the tables behind the `measure` views are filled; the others are empty.
 
-A metric over samples, such as `throughput / power`, counts as itself, by its value of each repeat. Where a report reads
-a measure without such a metric, its mean over a cell counts."""
+A metric over samples, such as `throughput / power`, counts by its value of each repeat. A measure that a report reads
+without such a metric counts by its mean over each cell.
+"""
 
 from __future__ import annotations
 
@@ -57,19 +58,19 @@ _Kind = type[tuple[object, ...]]
 
 
 class GrowingTables:
-    """The tables of a run. `samples`: those of probes too, which take by far the most memory."""
+    """The tables of a run in progress. `samples` includes those of probes, which take by far the most memory."""
 
     def __init__(self, run_dir: Path, plan: Plan, *, samples: bool) -> None:
         self._run_dir, self._plan = run_dir, plan
         self._kinds: Collection[_Kind] = (*_READ, SampleRow) if samples else _READ
         self._seen: dict[tuple[object, ...], object] = {}
-        """What was known of the cells of each point when it was last read."""
+        """The state of each point's cells when the point was last read."""
         self._rows: dict[tuple[object, ...], dict[_Kind, pa.Table]] = {}
         self._lock = threading.Lock()
 
     @contextmanager
     def store(self, record: RunRecord) -> Iterator[Store]:
-        """Yield the run's results by what its journal says now. Raises RunnerError, OSError.
+        """Yield a store with the run's results so far, as its journal has them. Raises RunnerError, OSError.
 
         Safe for several threads at once: each waits for the one before.
         """
@@ -134,8 +135,10 @@ class GrowingTables:
 
 
 def _so_far(rows: Iterable[Row]) -> list[Row]:
-    """Return a point's rows with the repeats yet to come as not needed, once one is done: a mean is then that of the
-    repeats so far, and not missing."""
+    """Return a point's rows with the repeats yet to come marked as not needed, once a repeat is done.
+
+    A mean is then that of the repeats so far, instead of missing.
+    """
     found = list(rows)
     if not any(isinstance(row, CellRow) and row.status in ("ok", "failed") for row in found):
         return found
@@ -154,7 +157,7 @@ def _as_table(kind: _Kind, rows: Sequence[tuple[object, ...]]) -> pa.Table:
 
 
 class OpenExpectations:
-    """The expectations of a plan that repeats can decide. Any other leaves its points undecided."""
+    """The expectations of a plan that repeats can decide. The points that other expectations read stay undecided."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -172,10 +175,10 @@ class OpenExpectations:
         return any(read.view == "sample" for read in reads)
 
     def read(self, store: Store, record: RunRecord) -> UndecidedPoints:
-        """Return the points that undecided expectations read, with how far each is from a decision
-        (`ExpectInterval.distance`) and what it is compared with, and the points at which every expectation is decided.
+        """Return the points that undecided expectations read, and the points at which every expectation is decided.
 
-        An expectation over cells that other hosts have not measured yet is open.
+        Each undecided point comes with how far it is from a decision (`ExpectInterval.distance`), and what it is
+        compared with. An expectation over cells that other hosts have not measured yet is undecided.
         """
         still: dict[Point, float] = {}
         compared: dict[Point, set[Point]] = {}
@@ -195,7 +198,7 @@ class OpenExpectations:
         return UndecidedPoints(still, decided - unknown - still.keys(), compared=compared)
 
     def _is_awaited(self, expect: Expect, record: RunRecord) -> bool:
-        """Return whether a point that the expectation reads has no measurement yet, and will have one."""
+        """Return whether the expectation reads a point that has no measurement yet and will get one."""
         ended: dict[Point, bool] = {}
         for cell in cells_read(self._plan, expect.query):
             history = record.cells.get(cell.id)
@@ -207,7 +210,7 @@ class OpenExpectations:
 def _expected_points(
     plan: Plan, expect: Expect, place: Mapping[Dimension, DimKey | None] | None = None
 ) -> Iterator[Point]:
-    """Yield the points of budgeted experiments that the expectation reads, at a place or at all."""
+    """Yield the points of budgeted experiments that the expectation reads: those at `place`, or all of them."""
     for cell in budgeted_cells(plan, expect.query):
         keys = Point.of(cell).keys
         if all(keys[dim] == key for dim, key in (place or {}).items() if keys.get(dim) is not None):
@@ -215,7 +218,8 @@ def _expected_points(
 
 
 _LEAST_SHARE = 0.01
-"""A mean below this share of the largest one counts as that share: nobody sees its interval beside the others."""
+"""The least size of a mean, as a share of the largest one. Smaller means count as that size, as nobody sees their
+interval beside the others."""
 _Place = Mapping[Dimension, DimKey | None]
 _MEANS = """
 SELECT experiment, hardware, workload, threads, target, repeat, avg(value) FROM measure.mean
@@ -225,7 +229,7 @@ _DIMS: tuple[Dimension, ...] = (*POINT, "repeat")
 
 
 class AskedSamples:
-    """The metrics and measures of samples that a plan asks for at points with a budget."""
+    """The metrics and measures of samples that a plan asks for, at points with a budget."""
 
     def __init__(self, plan: Plan) -> None:
         own = {each.name: each.repeats for each in plan.metrics if each.repeats and _is_sampled(each.repeats)}
@@ -250,12 +254,12 @@ class AskedSamples:
         return any(self._points_of.values())
 
     def of(self, cell: Cell) -> set[str]:
-        """Return what is asked for at the point of a cell: names of measures, and how metrics are computed."""
+        """Return what is asked for at the point of a cell: names of measures, and the SQL of metrics."""
         found = {of for of, points in self._points_of.items() if Point.of(cell) in points}
         return {self._metrics[of].sql if of in self._metrics else of for of in found}
 
     def read(self, store: Store) -> dict[Point, list[RepeatValues]]:
-        """Return what is known at each point by now. Raises ResultsError."""
+        """Return the values over the repeats so far, at each point. Raises ResultsError."""
         found: dict[Point, list[RepeatValues]] = {}
         for name, query in self._metrics.items():
             unit = parse_unit(query.unit)
@@ -275,7 +279,7 @@ def _add(
     points: Mapping[Point, Mapping[Dimension, DimKey | None]],
     found: dict[Point, list[RepeatValues]],
 ) -> None:
-    """Add the values at each place to its points. Those of a number without a unit are shares of `whole`."""
+    """Add the values at each place to the points there. A value without a unit counts as a share of `whole`."""
     means = [abs(sum(values) / len(values)) for _, values in known]
     least = whole or _LEAST_SHARE * max(means, default=0.0)
     for place, values in known:
@@ -285,7 +289,7 @@ def _add(
 
 
 def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[DimKey | None]]) -> list[tuple[_Place, list[float]]]:
-    """Return the values over the repeats at each place of the rows, which have a value behind their `dims`."""
+    """Return the values over the repeats by place. Each row has the keys of `dims`, then a value."""
     found: dict[tuple[tuple[Dimension, DimKey | None], ...], list[float]] = {}
     for *row, value in rows:
         keys = dict(zip(dims, row, strict=True))
@@ -301,12 +305,12 @@ def _asked_points(plan: Plan, queries: Iterable[Query]) -> dict[Point, Mapping[D
 
 
 def _is_sampled(query: Query) -> bool:
-    """Return whether the query reads samples, as numbers of whole cells."""
+    """Return whether the query reads samples only as one number per cell."""
     return any(read.view == "sample" for read in query.reads or ()) and SAMPLED.isdisjoint(query.dims)
 
 
 class AskedSoFar:
-    """Reads the tables look after look: only what changed since the last one is read again."""
+    """The undecided points of a run in progress. Each look reads only what has changed since the last one."""
 
     def __init__(self, run_dir: Path, plan: Plan) -> None:
         self._expectations, self._samples = OpenExpectations(plan), AskedSamples(plan)
@@ -314,7 +318,7 @@ class AskedSoFar:
         self._tables = GrowingTables(run_dir, plan, samples=samples)
 
     def read(self, record: RunRecord) -> UndecidedPoints:
-        """Return what the run's journal and raw outputs say now. Raises RunnerError, OSError."""
+        """Return the undecided points by the run's journal and raw outputs so far. Raises RunnerError, OSError."""
         if not self._expectations and not self._samples:
             return UndecidedPoints()
         with self._tables.store(record) as store:

@@ -1,4 +1,4 @@
-"""What a run keeps: its raw outputs and the files of its reports, each held against the SHA-256 in the journal."""
+"""Checks of the files that a run keeps, its raw outputs and reports, against the SHA-256 in the journal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchbrief.runners.plain_files import why_not_kept
 
 
 class RawOutputs(NamedTuple):
-    """How many files the journal names, and what is wrong with some: missing, or changed."""
+    """The number of raw outputs in the journal, and what is wrong with some of them: missing, or changed."""
 
     files: int
     problems: dict[str, Problem]
@@ -38,8 +38,10 @@ def check_raw_outputs(run_dir: Path) -> RawOutputs:
 
 
 def kept_outputs(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 by path of each kept output behind the results: those of each cell's last attempt. Raises
-    RunnerError when the plan or the journal can't be read."""
+    """Return the SHA-256 by path of each raw output behind the results, those of each cell's last attempt.
+
+    Raises RunnerError when the plan or the journal can't be read.
+    """
     evidence = read_evidence(run_dir)
     counts = {verdict.cell.id: verdict.attempt for verdict in evidence.verdicts}
     return {
@@ -52,7 +54,7 @@ def kept_outputs(run_dir: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ReportFiles:
-    """The files of one report, all in `folder` or below it, and the seconds that making them took."""
+    """The files of one report, all in `folder` or below it. `seconds` is how long it took to make them."""
 
     folder: Path
     files: Sequence[Path]
@@ -60,7 +62,7 @@ class ReportFiles:
 
 
 def note_reports(run_dir: Path, made: Mapping[str, ReportFiles]) -> str:
-    """Record the new reports in the run's journal, by their names. Returns why that failed, or ""."""
+    """Record new reports, given by name, in the run's journal. Returns why that failed, or ""."""
     journal = run_dir / JOURNAL
     if not journal.exists():
         return ""
@@ -88,7 +90,7 @@ def _record(run_dir: Path, report: str, made: ReportFiles) -> ReportMade:
 
 
 def recorded_files(journal: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of a report as it was last made, by its path in the run's folder.
+    """Return the SHA-256 of each file of a report when it was last made, by path in the run's folder.
     Raises RunnerError."""
     inside = (record for record in reports_made(journal) if not Path(record.directory).is_absolute())
     return {f"{record.directory}/{name}": sha256 for record in inside for name, sha256 in record.files.items()}
@@ -96,7 +98,7 @@ def recorded_files(journal: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class MadeReports:
-    """The reports of one name in a journal, in order of time. `problem` is why the journal can't be read, or ""."""
+    """All records of one report in a journal, in order of time. `problem` is why the journal can't be read, or ""."""
 
     records: tuple[ReportMade, ...]
     problem: str = ""
@@ -105,18 +107,18 @@ class MadeReports:
         return any(sha256 in record.files.values() for record in self.records)
 
     def has_kind(self, path: Path) -> bool:
-        """Return whether a file of this kind (a PDF, a page) was ever made, wherever it lies now."""
+        """Return whether the report ever had a file with the suffix of `path` (a PDF, a page), wherever it is now."""
         return any(Path(name).suffix == path.suffix.lower() for record in self.records for name in record.files)
 
     def at_home(self, path: Path, run_dir: Path) -> list[ReportMade]:
-        """Return the records that have the file at `path`, where it was made."""
+        """Return the records of reports that were made with a file at `path`."""
         folder = path.resolve().parent
         return [
             each for each in self.records if path.name in each.files and (run_dir / each.directory).resolve() == folder
         ]
 
     def of_path(self, path: str) -> set[str]:
-        """Return the digests that the file at this path had each time."""
+        """Return all digests that the file at this path has had."""
         return {record.files[path] for record in self.records if path in record.files}
 
 
@@ -132,11 +134,11 @@ def made_of(run_dir: Path, report: str) -> MadeReports:
 def changed_in_run(
     run_dir: Path, made: MadeReports, journal_then: tuple[int, str], spec: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield what changed in the run, apart from its raw outputs and tables: its journal and the files of
+    """Yield what changed in the run, apart from raw outputs and tables: its journal, and the files written at
     its beginning.
 
-    `journal_then` is the journal's size in bytes when a brief was made, 0 if unknown, and its sum. `spec` are the
-    files of the plan's spec with their SHA-256, in order, for a run whose journal does not name them.
+    `journal_then` is the journal's size in bytes when a brief was made, 0 if unknown, and its sum. `spec` are the files
+    of the plan's spec in order, with their SHA-256, for a run whose journal does not name them.
     """
     size, journal_sum = journal_then
     journal = run_dir / JOURNAL
@@ -168,7 +170,7 @@ def changed_in_run(
 
 
 def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]:
-    """Yield why a file in a folder has none of the `known` SHA-256; nothing when it has one."""
+    """Yield why a file in a folder has none of the `known` SHA-256; yield nothing when it has one."""
     try:
         found = sha256_of(folder / name, folder)
     except OSError as error:
@@ -181,8 +183,8 @@ def changed_file(name: str, folder: Path, known: Iterable[str]) -> Iterator[str]
 
 
 class KeptFiles(NamedTuple):
-    """How many raw outputs the journal names and which are not there; how many files lie among the reports, and which
-    were `edited` since they were made, or are `unrecorded`."""
+    """How many raw outputs the journal names, and which are missing; how many files the reports have, and which were
+    `edited` since they were made, or are `unrecorded`."""
 
     raw: int
     missing: tuple[str, ...]
@@ -192,8 +194,10 @@ class KeptFiles(NamedTuple):
 
 
 def look_at_kept(run_dir: Path) -> KeptFiles:
-    """Look for the raw outputs behind the results, and compute the SHA-256 of each file of a report.
-    Raises RunnerError."""
+    """Check that the raw outputs behind the results exist, and compute the SHA-256 of each file of a report.
+
+    Raises RunnerError.
+    """
     raw, recorded = kept_outputs(run_dir), recorded_files(run_dir / JOURNAL)
     missing = tuple(f"{path} {why}" for path in raw if (why := why_not_kept(run_dir / path, run_dir)))
     lying = tuple(_lying(run_dir))
@@ -207,7 +211,7 @@ def look_at_kept(run_dir: Path) -> KeptFiles:
 
 
 def _lying(run_dir: Path) -> Iterator[str]:
-    """Yield every path in the folder of the reports, also what is no file."""
+    """Yield every path in the folder of the reports, including links."""
     if (run_dir / REPORTS).is_symlink():
         yield REPORTS
         return

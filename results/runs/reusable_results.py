@@ -53,10 +53,10 @@ from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 
 
 def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carried]:
-    """Return the results without those of adaptive ramps and searches for promises that do not follow from the others.
+    """Return the results that adaptive ramps and searches for promises would choose again, given the other results.
 
-    The rule of a ramp is gone through from its beginning, up to the first point without a result for each of its cells.
-    A point that an earlier ramp left out has none, so such a skip is never among the results.
+    A ramp's rule is applied from its beginning, up to the first point that lacks a result for some cell. A point that
+    an earlier ramp left out lacks them, so such a skip is never reused.
     """
     kept = dict(found)
     ramps, searches = ramps_of(plan), searches_of(plan)
@@ -84,7 +84,7 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
 
 
 def _asked_for(search: Search, record: RunRecord) -> set[str]:
-    """Return the cells with results that a search asks for, one after another, from its beginning."""
+    """Return the ids of the cells with results that a search asks for in turn, from its beginning."""
     votes: dict[str, Vote] = {}
     while (cell := search.next(votes)[1]) is not None:
         vote = vote_of(record.cells.get(cell.id), cell, search.promise)
@@ -95,9 +95,9 @@ def _asked_for(search: Search, record: RunRecord) -> set[str]:
 
 
 def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
-    """Return whether all cells of a point have results, and each of its hardware one that was measured.
+    """Return whether all cells of a point have results, at least one of them measured on each hardware.
 
-    A rule for repeats skips some cells of a point, an adaptive ramp that does not choose it all of them.
+    A rule for repeats skips some cells of a point. An adaptive ramp that does not choose the point skips all of them.
     """
     cells = list(cells)
     measured = {cell.hardware for cell in cells if cell.id in found and not found[cell.id].skipped}
@@ -107,13 +107,13 @@ def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
 _NOTHING, _LOADS, _MEASUREMENTS = range(3)
 _RANKS = {"none": _NOTHING, "loading": _LOADS, "measuring": _MEASUREMENTS}
 _Unit = tuple[str, str]
-"""An experiment and its hardware, whose cells all hold the same."""
+"""An experiment and a hardware. All cells of the two hold the same hosts and equipment."""
 _Group = tuple[str, bool]
-"""Other hardware, and whether it is of the same experiment."""
+"""Another hardware, and whether it is in the same experiment."""
 
 
 class Neighbours:
-    """What may run beside the cells of a plan, by the hardware that it runs on."""
+    """What may run on other hardware while a cell of the plan is measured."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -124,12 +124,15 @@ class Neighbours:
         self._found: dict[tuple[_Unit, bool], dict[_Group, int]] = {}
 
     def rank(self, cell: Cell) -> int:
-        """Return what the cell's experiment lets run on its other hardware."""
+        """Return the rank of what the cell's experiment allows on other hardware: nothing, loads, or measurements."""
         return _RANKS[self._plan.experiments[cell.experiment].overlap]
 
     def of(self, cell: Cell, *, by_lane: bool) -> dict[_Group, int]:
-        """Return how much may run on each other hardware. `by_lane`: what could run, also where two groups share a
-        lane only by a third one. Otherwise by what the two hold themselves."""
+        """Return the rank of what may run on each other hardware beside the cell.
+
+        `by_lane` goes by lanes, in which groups may share one only through a third group. Otherwise it goes by what the
+        two groups hold themselves.
+        """
         unit = _unit(cell)
         if (unit, by_lane) not in self._found:
             found: dict[_Group, int] = {}
@@ -147,11 +150,11 @@ class Neighbours:
 
 
 def ran_beside(earlier: Neighbours, was: Cell, now: Neighbours, cell: Cell, *, reused: bool) -> str:
-    """Return what may have run beside an earlier cell, and may not beside the cell that it would stand for; "" when
-    there is nothing.
+    """Return what may have run beside an earlier cell, but may not beside the cell that would reuse its result; ""
+    for nothing.
 
-    `reused`: the earlier run had taken the result itself, from a run of which only as much is known as that its plan
-    let no more run beside the cell.
+    `reused` says that the earlier run had itself reused the result. Of the run that measured it, only one thing is
+    known: its plan let no more run beside the cell.
     """
     before, allowed = earlier.of(was, by_lane=not reused), now.of(cell, by_lane=False)
     if reused:
@@ -168,7 +171,8 @@ def _unit(cell: Cell) -> _Unit:
 
 
 def stays_left_out(left_out: CellVerdict, then: Plan, cell: Cell, now: Plan) -> bool:
-    """Return True if a `cell` of the plan `now` stays out like one that the rules of the plan `then` left out."""
+    """Return whether `cell` in the plan `now` stays left out, like the cell that the rules of the plan `then`
+    left out."""
     before, after = then.experiments[left_out.cell.experiment], now.experiments[cell.experiment]
     if (before.search, before.repeats, before.confident) != (after.search, after.repeats, after.confident):
         return False
@@ -188,7 +192,7 @@ def _budgets(plan: Plan, experiment: Experiment) -> tuple[float | None, float | 
 
 
 def _compared(plan: Plan, cell: Cell) -> Iterator[tuple[str, ...]]:
-    """Yield the comparisons over repeats that read the cell."""
+    """Yield the expectations over repeats that read the cell, each as the SQL of its sides."""
     place = {
         "experiment": cell.experiment,
         "hardware": cell.hardware,
@@ -208,9 +212,9 @@ Bond = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Reuse:
-    """The results to reuse. `carried` are in the plan's order, with the cells that a search skipped.
+    """The results to reuse. `carried` are in the plan's order, including the cells that a search skipped.
 
-    `passed_over` says, a line each, why fitting results are not reused.
+    `passed_over` are sentences that say why fitting results are not reused.
     """
 
     plan: Plan
@@ -219,12 +223,12 @@ class Reuse:
 
     @property
     def measured(self) -> tuple[Cell, ...]:
-        """Return the cells that remain to be measured."""
+        """Return the cells that still have to be measured."""
         taken = {each.cell.id for each in self.carried}
         return tuple(cell for cell in self.plan.cells if cell.id not in taken)
 
     def without(self, changed: Mapping[str, str]) -> Reuse:
-        """Return this without the blocks of the changed cells, which come with their reasons."""
+        """Return the reuse without the blocks of changed cells. `changed` has the reasons, by cell."""
         if not changed:
             return self
         dropped = {cell.id for block in blocks(self.plan) if any(c.id in changed for c in block) for cell in block}
@@ -234,7 +238,7 @@ class Reuse:
 
 
 def blocks(plan: Plan) -> list[Block]:
-    """Return the groups of cells that are reused from one earlier run together, or not at all."""
+    """Return the blocks of cells: each is reused as a whole from one earlier run, or not at all."""
     joined: dict[Bond, Bond] = {}
 
     def root(bond: Bond) -> Bond:
@@ -254,7 +258,7 @@ def blocks(plan: Plan) -> list[Block]:
 
 
 def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
-    """Yield the bonds of a cell. Cells that share one belong together."""
+    """Yield the bonds of a cell. Cells that share a bond are in one block."""
     experiment = plan.experiments[cell.experiment]
     if experiment.promise:
         yield ("promise", cell.id)
@@ -275,11 +279,12 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
 
 
 def find_reusable(plan: Plan, out: Path) -> Reuse:
-    """Search the runs of a folder, the newest first. Does not check whether the hosts have changed."""
+    """Search the runs of a folder for results to reuse, the newest first. Does not check whether the hosts
+    have changed."""
     from_environment = {key: text for key in plan.databases if (text := _from_environment(plan, key))}
     wanted = [block for block in blocks(plan) if not any(cell.database in from_environment for cell in block)]
     reasons: dict[str, dict[str, None]] = {}
-    """Why fitting results of a block were not reused, by its first cell."""
+    """The reasons why a block's fitting results were not reused, by the block's first cell."""
     found: dict[str, Carried] = {}
     used: set[tuple[str, str]] = set()
     beside = Neighbours(plan)
@@ -314,7 +319,8 @@ def find_reusable(plan: Plan, out: Path) -> Reuse:
 
 
 def _from_environment(plan: Plan, key: DatabaseKey) -> str:
-    """Return why a database's results may come from another server; empty when they can't."""
+    """Return why a database's server depends on the environment, so that its results can't be reused; "" if it
+    does not."""
     names = [part.name for part in plan.databases[key].uri if isinstance(part, Reference) and part.kind == "env"]
     if not names:
         return ""
@@ -322,7 +328,8 @@ def _from_environment(plan: Plan, key: DatabaseKey) -> str:
 
 
 def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
-    """Tell quickly whether a run may fit, as a folder may hold hundreds. Skips a run in progress."""
+    """Return quickly whether a run may have a wanted block, as a folder may hold hundreds. False for a run
+    in progress."""
     try:
         hashes = {cell["hash"] for cell in json.loads(read_plain(run_dir / PLAN, most=MOST_OF_A_PLAN))["cells"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -331,7 +338,7 @@ def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
 
 
 class _EarlierRun:
-    """The good results of a run, by what they measured."""
+    """The good results of an earlier run, by what they measured."""
 
     def __init__(self, plan: Plan, beside: Neighbours, evidence: Evidence) -> None:
         self._plan, self._beside = plan, beside
@@ -345,7 +352,7 @@ class _EarlierRun:
         self._histories = _histories(evidence)
 
     def take(self, block: Block, used: set[tuple[str, str]]) -> tuple[list[Carried], list[str]]:
-        """Return a result for every cell of the block that needs one, or none, and what is wrong with these results."""
+        """Return a result for every cell of the block, or none, and what is wrong with the results."""
         taken: list[Carried] = []
         used = set(used)
         for cell in block:
@@ -366,7 +373,7 @@ class _EarlierRun:
         return taken, [text for each in taken if (text := self._problem(each))]
 
     def _stands_for(self, verdict: CellVerdict, cell: Cell) -> bool:
-        """Return whether a verdict may stand for a cell. A search needs its recorded latency, and rules skip
+        """Return whether a verdict may stand for a cell. A search needs the latency that decides it, and rules skip
         different cells."""
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
@@ -380,10 +387,10 @@ class _EarlierRun:
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _is_left_out(self, taken: Iterable[Carried]) -> bool:
-        """Return whether an adaptive ramp has chosen none of these points, or has to choose them now.
+        """Return whether the results skip points that an adaptive ramp left out, and can't be reused because of that.
 
-        Of hardware that takes turns without sharing hosts, one ramp may have chosen what another left out. An adaptive
-        ramp takes from that what was chosen; others need all.
+        Of hardware that takes turns without sharing hosts, one ramp may have chosen a point that another left out. An
+        adaptive ramp reuses the chosen ones. Other experiments need all points.
         """
         curves: dict[tuple[object, ...], bool] = {}
         for each in taken:
@@ -396,7 +403,8 @@ class _EarlierRun:
         return bool(left_out) and (len(left_out) == len(curves) or not all(left_out))
 
     def _not_noted(self, cell: Cell) -> list[str]:
-        """Say that a cell's results lack the latency of its search, or that the rule that left it out has changed."""
+        """Say that a cell's results lack the latency of its search, or that the budget that left a repeat out
+        has changed."""
         search = self._plan.experiments[cell.experiment].search
         found = self._good.get(cell.hash, ())
         if is_budgeted(self._plan, self._plan.experiments[cell.experiment]) and any(each.no_room for each in found):
@@ -454,7 +462,7 @@ _OfAttempt = j.CellResumed | j.StepStarted | j.StepEnded | j.CellEnded | Kept
 
 @dataclass
 class _History:
-    """The journal's records of one attempt, and the facts of its hosts, server and tools at that time."""
+    """The journal's records of one attempt, and the facts of its hosts, servers and tools at that time."""
 
     records: list[j.AnyRecord]
     measurement: Recorded
@@ -463,7 +471,7 @@ class _History:
 
 
 def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
-    """Return the histories by cell and attempt; None for a cell that was not needed."""
+    """Return the histories by cell and attempt. The attempt is None for a cell that was not needed."""
     cells = {cell.id: cell for cell in evidence.plan.cells}
     found: dict[tuple[str, int | None], _History] = {}
     last: dict[str, int] = {}
@@ -502,13 +510,13 @@ def _depended_on(cell: Cell, known: Mapping[tuple[str, ...], Facts]) -> Iterator
 
 _MOST_FOLDERS = 200
 _MOST_RUNS = 20
-"""How many folders beside the usual one are looked at, and how many of the newest runs in each."""
+"""How many folders other than the usual one are searched, and how many of the newest runs in each."""
 _LARGEST = 1 << 26
-"""No larger plan of another folder is read, in bytes."""
+"""The largest plan that is read in another folder, in bytes."""
 
 
 def why_nothing(plan: Plan, out: Path) -> str:
-    """Return why nothing could be taken from the runs of a folder; "" for the first run of a spec."""
+    """Return why nothing could be reused from the runs of a folder; "" if it has no earlier run of the spec."""
     hashes = {cell.hash for cell in plan.cells}
     for run_dir in reversed(list_real_runs(out)):
         spec, has_same = _planned(run_dir, hashes)
@@ -530,8 +538,7 @@ def why_nothing(plan: Plan, out: Path) -> str:
 
 
 def _planned(run_dir: Path, hashes: Collection[str]) -> tuple[str, bool]:
-    """Return the name of a run's spec, and whether it has cells of these definitions; "" for a plan that can't
-    be read."""
+    """Return the name of a run's spec, and whether its plan has cells with these hashes; "" for an unreadable plan."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         if (run_dir / PLAN).stat().st_size <= _LARGEST:
             plan = json.loads((run_dir / PLAN).read_bytes())
@@ -551,7 +558,7 @@ def _elsewhere(spec_folder: Path, out: Path) -> Iterator[Path]:
 
 
 def _folders(root: Path) -> list[Path]:
-    """Return some folders in one, without those behind links."""
+    """Return some of a folder's subfolders, without links."""
     found: list[Path] = []
     with suppress(OSError), os.scandir(root) as entries:
         for entry in entries:

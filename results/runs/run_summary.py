@@ -1,4 +1,4 @@
-"""A run's progress, from its plan and journal alone, so that it is available while the run is in progress."""
+"""A summary of a run, from its plan and journal alone, so that it is available while the run is in progress."""
 
 from __future__ import annotations
 
@@ -37,19 +37,20 @@ from benchbrief.runners.session import is_making_brief
 CellState = Literal[
     "waiting", "running", "ok", "failed", "refused", "no_room", "interrupted", "skipped", "not_chosen", "missing"
 ]
-"""Refused: it has no numbers, and answers its search, as its rate breaks the promise or can't be offered. No room: its
-point is missing, as the budget had none for it. Skipped: not needed, as its search or its repeats are over. Not chosen:
-of a candidate that its adaptive ramp left out; no total counts it. Missing: not in the imported files."""
+"""The state of a cell. Refused: it has no numbers, but answers its search, as its rate breaks the promise or can't
+be offered. No room: its point is missing, as the budget had no time for it. Skipped: not needed, as its search or
+its repeats are over. Not chosen: its adaptive ramp left its point out; no total counts it. Missing: not in the
+imported files."""
 
 
 Kept = Literal["kept", "broken", "not offered"]
 KEPT: Mapping[Vote | None, Kept] = {"met": "kept", "broken": "broken", "beyond": "not offered"}
-"""What is said of a promise, by what a cell says of its rate; nothing of one that failed."""
+"""What a cell says of its search's promise, by its vote. A failed cell has no entry."""
 
 
 @dataclass(frozen=True)
 class CellStatus:
-    """A cell's progress. `step` is the current one. `seconds` is how long the cell took so far. `origin` is its
+    """A cell's progress. `step` is the current one. `seconds` is the time taken so far. `origin` is the cell's
     spec line."""
 
     cell_id: str
@@ -61,23 +62,22 @@ class CellStatus:
     reason: str | None
     origin: str
     reused_from: str | None
-    """The earlier run that measured it."""
+    """The earlier run that measured the cell; None for this one."""
     now: LiveLoad | None
-    """The current numbers of its load generators, while it is measured."""
+    """The current numbers of the cell's load generators, while it is measured."""
     measuring: SteadyEnd | None = None
-    """How its measurement ended that was to go on until it is steady."""
+    """How a measurement ended that goes on until it is steady; None for any other."""
     promise: Kept | None = None
-    """Whether the promise of its search was kept."""
+    """Whether the promise of the cell's search was kept; None without a search, or for a failed cell."""
     candidate_of: str = ""
-    """The experiment whose ramp or search has not chosen it yet."""
+    """The experiment whose ramp or search has not chosen the cell yet; "" for any other cell."""
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """A run's progress. `elapsed_s` is the time spent running, without the pauses in which nothing ran.
+    """A run's progress. `elapsed_s` is the time spent running, without pauses in which nothing ran.
 
-    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None when nothing
-    is left.
+    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None when nothing is left.
     """
 
     run_id: str
@@ -85,7 +85,7 @@ class RunStatus:
     spec: str
     profile: str | None
     simulated: bool
-    """Whether nothing was measured."""
+    """True if nothing was measured."""
     origin: str
     """measured | simulated | imported"""
     source: str
@@ -95,32 +95,32 @@ class RunStatus:
     done: int
     failed: int
     refused: int
-    """How many have no numbers, as these were refused, and answer a search for a promise."""
+    """The number of cells whose numbers were refused, which answers their search for a promise."""
     no_room: int
-    """How many cells the budget had no room for, so that their points are missing."""
+    """The number of cells that the budget had no time for, so that their points are missing."""
     skipped: int
-    """Not needed, and repeats that the budget had no room for."""
+    """The number of cells that were not needed, including repeats that the budget had no time for."""
     unrepeated: int
-    """Those repeats."""
+    """The number of repeats that the budget had no time for."""
     reused: int
-    """How many of the done cells were reused from earlier runs."""
+    """The number of done cells that were reused from earlier runs."""
     total: int
-    """How many cells are to be measured, at most: without the candidates that ramps and searches leave out."""
+    """The most cells that are to be measured, without candidates that ramps and searches leave out."""
     not_chosen: int
-    """The cells of such candidates, as far as the run has left them out."""
+    """The number of cells that ramps and searches have left out so far."""
     elapsed_s: float
     remaining_s: float | None
     cells: tuple[CellStatus, ...]
     hosts: dict[str, dict[str, float]]
-    """The probes' current values, by host and measure."""
+    """The current values of the probes, by host and measure."""
     waits: tuple[str, ...] = ()
-    """What a run in progress waits for, in sentences."""
+    """What a run in progress is waiting for, in sentences."""
     budgets: tuple[BudgetSpent, ...] = ()
     choices: tuple[RampChoice, ...] = ()
     promises: tuple[Promised, ...] = ()
-    """What searches for promises found that have ended."""
+    """The results of the searches for promises that have ended."""
     making_brief: bool = False
-    """Whether its cells are over, and a process makes its tables and its brief."""
+    """Whether all cells are over and a process is making the tables and the brief."""
 
 
 def summarise(run_dir: Path) -> RunStatus:
@@ -164,7 +164,7 @@ def summarise(run_dir: Path) -> RunStatus:
 
 
 def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus]) -> float | None:
-    """Estimate as `bench run` does, with the time for the brief."""
+    """Estimate the remaining seconds as `bench run` does, including the time for the brief."""
     if all(cell.status not in ("waiting", "running", "interrupted") for cell in cells):
         return None
     timed = timed_plan(evidence.plan, run_dir)
@@ -180,7 +180,7 @@ def _remaining_s(evidence: Evidence, run_dir: Path, cells: Sequence[CellStatus])
 
 
 def _interrupted(reason: str | None) -> str | None:
-    """Return the reason of an attempt without an end, in a run that no process drives."""
+    """Return the reason for an attempt without an end, in a run that no process drives."""
     match reason:
         case Message(code="unended", args=args):
             return say.interrupted_attempt(**args)
@@ -224,7 +224,7 @@ def _promise(evidence: Evidence, cell: Cell) -> Kept | None:
 
 
 def _measuring(evidence: Evidence, verdict: CellVerdict) -> SteadyEnd | None:
-    """Only cells with the rule are looked at, as their records are read."""
+    """Return how a cell's measurement ended, if it goes on until it is steady. Reads no records of other cells."""
     if evidence.plan.experiments[verdict.cell.experiment].until_steady is None:
         return None
     if (ended := verdict.measuring_ended) is None:
@@ -253,15 +253,15 @@ def remaining_s(
     reused: Container[str] = (),
     votes: Mapping[str, Vote] | None = None,
 ) -> float | None:
-    """Estimate for how many seconds at most any host is still needed: cells that share a host or other equipment run
-    one after another, and cells of one turn are measured one after another.
+    """Estimate for how many seconds any host is still needed at most. None when nothing is left.
 
-    Each cell comes with its state and with its seconds so far. The plan's estimates are corrected by the `pace` of
-    each kind of step, and by how long finished cells took beside their steps. None when nothing is left.
+    Cells that share a host or other equipment run one after another, and cells of one turn are measured one after
+    another. Each cell comes with its state and its seconds so far. The plan's estimates are corrected by the `pace` of
+    each kind of step, and by the time that finished cells took beside their steps.
 
-    With a `plan`, no host is needed for longer than its budgets leave: that of each experiment, and that of the run.
-    The cells in `reused` took nothing of them. Of an adaptive ramp, as many points count as are left to measure, and of
-    a search for a promise as many cells as it still asks for by its `votes`.
+    With a `plan`, no host is needed for longer than the budgets of each experiment and of the run leave. Cells in
+    `reused` took no time from the budgets. An adaptive ramp counts as many points as it has left to measure. A search
+    for a promise counts as many cells as it still asks for, by its `votes`.
     """
     planned = list(states)
     experiments = plan.experiments if plan else {}
@@ -271,7 +271,7 @@ def remaining_s(
     plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     needed: dict[str, dict[str, float]] = {}
-    """The seconds that are left on each host and on equipment that groups share, by experiment."""
+    """The remaining seconds on each host, and on equipment that groups share, by experiment."""
     spent: dict[str, dict[str, float]] = {}
     turns: dict[str, _Turn] = {}
     for cell, state, seconds in planned:
@@ -302,7 +302,7 @@ def remaining_s(
 
 @dataclass
 class _Turn:
-    """The seconds of measuring that are left to the cells of one turn, and what these cells hold."""
+    """The remaining seconds of measuring for the cells of one turn, and what they hold."""
 
     experiment: str
     seconds: float = 0.0
@@ -310,7 +310,8 @@ class _Turn:
 
 
 def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], plan: Plan | None) -> float:
-    """Return how long a host is needed for at most, by what its cells of each experiment need and have spent."""
+    """Return the seconds for which a host is needed at most, given what each experiment still needs and has
+    spent there."""
     if plan is None:
         return sum(needed.values())
     total = 0.0
@@ -322,7 +323,7 @@ def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], pla
 
 @dataclass(frozen=True)
 class RampChoice:
-    """The `number`th point of a ramp, which its hardware shares."""
+    """The `number`th point that a ramp chose, for all of its hardware, and why."""
 
     experiment: str
     hardware: tuple[str, ...]
@@ -334,7 +335,7 @@ class RampChoice:
 
 
 def explain_choices(evidence: Evidence) -> Iterator[RampChoice]:
-    """Yield the choices ramp by ramp, in their order."""
+    """Yield the choices of each ramp in turn, in the order in which they were made."""
     for of_ramp in evidence.record.choices.values():
         for each in of_ramp.values():
             place = (each.experiment, each.hardware, each.workload, each.axis)
@@ -343,8 +344,8 @@ def explain_choices(evidence: Evidence) -> Iterator[RampChoice]:
 
 @dataclass(frozen=True)
 class BudgetSpent:
-    """A budget and what is spent of it, in seconds, on the group of hosts that has spent most. `experiment` is None for
-    that of the whole run."""
+    """A budget, and the seconds spent of it on the group of hosts that has spent most. `experiment` is None for the
+    budget of the whole run."""
 
     experiment: str | None
     budget_s: float

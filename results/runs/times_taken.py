@@ -1,4 +1,4 @@
-"""What the time of a run was spent on, as its journal says: seconds by activity for each attempt at a cell."""
+"""The time that a run took, from its journal: seconds by activity for each attempt at a cell."""
 
 from __future__ import annotations
 
@@ -33,15 +33,18 @@ _READ = tuple(
         *("host_facts", "report_made", "run_started", "run_ended", "time_estimated"),
     )
 )
-"""The records that tell of times. A journal has many others, which are not parsed."""
+"""The types of records that hold times. A journal has many others, which are not parsed."""
 _HEAD = 80
-"""The bytes at a line's beginning that hold its type."""
+"""The number of bytes at a line's beginning that hold its type."""
 
 
 @dataclass
 class AttemptTimes:
-    """One attempt at a cell. `steps` has the seconds of the steps that ended, `ends` when they ended, and `paused_s` is
-    how long nothing of it ran as its controller was away. `whole`: one controller drove it."""
+    """One attempt at a cell. `steps` has the seconds of the steps that ended, and `ends` when they ended.
+
+    `paused_s` is how long nothing of it ran because its controller was away. `whole` is whether one controller
+    drove it.
+    """
 
     cell: str
     started_at: float
@@ -49,17 +52,17 @@ class AttemptTimes:
     good: bool = False
     whole: bool = True
     loaded: bool = False
-    """Whether its data set was loaded. Otherwise a step `load` brought the data back."""
+    """Whether the data set was loaded. Otherwise, a step `load` brought back earlier data."""
     steps: dict[str, float] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
     paused_s: float = 0.0
     lasted_s: float | None = None
-    """How long it was measured, where that ended by itself."""
+    """How many seconds the measurement lasted, if it ended by itself."""
 
     def spent(self, cell: Cell) -> dict[Activity, float]:
         """Return the seconds of each activity.
 
-        A tool that warms up and measures in one process has the warm-up in its step `measure`. What a tool takes
+        If a tool warms up and measures in one process, the step `measure` includes the warm-up. Time that a tool takes
         beyond the declared times is its start-up.
         """
         ran, measure_s = self.steps.get("measure", 0.0), cell.measure_s if self.lasted_s is None else self.lasted_s
@@ -81,7 +84,7 @@ class AttemptTimes:
         return {**found, "start_up": max(0.0, whole - before)}
 
     def leave_out(self, pauses: Pauses) -> None:
-        """Take the time of the pauses out of the steps and the whole."""
+        """Subtract the time of pauses from the steps and from the whole."""
         for step, ended_at in self.ends.items():
             self.steps[step] -= pauses.within(ended_at - self.steps[step], ended_at)
         if self.ended_at is not None:
@@ -90,9 +93,9 @@ class AttemptTimes:
 
 @dataclass
 class TimesTaken(RunRecord):
-    """A run's record with its attempts at cells, without those that were reused from other runs.
+    """A run's record, with its attempts at cells. Attempts reused from other runs are left out.
 
-    `reports` has the seconds that each report took when it was first made, where they are known.
+    `reports` has the seconds that each report took when it was first made, if known.
     """
 
     attempts: dict[tuple[str, int], AttemptTimes] = field(default_factory=dict)
@@ -100,12 +103,12 @@ class TimesTaken(RunRecord):
 
     @property
     def wall_s(self) -> float:
-        """Return the time that the run went on, without the times in which no job ran."""
+        """Return the run's duration in seconds, without times in which no job ran."""
         return self.elapsed_s(self.last_at) if self.last_at is not None else 0.0
 
     @property
     def hostnames(self) -> dict[str, str]:
-        """Return what the hosts call themselves."""
+        """Return the hosts' own hostnames, by host. Hosts whose hostname is unknown are left out."""
         return {host: name for host, known in self.hosts.items() if (name := known.facts.get("hostname"))}
 
     def _on_cell_started(self, record: j.CellStarted) -> None:
@@ -161,7 +164,7 @@ class TimesTaken(RunRecord):
 
 
 def times_taken(run_dir: Path) -> TimesTaken:
-    """Read a run's journal. Raises OSError, and ValueError for a line that is no record."""
+    """Read the times from a run's journal. Raises OSError, and ValueError for a line that is not a record."""
     found = TimesTaken.of(_records(run_dir / JOURNAL))
     for attempt in found.attempts.values() if found.pauses.spans else ():
         attempt.leave_out(found.pauses)
@@ -176,16 +179,16 @@ def _records(journal: Path) -> Iterator[j.AnyRecord]:
 
 
 _RUNS = 20
-"""So many of a folder's last runs are looked at."""
+"""The number of a folder's last runs that are read."""
 _UNREADABLE = (BenchError, OSError, ValueError)
 _RESETS = {"snapshot": "copy"}
-"""How a database with such a `reset` gets its data set back, where that has another name."""
+"""How a database gets its data set back, by its `reset`, where the two have different names."""
 
 
 def timed_plan(plan: Plan, run_dir: Path) -> Plan:
-    """Return a run's plan with the times that `bench plan` gave it: as the folder's runs before it took them.
+    """Return a run's plan with the times that `bench plan` gave it, from the folder's earlier runs.
 
-    A simulated run takes the times of its plan.
+    A simulated run keeps the times of its plan.
     """
     if is_simulated(run_dir):
         return plan
@@ -194,10 +197,11 @@ def timed_plan(plan: Plan, run_dir: Path) -> Plan:
 
 
 def learned_times(out: Path, before: Path | None = None) -> dict[str, SeenStep]:
-    """Return what steps took, by the keys of `compiler/estimates/learned.py`: of each, in the last run that had it.
+    """Return how long steps took, by the keys of `compiler/estimates/learned.py`. Each is from the last run that
+    had it.
 
-    `before`: only in runs before that one. A run that can't be read counts for nothing: `bench status` says what is
-    wrong with it.
+    `before` limits the search to earlier runs than that one. A run that can't be read is ignored: `bench status` says
+    what is wrong with it.
     """
     found: dict[str, SeenStep] = {}
     try:
@@ -250,13 +254,14 @@ def _of_run(run_dir: Path) -> dict[str, SeenStep]:
 
 
 def _median(steps: list[_Step], run: str) -> SeenStep:
-    """Return the median over the steps with the largest amount."""
+    """Return the median time of the steps with the largest amount of work."""
     amount = max(step.amount for step in steps)
     return SeenStep(median(step.seconds for step in steps if step.amount == amount), run, amount)
 
 
 def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
-    """Return whether the hosts that a plan finds on the controller are this machine: a folder may be a copy."""
+    """Return whether those hosts that are the plan's controller are this machine. A folder may be a copy
+    from another."""
     for key in hosts:
         spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
         if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
@@ -265,23 +270,23 @@ def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str
 
 
 _Kind = tuple[str, str, str]
-"""A database, a kind of step, and how the step brings back data."""
+"""A database, a kind of step, and how that step brings data back."""
 
 
 @dataclass
 class Pace:
-    """What steps took so far, in seconds, beside their estimates."""
+    """How long steps took so far, compared with their estimates, in seconds."""
 
     _planned: dict[_Kind, float] = field(default_factory=lambda: defaultdict(float))
     _took: dict[_Kind, float] = field(default_factory=lambda: defaultdict(float))
     _cells: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def begin(self, cell_id: str) -> None:
-        """Take note that an attempt begins: the steps of earlier ones are not of it."""
+        """Begin a new attempt at a cell, and forget the steps of the attempt before."""
         self._cells.pop(cell_id, None)
 
     def note(self, cell: Cell, kind: str, seconds: float) -> None:
-        """Take note of a step that ended; one that was skipped took 0 s, and says nothing of others."""
+        """Add a step that ended. A skipped step took 0 s, which does not count for the estimates of others."""
         self._cells[cell.id] += seconds
         step = next((each for each in cell.steps if each.kind == kind), None)
         if step is not None and seconds and step.seconds:
@@ -289,15 +294,15 @@ class Pace:
             self._took[_kind(cell, step)] += seconds
 
     def expected(self, cell: Cell) -> float:
-        """Return the seconds of a cell without its cool-down, as such steps have taken so far."""
+        """Return the expected seconds of a cell without its cool-down, at the pace of such steps so far."""
         return sum(self._seconds(cell, step) for step in cell.steps if step.kind != "cool_down")
 
     def measuring(self, cell: Cell) -> float:
-        """Return the seconds of a cell's warm-up and measurement, as such steps have taken so far."""
+        """Return the expected seconds of a cell's warm-up and measurement, at the pace of such steps so far."""
         return sum(self._seconds(cell, step) for step in cell.steps if step.kind in ("warm_up", "measure"))
 
     def stepped(self, cell: Cell) -> float:
-        """Return the seconds of the cell's steps that ended; their estimate when none is known."""
+        """Return the seconds that the cell's ended steps took; the estimate for all its steps if none has ended."""
         return self._cells.get(cell.id) or self.expected(cell)
 
     def _seconds(self, cell: Cell, step: Step) -> float:
@@ -311,7 +316,7 @@ def _kind(cell: Cell, step: Step) -> _Kind:
 
 
 def pace_of(plan: Plan, taken: TimesTaken) -> Pace:
-    """Return the pace of a run by the good attempts at its cells."""
+    """Return the pace of a run, from the good attempts at its cells."""
     pace, cells = Pace(), {cell.id: cell for cell in plan.cells}
     for attempt in taken.attempts.values():
         if attempt.good and (cell := cells.get(attempt.cell)):
@@ -323,7 +328,7 @@ def pace_of(plan: Plan, taken: TimesTaken) -> Pace:
 
 
 class ActivityTimes(NamedTuple):
-    """Seconds of one activity, as estimated and as taken."""
+    """The seconds of one activity: estimated and taken."""
 
     activity: Activity
     estimated_s: float
@@ -332,9 +337,12 @@ class ActivityTimes(NamedTuple):
 
 @dataclass(frozen=True)
 class TimeCompared:
-    """`wall_estimated_s` and `wall_taken_s` are from beginning to end. `in_all` adds up hosts that worked side by side,
-    as do the `experiments`. `runs` are the earlier runs that the estimate was learned from. `of_those_made`: the
-    estimate is of the cells that were run, as a budget chose among the planned repeats."""
+    """A run's time, estimated and taken. `wall_estimated_s` and `wall_taken_s` are from beginning to end.
+
+    `in_all` and `experiments` add up the time of hosts that worked side by side. `runs` are the earlier runs that the
+    estimate was learned from. `of_those_made` is whether the estimate is only of the cells that were run, because a
+    budget chose among the planned repeats.
+    """
 
     wall_estimated_s: float
     wall_taken_s: float
@@ -354,10 +362,10 @@ class TimeCompared:
 
 
 def compare_times(run_dir: Path, plan: Plan) -> TimeCompared | None:
-    """Compare a run's estimate with its times so far. None when its journal has no estimate, or can't be read.
+    """Compare a run's estimate with its time so far. None when its journal has no estimate, or can't be read.
 
-    The journal's estimate has all repeats. Where a budget chooses among them, the cells that were run are estimated
-    again, by the runs of the folder before this one.
+    The journal's estimate has all repeats. If a budget chooses among them, the cells that were run are estimated again,
+    from the folder's earlier runs.
     """
     try:
         taken = times_taken(run_dir)
