@@ -1,4 +1,4 @@
-"""The errors of this room. They are shown like those of the runners."""
+"""The errors of this room. They are shown like the runners' errors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from benchbrief.runners.errors import DiskFull, RunnerError
 
 
 class ResultsError(RunnerError):
-    """Results can't be read, built or queried."""
+    """Raised when results can't be read, built or queried."""
 
     code = "results"
 
 
 class NoRoom(ResultsError, DiskFull):
-    """The disk is too full for the tables or the brief. All measurements are kept."""
+    """Raised when the disk is too full for the tables or the brief. All measurements are kept."""
 
     code = "no_room"
     ends_with = ExitCode.BRIEF_NOT_MADE

@@ -1,1 +1,1 @@
-"""Statistics of values, wherever they come from: intervals, tests, fits, changes."""
+"""Statistics of any values: intervals, tests, fits, and change points."""

@@ -21,16 +21,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LENGTHS = (1, 2, 3, 5, 7)
-"""How many of the last values may be at another level. A change shows better the longer it lasts."""
+"""How many of the last values are tested as a new level. The longer a change lasts, the better it shows."""
 FEWEST = 6
-"""Values that a level takes: of fewer, the noise is hardly known."""
+"""The fewest values of a level. With fewer, the noise is hardly known."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """The last `length` values are most unlike the `level` before them. `change` is the difference of the means.
+    """The number of last values (`length`) that differ most from the `level` before them. `change` is the difference of
+    the means.
 
-    `p` is the one-sided p-value of Student's t test for the given direction, times the number of lengths tried.
+    `p` is the p-value of Student's t test, one-sided for a given direction, times the number of lengths tried.
     """
 
     length: int
@@ -40,10 +41,10 @@ class Departure:
 
 
 def departure(values: Sequence[float], start: int, direction: int) -> Departure | None:
-    """Test the last values of a series against those before them, from `start` on. None where these are fewer than
-    `FEWEST`, and where a value is no number.
+    """Test the last values of a series against the earlier values from `start` on.
 
-    `direction` is 1 where a rise counts, -1 where a fall does, 0 for both.
+    `direction` is 1 if only a rise counts, -1 if only a fall does, 0 for both. Returns None with fewer than `FEWEST`
+    earlier values, or with a value that is not a number.
     """
     tried = [length for length in LENGTHS if len(values) - length - start >= FEWEST]
     if not tried or not all(abs(value) <= LARGEST for value in values[start:]):
@@ -60,8 +61,8 @@ def departure(values: Sequence[float], start: int, direction: int) -> Departure 
 def p_of_shift(level: Sequence[float], last: Sequence[float], direction: int) -> float:
     """Return the p-value of Student's t test for equal means; one-sided for a `direction` of 1 or -1.
 
-    1 where nothing is known of the noise: for fewer than three values or one that is no number, and where none varies
-    but by rounding and the means are the same. 0 where none varies and the means differ.
+    It is 1 where the noise is unknown: with fewer than three values, or with one that is not a number. Where the values
+    vary only by rounding, it is 1 for equal means and 0 for different ones.
     """
     from scipy.special import stdtr
 
@@ -80,19 +81,20 @@ def p_of_shift(level: Sequence[float], last: Sequence[float], direction: int) ->
 
 
 WINDOW = 50
-"""Values that are divided together: two changes of one window may mask each other, and few values show little."""
+"""The number of values that are divided together. With more, two changes may mask each other; with fewer, changes
+hardly show."""
 LEVEL = 1e-4
-"""The p-value below which a change counts. Each of the 49 places of a window may show one by chance."""
+"""The p-value below which a change counts. It is small, as each of a window's 49 places may show a change by chance."""
 LEAST = 2
-"""Values on each side of a change."""
+"""The fewest values on each side of a change."""
 _FIRST_PASS = 10.0
-"""So much weaker changes are candidates: what lies beside them may have hidden how sure they are."""
+"""The factor on the p-value below which a change is a candidate. A neighbouring change may hide how sure it is."""
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """`index` is the first value after the change, between the neighbouring changes. `p` is that of the t test for
-    equal means, two-sided; 0 where nothing varies."""
+    """A change. `index` is its first value. `p` is the two-sided p-value of the t test for equal means between this
+    change and its neighbours; 0 where nothing varies."""
 
     index: int
     p: float
@@ -103,8 +105,10 @@ class ChangePoint:
 def change_points(
     values: Sequence[float], *, level: float = LEVEL, window: int = WINDOW, least: int = LEAST
 ) -> list[ChangePoint]:
-    """Return the changes in finite values, in their order. Each side of one has at least `least` values. Of a series
-    with other values, none is known."""
+    """Return the changes in a series, in order. Each has at least `least` values on both sides.
+
+    Returns none for a series with values that are not finite.
+    """
     import numpy as np
 
     series = np.asarray(values, dtype=float)
@@ -122,10 +126,10 @@ def change_points(
 
 
 def divergence(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the statistic of each division of the first k values at t, at [t, k], for 0 < t < k; elsewhere -inf.
+    """Return the statistic at [t, k] of dividing the first k values at t, for 0 < t < k; -inf elsewhere.
 
-    It is 2 / (n + m) times the sum of distances across, less 2 m / ((n + m) (n - 1)) times those within the n values
-    before, and the same of the m values after.
+    With n values before t and m after, it is 2 / (n + m) times the sum of distances across, less 2 m / ((n + m) (n -
+    1)) times the sum within the n values, and less the same for the m values.
     """
     import numpy as np
 
@@ -144,10 +148,10 @@ def divergence(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def p_of_means(a: Any, b: Any) -> float:
-    """Return the two-sided p-value of Student's t test for equal means of arrays with equal variances.
+    """Return the two-sided p-value of Student's t test for equal means, for arrays with equal variances.
 
-    1 with fewer than three values, an empty side, or a value that is no number; where nothing varies on both sides, 0
-    or 1.
+    It is 1 with fewer than three values, an empty side, or a value that is not a number. Where nothing varies on both
+    sides, it is 1 for equal means and 0 for different ones.
     """
     from scipy.special import stdtr
 
@@ -163,7 +167,8 @@ def p_of_means(a: Any, b: Any) -> float:
 
 
 def _candidates(series: NDArray[np.float64], level: float, window: int, least: int) -> list[int]:
-    """Return where a window is divided. Windows overlap by half, so that each change has values on both sides."""
+    """Return where windows are divided. Windows overlap by half, so that each change has values on both sides
+    in one."""
     import numpy as np
 
     size, step = len(series), max(1, window // 2)
@@ -179,7 +184,7 @@ def _candidates(series: NDArray[np.float64], level: float, window: int, least: i
 
 
 def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
-    """Return for each window whether its sides differ at any place. Most don't, and need no distances."""
+    """Return for each window whether its sides may differ at some place. Most do not, and need no distances."""
     import numpy as np
     from scipy.special import stdtrit
 
@@ -197,7 +202,8 @@ def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]
 
 
 def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]:
-    """Divide where the statistic is highest over all parts, as long as the part's two sides differ."""
+    """Return where the values are divided. Each division is at the highest statistic of all parts so far, as long as
+    the two sides differ there."""
     ends = [0, len(values)]
     while True:
         best: tuple[float, int, int, int] | None = None
@@ -212,7 +218,7 @@ def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]
 
 
 def _peak(values: NDArray[np.float64], least: int) -> tuple[float, int]:
-    """Return the highest statistic, and where it divides, with at least `least` values on both sides."""
+    """Return the highest statistic and its place, with at least `least` values on both sides."""
     import numpy as np
 
     places = np.arange(len(values) + 1)
@@ -232,6 +238,6 @@ def _tested(series: NDArray[np.float64], found: Sequence[int]) -> list[ChangePoi
 
 
 def _shorter(found: Sequence[int], size: int) -> list[int]:
-    """Return the number of values on the shorter side of each change."""
+    """Return, for each change, the number of values on its shorter side."""
     ends = [0, *found, size]
     return [min(at - low, high - at) for low, at, high in zip(ends, ends[1:], ends[2:], strict=False)]

@@ -34,19 +34,21 @@ from benchbrief.model.plan import Event
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 CHANCE = 0.05
-"""How often chance alone may make a recovery of what never left, of all events at most."""
+"""The largest share of events for which chance alone makes unchanged throughput seem to have dropped."""
 _LEAST = 3
-"""So many samples before an event have a spread."""
+"""The fewest samples before an event that have a spread."""
 _MOST_LOG = 700.0
-"""Of a larger one, there is no float."""
+"""A logarithm near the largest whose exponential is a float."""
 _PARTIAL = 0.5
-"""A last sample shorter than this share of the one before is the tool's end, and left out."""
+"""The share of its predecessor's length below which a last sample is left out. It is where the tool ended."""
 
 
 @dataclass(frozen=True)
 class RateSample:
-    """The rate (ops/s) from `start` to `end`, in seconds from the start of the measured window, and the 99th percentile
-    of the latencies where it is known, in seconds."""
+    """The rate (ops/s) from `start` to `end`, in seconds from the start of the measured window.
+
+    `p99_s` is the 99th percentile of the latencies in seconds, where it is known.
+    """
 
     start: float
     end: float
@@ -60,8 +62,12 @@ class RateSample:
 
 @dataclass(frozen=True)
 class Recovery:
-    """Rates in ops/s, times in seconds. `recovery_s` is None when the throughput did not come back, and `latency_s`
-    when the latency did not, or, without `has_latency`, has too few percentiles by second before the event."""
+    """What an event did. Rates are in ops/s, times in seconds. `recovery_s` is None when the throughput did not
+    come back.
+
+    `latency_s` is None when the latency did not come back or, without `has_latency`, when too few percentiles by second
+    are known before the event.
+    """
 
     before: float
     lowest: float
@@ -72,13 +78,15 @@ class Recovery:
 
     @property
     def dip(self) -> float:
-        """How much the lowest rate is below that of before, as a share of it."""
+        """The dip: how far the lowest rate is below the rate before, as a share of the latter."""
         return 1.0 - self.lowest / self.before
 
 
 def add_sources(sources: Sequence[Sequence[RateSample]]) -> list[RateSample]:
-    """Return the sum of the sources' rates wherever all have one, in samples that end where one of theirs does, with
-    the highest of their percentiles."""
+    """Add up the sources' rates over the time in which all have one, with the highest of their percentiles.
+
+    A sample of the sum ends wherever a sample of a source ends.
+    """
     if len(sources) == 1:
         return _whole(sources[0])
     ends = sorted({edge for each in sources for sample in each for edge in (sample.start, sample.end)})
@@ -102,7 +110,8 @@ def _whole(samples: Sequence[RateSample]) -> list[RateSample]:
 
 
 def recovery(samples: Sequence[RateSample], event: Event, at: float, until: float) -> Recovery | None:
-    """Judge an event that began `at`, up to `until`, in seconds of the window. None when nothing was done before it."""
+    """Judge an event that began `at` and counts up to `until`, in seconds of the window. None if nothing was done
+    before it."""
     samples = [each for each in samples if each.seconds > 0 and 0 <= each.rate <= LARGEST]
     earlier = [each for each in samples if each.end <= at]
     near = [each for each in earlier if each.start >= at - event.window_s - 1e-6] or earlier[-1:]
@@ -124,7 +133,7 @@ def recovery(samples: Sequence[RateSample], event: Event, at: float, until: floa
 
 
 def _chance_of_rates(before: Sequence[RateSample], after: Sequence[RateSample], event: Event) -> float:
-    """Return by how much chance lowers the rates of samples (ops/s)."""
+    """Return by how much chance may lower the rates of samples (ops/s)."""
     each_s = min(sample.seconds for sample in after)
     rates = [sample.rate for sample in before]
     counted = _quantile(inf, event, each_s) * sqrt(fmean(rates) / each_s)
@@ -133,8 +142,11 @@ def _chance_of_rates(before: Sequence[RateSample], after: Sequence[RateSample], 
 
 
 def _quantile(freedom: float, event: Event, each_s: float) -> float:
-    """Return the quantile of Student's t, of the normal distribution without end of `freedom`, that none of the samples
-    that have to be back exceeds by chance in 1 - `CHANCE` of all cases."""
+    """Return the quantile of Student's t that no sample that has to be back exceeds by chance, in 1 - `CHANCE`
+    of cases.
+
+    With infinite `freedom`, it is the quantile of the normal distribution.
+    """
     from scipy.special import stdtrit
 
     level = 1 - CHANCE / max(1, ceil(event.steady_s / each_s - 1e-6))
@@ -161,7 +173,8 @@ def _mean(samples: Iterable[RateSample]) -> float:
 
 
 def _back_after(samples: Sequence[RateSample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
-    """Return the time from an event to the first sample from which on all are good for so long."""
+    """Return the seconds from an event to the first sample that begins `steady_s` of good samples; None if
+    none does."""
     since: float | None = None
     for each, is_good in zip(samples, good, strict=True):
         if not is_good:
@@ -188,5 +201,5 @@ def _outage(samples: Sequence[RateSample], out: float, before: float, at: float)
 
 
 def _lacking(sample: RateSample, usual: float) -> float:
-    """Return the seconds of a sample for which operations are missing."""
+    """Return for how many seconds of a sample operations are missing, compared with the `usual` rate."""
     return sample.seconds * max(0.0, 1.0 - sample.rate / usual) if usual > 0 else 0.0

@@ -18,20 +18,20 @@ from benchbrief.model.precision import share_text
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 FEWEST_POINTS = 4
-"""One more than the parameters. Gunther asks for half a dozen for a reliable fit."""
+"""The fewest points of a fit: one more than the parameters. Gunther asks for half a dozen for a reliable fit."""
 LEAST_R2 = 0.9
 _TOLERANCE = 1e-12
 FARTHEST = 4.0
-"""How many times the highest measured load a peak may be at. No data support a farther one."""
+"""The farthest load for a peak, as a multiple of the highest measured load. No data support a farther one."""
 
 
 @dataclass(frozen=True)
 class Usl:
     """The fitted law with standard errors (`_se`): lambda in the throughput's unit, sigma and kappa as shares.
 
-    `r2` is the share of the throughput's variance that the law explains. `peak` is the highest throughput that it
-    predicts, and `peak_load` its load. Both are None when throughput rises for ever or falls from the first thread
-    on, when kappa does not differ from 0 (Student's t, one-sided, at `LEVEL`), and when the peak is
+    `r2` is the share of the throughput's variance that the law explains. `peak` is the highest throughput that
+    it predicts, and `peak_load` the load there. Both are None when throughput rises for ever or falls from the
+    first thread on, when kappa does not differ from 0 (Student's t, one-sided, at `LEVEL`), and when the peak is
     beyond `FARTHEST`.
     """
 
@@ -48,13 +48,14 @@ class Usl:
 
 @dataclass(frozen=True)
 class NoFit:
-    """Why no law could be fitted."""
+    """The reason why no law could be fitted."""
 
     reason: str
 
 
 def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
-    """Fit by non-linear least squares, with sigma from 0 to 1 and kappa from 0 on: other values have no meaning."""
+    """Fit the law by non-linear least squares, with sigma from 0 to 1 and kappa from 0 on: other values have
+    no meaning."""
     if len(set(loads)) < FEWEST_POINTS:
         return NoFit(f"the law takes {FEWEST_POINTS} loads, and there are {len(set(loads))}")
     if not all(0 < value <= LARGEST for value in (*loads, *rates)):

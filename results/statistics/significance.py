@@ -1,9 +1,10 @@
-"""Whether two sets of repeats differ: intervals of ratios, tests, and the correction for multiple tests.
+"""Tests of whether two sets of repeats differ, intervals of ratios, and the correction for multiple tests.
 
-A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show
-how far another measurement may differ.
+A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show how
+far another measurement may differ.
 
-What no float can hold is not known: a value that is no number, an interval that goes beyond any measurement."""
+Values that no float can hold are unknown: a value that is not a number, an interval beyond any measurement.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +17,18 @@ from benchbrief.model.budgets import LEVEL
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 FEWEST_RANKED = 8
-"""For each side. With fewer, ranks decide little: five against five can't get below 0.8 %, however far apart they
-are, and a correction for seven comparisons takes that above 5 %. Eight against eight allow three
-hundred comparisons."""
+"""The fewest repeats of each side for a test of ranks. With fewer, ranks decide little: five against five can't get
+below 0.8 %, however far apart they are, and a correction for seven comparisons takes that above 5 %. Eight against
+eight allow three hundred comparisons."""
 
 WIDEST = 1e6
-"""An interval of a ratio that goes so many times above and below it says nothing, and is none. That of two repeats
-which differ, corrected for fifty comparisons, may have three hundred digits."""
+"""The factor above and below a ratio beyond which its interval says nothing, and is left out. The interval of two
+different repeats, corrected for fifty comparisons, may have three hundred digits."""
 
 _LARGEST_EXPONENT = math.log(LARGEST)
 
 MOST_EXACT = 10_000
-"""Pairs of values. Above this, the normal distribution replaces that of the ranks, which it matches by then."""
+"""The most pairs of values for the exact distribution of ranks. Above, the normal distribution matches it."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def degrees_of_freedom(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _vary(*sides: Sequence[float]) -> bool:
-    """Return whether each side has two known values or more."""
+    """Return whether each side has at least two known values."""
     return min(map(len, sides)) > 1 and _are_known(*sides)
 
 
@@ -66,7 +67,7 @@ def _are_known(*sides: Sequence[float]) -> bool:
 
 
 def _estimate(value: float, low: float, high: float) -> IntervalEstimate | None:
-    """Return an estimate without the ends that are no numbers; None where it is none itself."""
+    """Return an estimate, without an interval if an end is not finite; None if the value itself is not finite."""
     if not math.isfinite(value):
         return None
     known = math.isfinite(low) and math.isfinite(high)
@@ -76,9 +77,9 @@ def _estimate(value: float, low: float, high: float) -> IntervalEstimate | None:
 def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
     """Return the two-sided p-value of Welch's t test for equal means; None with fewer than two known values.
 
-    When all repeats of each side are equal, their variation is unknown and a t test would be certain. Then the
-    p-value is the share of all splits of the repeats in two that lie as far apart: R. A. Fisher, "The Design of
-    Experiments" (1935), section 21.
+    When all repeats of each side are equal, their variation is unknown, and a t test would be certain. Then the p-value
+    is the share of all splits of the repeats in two that lie as far apart: R. A. Fisher, "The Design of Experiments"
+    (1935), section 21.
     """
     if not _vary(a, b):
         return None
@@ -92,11 +93,10 @@ def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of the rank test of Mann and Whitney, exact without ties. None with an empty
-    side, or a value that is not known.
+    """Return the two-sided p-value of Mann and Whitney's rank test, exact without ties.
 
-    From H. B. Mann and D. R. Whitney, "On a Test of Whether one of Two Random Variables is Stochastically Larger
-    than the Other" (1947).
+    None with an empty side, or an unknown value. From H. B. Mann and D. R. Whitney, "On a Test of Whether one of Two
+    Random Variables is Stochastically Larger than the Other" (1947).
     """
     if not _are_known(a, b):
         return None
@@ -109,11 +109,10 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float | None:
-    """Return how likely so large a difference is when both are equal, by Welch's test. None with fewer than
-    two values.
+    """Return the probability of a difference this large if both are equal. None with fewer than two values.
 
-    A percentile's repeats are skewed and have outliers. So their ranks are tested when there are enough of them,
-    and their logarithms otherwise.
+    Uses Welch's test. The repeats of percentiles are skewed and have outliers, so their ranks are tested when there are
+    enough repeats, and their logarithms otherwise.
     """
     if not percentile or not _vary(a, b):
         return welch(a, b)
@@ -123,8 +122,10 @@ def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False)
 
 
 def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float:
-    """Return how far b is above a, in what `p_value` tests. Its sign is the direction of a significant difference. It
-    is NaN with an empty side, or a value that is not known."""
+    """Return how far b is above a, in the terms that `p_value` tests: means, logarithms or ranks.
+
+    Its sign is the direction of a significant difference. It is NaN with an empty side, or an unknown value.
+    """
     if not _are_known(a, b):
         return math.nan
     if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
@@ -137,10 +138,10 @@ def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = Fal
 def difference_of(
     a: Sequence[float], b: Sequence[float], *, percentile: bool = False, level: float = LEVEL
 ) -> IntervalEstimate | None:
-    """Return how far b is above a, in their unit, with its interval. No interval with fewer than two values. None with
-    an empty side, or a value that is not known.
+    """Return how far b is above a, in their unit, with its interval. None with an empty side, or an unknown value.
 
-    It compares means, by Welch. With `FEWEST_RANKED` repeats of percentiles it compares all pairs, by ranks.
+    Compares means, by Welch's test, or with `FEWEST_RANKED` repeats of percentiles all pairs, by ranks. There is no
+    interval with fewer than two values.
     """
     if not _are_known(a, b):
         return None
@@ -154,12 +155,12 @@ def difference_of(
 
 
 def do_not_vary(*sides: Sequence[float]) -> bool:
-    """Return whether all values of each side are equal, so that they predict nothing of another repeat."""
+    """Return whether all values of each side are equal, so that they say nothing about another repeat."""
     return all(len({*side}) == 1 for side in sides)
 
 
 def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float | None:
-    """Return half the width of Welch's interval of a difference of means; None when nothing varies."""
+    """Return half the width of Welch's interval for a difference of means; None when nothing varies."""
     from scipy.special import stdtrit
 
     freedom = degrees_of_freedom(a, b)
@@ -168,13 +169,13 @@ def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float |
 
 
 def correct_p_value(p: float, level: float) -> float:
-    """Return a p-value that is as strict as intervals of `level`: where repeats were looked at several times, above
-    `LEVEL`, each look has a part of the 5 % (`model/budgets.py`)."""
+    """Return a p-value as strict as intervals of `level`. Where repeats were looked at several times, the level is
+    above `LEVEL`, since each look gets a part of the 5 % (`model/budgets.py`)."""
     return min(1.0, p * (1 - LEVEL) / (1 - level)) if level < 1 else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust the p-values so that one false alarm among all is as unlikely as it was for each.
+    """Adjust p-values so that one false alarm among all tests is as unlikely as it was for each test alone.
 
     From S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
     """
@@ -187,11 +188,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
-    """Return by how many comparisons Holm's procedure divides the chance to be wrong of each.
+    """Return, for each comparison, the number by which Holm's procedure divides its chance of a false alarm.
 
-    It goes from the lowest p-value on. From the first one that is not significant, all are compared like that one: an
-    interval of this level holds no change exactly where the procedure finds none. From O. Guilbaud, "Simultaneous
-    Confidence Regions Corresponding to Holm's Step-Down Procedure", Biometrical Journal 50 (2008).
+    The procedure goes up from the lowest p-value. From the first one that is not significant, all get the same
+    number. An interval at the resulting level includes "no change" exactly when the procedure finds no change. From
+    O. Guilbaud, "Simultaneous Confidence Regions Corresponding to Holm's Step-Down Procedure", Biometrical Journal
+    50 (2008).
     """
     steps = [1] * len(p_values)
     failed_at = 0
@@ -203,12 +205,11 @@ def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
 
 
 def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> IntervalEstimate | None:
-    """Return b's mean over a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval
-    Estimation" (1954).
+    """Return b's mean over a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval Estimation" (1954).
 
-    Both means are independent, with separate variances and Welch's degrees of freedom, so the interval excludes 1
-    exactly when Welch's test is significant. None when a's mean is 0, with an empty side, or a value that is not
-    known. No interval with fewer than two values.
+    The means are independent, with separate variances and Welch's degrees of freedom, so the interval excludes 1
+    exactly when Welch's test is significant. None when a's mean is 0, with an empty side, or with an unknown value.
+    There is no interval with fewer than two values.
     """
     if not _are_known(a, b):
         return None
@@ -234,9 +235,9 @@ def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL)
 def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> IntervalEstimate | None:
     """Return the ratio of b's typical repeat to a's, with the interval that matches the test of `p_value`.
 
-    With few repeats, it is the ratio of the geometric means, by Welch. With `FEWEST_RANKED`, it is the median of
-    all ratios of a repeat of b to one of a, by ranks. None with fewer than two known values, and when one is not above
-    0. An interval of over `WIDEST` is none.
+    With few repeats, it is the ratio of the geometric means, by Welch's test. With `FEWEST_RANKED`, it is the median of
+    all ratios of a repeat of b to one of a, by ranks. None with fewer than two known values, or with a value that is
+    not above 0. An interval wider than `WIDEST` is left out.
     """
     if not _vary(a, b) or min(*a, *b) <= 0:
         return None
@@ -251,10 +252,10 @@ def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = 
 
 
 def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> IntervalEstimate | None:
-    """Return the median and the interval of all pairs' differences or ratios.
+    """Return the median of the differences or ratios of all pairs, with its interval. `found` must be sorted.
 
-    From J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963). The values that the
-    test of Mann and Whitney does not reject are between two of the sorted pairs.
+    From J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963). The interval has the values
+    that the test of Mann and Whitney does not reject.
     """
     outside = _rejected_orders(n, m, (1 - level) / 2)
     if outside == 0:  # so few repeats reject nothing at this level
@@ -263,7 +264,7 @@ def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> IntervalE
 
 
 def _rejected_orders(n: int, m: int, tail: float) -> int:
-    """Return how many of the lowest values of Mann and Whitney's statistic have a joint probability below `tail`."""
+    """Return how many of the lowest values of Mann and Whitney's statistic have a total probability below `tail`."""
     if tail <= 0:
         return 0
     if n * m > MOST_EXACT:

@@ -163,13 +163,16 @@ _METRICS = "SELECT name, sql FROM main.metrics"
 
 
 def asks_for_metrics(text: str) -> bool:
-    """Return whether a statement may use the views."""
+    """Return whether a statement may use the views of metrics."""
     return _ASKED.search(text) is not None
 
 
 def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]]) -> list[str]:
-    """Return the metrics that a statement names as `metric.NAME` and that rest on rates of which a search knows a bound
-    alone, or which it did not decide. `ask` answers SQL over one run."""
+    """Return the metrics that a statement names as `metric.NAME` and that rest on searched rates with a doubt: the
+    search knows only a bound, or did not decide.
+
+    `ask` answers SQL over one run.
+    """
     if not _NAMED.search(text):
         return []
     bounded = [str(name) for (name,) in ask(_BOUNDED)]
@@ -177,13 +180,16 @@ def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]])
 
 
 def planned_metrics(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
-    """Return the name and the SQL of each metric, of the store's own table."""
+    """Return the name and the SQL of each metric, from the store's table of metrics."""
     return connection.execute(_METRICS).fetchall()
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, metrics: Iterable[tuple[str, str]]) -> None:
-    """Create the views. Skips one that fails: the connection lacks a function, another version made its plan, or its
-    SQL is not one statement that only reads."""
+    """Create the views of metrics. A view that fails is left out.
+
+    It fails if the connection lacks a function, if another version made its plan, or if its SQL is not one statement
+    that only reads.
+    """
     import duckdb
 
     connection.execute("CREATE SCHEMA metric")
@@ -203,7 +209,7 @@ class _Answers(NamedTuple):
 
 
 def _with_doubts(store: _Answers, sql: str) -> str:
-    """Return SQL that gives the values with `bound`, `decided` and `mark` beside them."""
+    """Return SQL that adds the columns `bound`, `decided` and `mark` to the values."""
     *dims, _ = store.sql(f"FROM ({sql}) LIMIT 0").columns
     names = [sql_name(dim) for dim in dims]
     found = doubts(store, sql).items()

@@ -1,9 +1,8 @@
-"""What is not known of values that rest on searches for a promise: whether they are bounds, and whether the
-searches decided.
+"""Doubts about values that rest on searches for promises: whether they are bounds, and whether the searches decided.
 
-A search whose highest candidate kept the promise, or whose load generator was late at the next one, gives a rate "or
-more". A metric of such a rate is a bound, too: of a price per operation, an upper one. The metric is computed again
-with a far higher rate, which shows to which side it goes.
+If the highest candidate kept the promise, or the load generator was late at the next one, a search gives a rate "or
+more". A metric of such a rate is a bound, too: a price per operation is "or less". The metric is computed again with a
+far higher rate, which shows the direction.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from benchbrief.model.rate_search import CONFIDENCE, is_lower_bound
 from benchbrief.results.result_messages import say
 
 SUSTAINED = "measure.sustained"
-"""The view of the rates that searches found."""
+"""The view of searched rates."""
 Bound = Literal["", "at_least", "at_most", "open"]
-"""The true value may be larger, or smaller, or either."""
+"""Where the true value may be: at the value itself (""), above, below, or on either side."""
 _SEARCHES = (
     "SELECT experiment, hardware, workload, sustained, kind, by_generator, sure FROM main.promises "
     "WHERE sustained IS NOT NULL ORDER BY ALL"
 )
 _BEYOND = 1e6
-"""Far, and not infinite: the ratio of a rate to itself stays 1."""
+"""The factor that makes a rate far higher. It is not infinite, so that the ratio of a rate to itself stays 1."""
 _MOVED = 1.1
 _FEW = 8
-"""So many searches are moved one by one at once."""
+"""The most searches whose rates are moved one by one without a check of whether that is needed."""
 Keys = tuple[DimKey | None, ...]
 
 
@@ -40,13 +39,13 @@ class Rows(Protocol):
 
 
 class Answering(Protocol):
-    """What answers SQL over one run, such as its `Store`."""
+    """Something that answers SQL over one run, such as its `Store`."""
 
     def sql(self, text: str) -> Rows: ...
 
 
 class Doubt(NamedTuple):
-    """What is not known of a value. `decided`: whether its searches decided with their confidence."""
+    """The doubt about a value. `decided` is whether all its searches decided with their confidence."""
 
     bound: Bound = ""
     decided: bool = True
@@ -56,18 +55,18 @@ class Doubt(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Return the sign that stands before the value wherever it is shown: `≥ 80 ops/s`."""
+        """Return the sign to show before the value, with a space: `≥ 80 ops/s`; "" without a doubt."""
         return f"{_MARKS[self.bound, self.decided]} " if self else ""
 
     def or_of(self, other: Doubt) -> Doubt:
-        """Return the doubt of a value that rests on two."""
+        """Return the doubt about a value that rests on two doubtful values."""
         bounds = {self.bound, other.bound} - {""}
         return Doubt(bounds.pop() if len(bounds) == 1 else "open" if bounds else "", self.decided and other.decided)
 
 
 KNOWN = Doubt()
 RANGE = Doubt("open")
-"""Of a range with an end that is in doubt."""
+"""The doubt about a range of which an end is in doubt."""
 _MARKS: Mapping[tuple[Bound, bool], str] = {
     ("", False): "≈",
     ("at_least", True): "≥",
@@ -80,20 +79,20 @@ _MARKS: Mapping[tuple[Bound, bool], str] = {
 
 
 def explain_marks(found: Iterable[Doubt]) -> str:
-    """Return what the signs before some values mean; "" where none has one."""
+    """Explain the signs before some values; "" if none has one."""
     return say.doubts_told(confidence=share_figure(CONFIDENCE)) if any(found) else ""
 
 
 def of_search(kind: str | None, *, by_generator: bool, sure: bool) -> Doubt:
-    """Return the doubt of a rate that a search found."""
+    """Return the doubt about a searched rate."""
     return Doubt("at_least" if is_lower_bound(kind, by_generator=by_generator) else "", sure)
 
 
 def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
-    """Return the doubts of the values that a query gives, by its keys. Values without any are left out.
+    """Return the doubts about a query's values, by their keys. Values without any doubt are left out.
 
-    The number of queries rises with the logarithm of the number of searches, and with the number itself where a value
-    rests on several of them and goes to one side as far as halves of them show.
+    The number of queries is logarithmic in the number of searches. It is linear where a value rests on several searches
+    and moves in one direction for all halves of them.
     """
     if SUSTAINED not in sql:
         return {}
@@ -108,7 +107,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     found: dict[Keys, Doubt] = {}
 
     def compare(factors: Mapping[Curve, float], *, bound: bool) -> set[Keys]:
-        """Take note of the values that differ when rates are multiplied by these, and return their keys."""
+        """Multiply rates by the factors. Record the values that change, and return their keys."""
         differing = set[Keys]()
         moved = values_at(store, sql, {place: rate * factors.get(place, 1.0) for place, rate in rates.items()})
         for keys, value in known.items():
@@ -142,14 +141,16 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
 
 
 def _halves(places: Sequence[Curve]) -> Iterator[tuple[list[Curve], list[Curve]]]:
-    """Yield the searches in two halves, by each digit of their binary numbers: each two are apart in some."""
+    """Yield the searches in two halves, by each digit of their binary numbers. Any two searches are apart at
+    least once."""
     for digit in range((len(places) - 1).bit_length()):
         zero, one = ([place for n, place in enumerate(places) if n >> digit & 1 == half] for half in (0, 1))
         yield zero, one
 
 
 def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
-    """Yield each search, all of them, and all but each: the least of equal rates only moves with all of those."""
+    """Yield each search, all of them, and all but each. The least of several equal rates only moves if all of
+    them do."""
     yield from ([place] for place in places)
     if len(places) > 1:
         yield places
@@ -158,8 +159,8 @@ def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
 
 
 def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[Keys, float]:
-    """Return the values of a query if the searches had found these rates, which may be infinite; NaN for a
-    missing one."""
+    """Return a query's values as if the searches had found these rates, which may be infinite. NaN for a
+    missing value."""
     typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
     # The first row gives the columns their types, also without a rate, and is no search.

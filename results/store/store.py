@@ -1,4 +1,4 @@
-"""The read side of a run's results: tables and `measure` views in memory. They are read-only and isolated."""
+"""Read access to a run's results: tables and `measure` views in memory, read-only and isolated from files."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _PointKey = str | float | None
 
 @dataclass(frozen=True)
 class Confidence:
-    """Throughput at one point of a ramp over its repeats: `low` to `high` is the mean's confidence interval, of
-    the store's level.
+    """The throughput at one point of a ramp over its repeats. `low` to `high` is the mean's confidence interval, at the
+    store's level.
 
-    `sd` (of the sample), `cv`, `low` and `high` are None with fewer than two repeats.
+    The sample's `sd`, `cv`, `low` and `high` are None with fewer than two repeats.
     """
 
     experiment: str
@@ -76,11 +76,11 @@ _RECORDS = {
     "samples": "SELECT split_part(notes.origin, ':', 2) AS probe, text AS reason, $cell "
     "FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'",
 }
-"""The cells of a run, and which numbers are missing in them. `$cell` stands for `_OF_CELL`."""
+"""SQL for the cells of a run, and for the numbers that are missing in them. `$cell` stands for `_OF_CELL`."""
 
 
 class MissingValues:
-    """The reasons for missing values of one store. `sql` queries it; `imported`: its numbers were
+    """The reasons for missing values of one store. `sql` queries the store. `imported`: its numbers were
     measured elsewhere."""
 
     def __init__(self, sql: Callable[[str], QueryAnswer], imported: bool) -> None:
@@ -89,7 +89,7 @@ class MissingValues:
         self._known: dict[str, list[dict[str, Any]]] = {}
 
     def reason(self, query: Query, keys: Sequence[_PointKey]) -> str:
-        """Return why there is no value for these keys: a cell behind them is not ok, or lacks such a number."""
+        """Return why there is no value for these keys: a cell behind them is not ok, or lacks the number."""
         known: dict[str, _PointKey] = dict(zip(query.dims, keys, strict=True))
         reads = query.reads or ()
         for search in self._records("searches") if any(read.view == "sustained" for read in reads) else ():
@@ -126,7 +126,7 @@ class MissingValues:
         return isinstance(reason, Message) and reason.code == "not_published"
 
     def _gaps_of(self, reads: Sequence[Read]) -> Iterator[tuple[Mapping[str, Any], list[Read]]]:
-        """Yield each missing number, with those of the reads that would have it."""
+        """Yield each missing number, with the reads that would have read it."""
         for gap in self._records("latencies"):
             yield gap, [read for read in reads if read.statistic == gap["statistic"]]
         for gap in (*self._records("sizes"), *self._records("events")):
@@ -137,14 +137,14 @@ class MissingValues:
             yield gap, [read for read in reads if gap["probe"] in (read.measure, read.probe)]
 
     def _records(self, of: str) -> list[dict[str, Any]]:
-        """Return the rows of one of `_RECORDS`, asked for once."""
+        """Return the rows of one of `_RECORDS`. The store is asked once for each."""
         if of not in self._known:
             table = self._sql(_RECORDS[of].replace("$cell", _OF_CELL))
             self._known[of] = [dict(zip(table.columns, row, strict=True)) for row in table]
         return self._known[of]
 
     def _said(self, text: object) -> str:
-        """Return a text of the store as its sentence; unchanged, when it has no code."""
+        """Return the message behind a text of the store; the text itself when it has no code."""
         return self._sentences.get(str(text), str(text))
 
     @cached_property
@@ -153,10 +153,9 @@ class MissingValues:
 
 
 def _concerns(record: Mapping[str, Any], known: Mapping[str, _PointKey], reads: Iterable[Read] | None) -> bool:
-    """Return whether a query's row uses a cell, or a latency: both have the same keys, and the row reads a measure
-    of it.
+    """Return whether a query's row with these keys uses a record: a cell, or a latency of it.
 
-    Without `reads`, that is unknown.
+    The record's keys must agree, and one of `reads` must read it. Without `reads`, agreement is enough.
     """
     has_keys = all(record[dim] == key for dim, key in known.items() if dim in record)
     return has_keys and (reads is None or any(read.covers(record) for read in reads))
@@ -185,7 +184,7 @@ def _usl(loads: _List, rates: _List, field: str) -> float | None:
 
 
 def _known(values: _List) -> list[float] | None:
-    """Return the list when no value is missing."""
+    """Return the list if no value is missing, else None."""
     if values is None:
         return None
     known = [value for value in values if value is not None]
@@ -200,7 +199,8 @@ _FUNCTIONS: dict[str, tuple[Callable[..., float | None], list[Any]]] = {
 
 
 def register(connection: duckdb.DuckDBPyConnection, level: float) -> None:
-    """Register the functions with a connection, once for each. `level` is that of each interval over repeats."""
+    """Register benchbrief's SQL functions with a connection, once for each. `level` is the level of intervals
+    over repeats."""
     from duckdb.func import FunctionNullHandling
 
     by_level: dict[str, Callable[..., float | None]] = {
@@ -220,11 +220,12 @@ DROP VIEW measure.mean;
 ALTER TABLE measure.kept RENAME TO mean;
 COMMIT;
 """
-"""Reading all samples takes longer than the rest of a query, and a brief asks for dozens of means."""
+"""Keeps the means in memory. Reading all samples takes longer than the rest of a query, and a brief asks for dozens
+of means."""
 
 
 class KeyedValue(tuple[DimKey | None, ...]):
-    """A value of a query: the keys of the query's `dims` in order, then the value. A missing value has a `reason`."""
+    """A value of a query: the keys of its `dims` in order, then the value. A missing value has a `reason`."""
 
     reason: str | None
 
@@ -243,7 +244,7 @@ class KeyedValue(tuple[DimKey | None, ...]):
 
 
 class Store:
-    """The tables of one run. `results/open_store.py` opens it. Not safe for several threads at once."""
+    """The results of one run, opened by `results/open_store.py`. Not safe for several threads at once."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, run_dir: Path) -> None:
         self._connection = connection
@@ -253,11 +254,11 @@ class Store:
         """What was wrong with the tables, so that they were rebuilt when opened; "" when nothing was."""
         self._ranks = self._order_of_names()
         self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
-        """The level of each interval over repeats."""
+        """The confidence level of each interval over repeats."""
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
-        """Whether the numbers come from a model, so that nothing was measured."""
+        """Whether the numbers come from a model, and nothing was measured."""
         self.cautions: list[str] = []
-        """What limits the answers: nothing, of one run."""
+        """What limits the answers; always empty for one run."""
         self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
         """Whether the numbers were measured elsewhere."""
         self._missing = MissingValues(self.sql, self.imported)
@@ -272,7 +273,7 @@ class Store:
         self._connection.close()
 
     def query(self, query: Query) -> list[KeyedValue]:
-        """Return the values of a plan's query in the order of the plan, then of the numbers. Raises ResultsError."""
+        """Return the values of a plan's query, ordered by the plan's names, then by numbers. Raises ResultsError."""
         found = self.sql(query.sql)
         width = len(query.dims)
         if len(found.columns) != width + 1:
@@ -297,7 +298,7 @@ class Store:
         return ask(self._connection, text)
 
     def _prepare(self, text: str) -> None:
-        """Make what only some statements need. Raises ResultsError."""
+        """Create the views and functions that the statement needs. Raises ResultsError."""
         metrics = []
         if asks_for_metrics(text) and not self._has_metrics:
             self._has_metrics = True
@@ -312,7 +313,7 @@ class Store:
             self._keep_means()
 
     def _keep_means(self) -> None:
-        """Keep all means or none. If it fails (too little memory), the statement itself reports that."""
+        """Keep all means in memory, or none. If that fails for lack of memory, the statement itself will report it."""
         import duckdb
 
         self._has_means = True
@@ -322,17 +323,17 @@ class Store:
             self._connection.execute("ROLLBACK")
 
     def each(self, text: str) -> AbstractContextManager[Iterator[tuple[Any, ...]]]:
-        """Return the same answer row by row, for one too large for memory. Raises ResultsError."""
+        """Return the answer to `sql` row by row, when it is too large for memory. Raises ResultsError."""
         self._prepare(text)
         return ask_in_rows(self._connection, text)
 
     def batches(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]:
-        """Return the same answer as Arrow batches, of any size. Raises ResultsError."""
+        """Return the answer to `sql` as Arrow batches, of any size. Raises ResultsError."""
         self._prepare(text)
         return ask_in_batches(self._connection, text)
 
     def confidence(self, operation: str = "all") -> list[Confidence]:
-        """Return throughput over the repeats of each point, for the whole measured window, with its interval."""
+        """Return the throughput over the repeats of each point, for the whole measured window, with its interval."""
         spread = self._rows(
             "SELECT experiment, hardware, workload, threads, target, repeats, mean, sd, cv FROM measure.spread "
             "WHERE phase IS NULL AND operation = ? AND repeats > 0 ORDER BY ALL",
@@ -344,7 +345,7 @@ class Store:
         return self._connection.execute(sql, parameters).fetchall()
 
     def _order_of_names(self) -> dict[str, dict[DimKey | None, int]]:
-        """Return the place of each name in the plan, which is the order of the cells."""
+        """Return the rank of each name by its first cell: cells are in the plan's order."""
         ranks: dict[str, dict[DimKey | None, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
         for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
             for names, name in zip(ranks.values(), row, strict=True):

@@ -19,8 +19,8 @@ from benchbrief.model.message import Message, message_from_data, to_data
 
 
 class SizeRow(NamedTuple):
-    """The size of a cell's database: `database.size_loaded` before its warm-up, `database.size` after its
-    measurement [B], and `database.space_amplification` then. Without a value, `reason` says why."""
+    """A size of a cell's database: `database.size_loaded` before the warm-up, `database.size` after the measurement
+    [B], and `database.space_amplification` then. Without a value, `reason` says why."""
 
     run_id: str
     cell_id: str
@@ -32,12 +32,13 @@ class SizeRow(NamedTuple):
 
 
 class SteadyRow(NamedTuple):
-    """How the measurement of a cell ended that was to go on until it is steady: `steady`, within a share of the mean
-    (`within`), or after the most time that it had. It lasted for `lasted_s`, `from_s` at least and `most_s` at most.
+    """How a measurement ended that goes on until it is steady. `steady` is whether it became steady, within a share of
+    the mean (`within`), or else ran out of time. It lasted for `lasted_s`, at least `from_s` and at most `most_s`.
 
-    `cut_s` is the transient at its beginning, which no number is of; NULL where that goes into the second half, so that
-    all of it counts. Of the rest, half the width of the 95 % interval of each mean is a share of the mean, and the
-    correlation that of batches that follow each other; NULL where there is no mean, and of latency in a closed loop.
+    `cut_s` is the transient at its beginning, which is left out of all numbers; NULL where the transient reaches into
+    the second half, so that nothing is left out. Half widths are those of the 95 % intervals of the means, as shares of
+    the mean. Correlations are those of consecutive batches. Both are NULL where there is no mean, and for latency in a
+    closed loop.
     """
 
     run_id: str
@@ -57,11 +58,12 @@ class SteadyRow(NamedTuple):
 class EventRow(NamedTuple):
     """An event of a measured cell. `number` counts from 1; `hosts` are separated by commas.
 
-    `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took, the
-    longest of all hosts, and `exit_code` 0 for all. `before` and `lowest` are throughputs (ops/s), `dip` is the share
-    by which the lowest is below before, `recovery_s` the time until it was back, `outage_s` that in which it was out,
-    and `latency_s` the time until the latency was back: see `results/statistics/recovery.py`. `reason` says why they
-    are NULL, and `latency_reason` why that of the latency is.
+    `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took on
+    the slowest host, and `exit_code` is 0 if it succeeded on all. `before` and `lowest` are throughputs (ops/s).
+    `dip` is how far the lowest is below the one before, as a share. `recovery_s` is the time until the throughput was
+    back, `outage_s` the time in which it was out, and `latency_s` the time until the latency was back: see
+    `results/statistics/recovery.py`. `reason` says why they are NULL, and `latency_reason` why the time of the
+    latency is.
     """
 
     run_id: str
@@ -103,14 +105,14 @@ WHERE status = 'ok'"""
 
 
 class PromiseRow(NamedTuple):
-    """A search for the highest rate of a promise on one hardware with one workload, and what it found.
+    """A search for the highest rate that keeps a promise, on one hardware with one workload, and what it found.
 
     `within` and `confidence` are shares. `kind` is found, at_least, none or undecided. `sustained` is the rate in ops/s
-    that counts; where it is NULL, `reason` says why. `found` is the rate of the search, also where held-out runs
-    broke the promise, and `above` the next candidate, which broke it; `by_generator`: which the load generator could
-    not offer. `sure`: the edge was decided with that confidence, and not by the majority of all repeats. Up to
-    the rate `kept_to` no run broke the promise, and from `broken_from` on none kept it (NULL where there is no such
-    rate): runs disagree between the two. Of `held_out` runs, `held_met` kept the promise.
+    that counts; where it is NULL, `reason` says why. `found` is the rate of the search, even if held-out runs broke the
+    promise there. `above` is the next candidate, which broke the promise or, with `by_generator`, which the load
+    generator could not offer. `sure` is whether the edge was decided with that confidence, and not by the majority of
+    all repeats. No run broke the promise up to the rate `kept_to`, and none kept it from `broken_from` on (NULL where
+    there is no such rate); between the two, runs disagree. Of `held_out` runs, `held_met` kept the promise.
     """
 
     run_id: str
@@ -136,8 +138,8 @@ class PromiseRow(NamedTuple):
 class RateRow(NamedTuple):
     """A rate that a search measured: how many runs kept the promise, broke it, were beyond the generator, or failed.
 
-    Its held-out runs do not count there: of `held_out`, `held_met` kept the promise, and
-    `held_beyond` were beyond the generator.
+    Held-out runs are counted apart: of `held_out` runs, `held_met` kept the promise, and `held_beyond` were beyond
+    the generator.
     """
 
     run_id: str
@@ -170,10 +172,11 @@ FROM (
 
 
 class SampleRow(NamedTuple):
-    """A reading of a probe, `t_s` from the start of the measured window; `throughput` are the tool's own intervals.
+    """A reading of a probe, `t_s` seconds from the start of the measured window. `throughput` is by the tool's
+    own intervals.
 
-    It stands for the time from `from_s` to `to_s` of the window, by which means are weighted. `energy` is one row
-    for the whole window. A row without a value: the probe gave no sample on this node.
+    It stands for the time from `from_s` to `to_s` of the window, which is its weight in means. `energy` is one row for
+    the whole window. A row without a value means that the probe gave no sample on this node.
     """
 
     run_id: str
@@ -189,7 +192,7 @@ class SampleRow(NamedTuple):
 
 
 class SampleBlock(NamedTuple):
-    """Many rows of `SampleRow` in one cell, as columns: they are nine of ten rows."""
+    """Many rows of `SampleRow` in one cell, as columns. Nine of ten rows of a store are samples."""
 
     run_id: str
     cell_id: str
@@ -210,18 +213,21 @@ class SampleBlock(NamedTuple):
 
 
 SCHEMA_VERSION = 24
-"""Raised with every change of a table or a view: a store of another version is built again."""
+"""Incremented with every change of a table or a view. A store of another version is built again."""
 
 
 def utc(seconds: float | None) -> datetime | None:
-    """Convert epoch seconds to a time."""
+    """Convert epoch seconds to a UTC time."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 class MetaRow(NamedTuple):
-    """The store's origin. The journal's size shows whether the store is up to date, and its sum whether the journal
-    is unchanged (`runners/journal/journal_file.py`). `interval_level` is that of each interval over repeats: above
-    0.95 where a budget looks at them several times (`model/budgets.py`)."""
+    """The store's origin. The journal's size shows whether the store is up to date, and its sum whether the journal is
+    unchanged (`runners/journal/journal_file.py`).
+
+    `interval_level` is the level of each interval over repeats: above 0.95 where a budget looks at them several
+    times (`model/budgets.py`).
+    """
 
     schema_version: int
     build: str
@@ -243,15 +249,14 @@ class RunRow(NamedTuple):
     """done | failed | interrupted | unfinished (no verdict in the journal: running, or killed)."""
     message: str | None
     simulated: bool = False
-    """Whether all numbers come from a model, and none from a measurement."""
+    """Whether the numbers come from a model and nothing was measured."""
     origin: str = "measured"
     """measured | simulated | imported. All numbers of a run are of one kind."""
 
 
 class CellRow(NamedTuple):
     """A planned cell. `status` is ok, failed, missing (never ended, or no room in the budget) or skipped (not needed);
-    `reason` says why. `threads` and `target` are missing until a search finds them.
-    """
+    `reason` says why. `threads` and `target` are NULL until a search finds them."""
 
     run_id: str
     cell_id: str
@@ -272,11 +277,12 @@ class CellRow(NamedTuple):
     raw_dir: str | None
     origin: str
     reused_from: str | None = None
-    """The earlier run that measured it; NULL for this one."""
+    """The earlier run that measured the cell; NULL for this one."""
     transient_s: float | None = None
-    """The seconds of an unsteady beginning, by MSER-5, that changes the mean (else 0)."""
+    """The length of an unsteady beginning that changes the mean, in seconds, by MSER-5; else 0."""
     due: int | None = None
-    """The operations that the schedule had due in the measured time; NULL where the load generator does not tell."""
+    """The operations that were due in the measured time by the schedule; NULL where the load generator does
+    not tell."""
 
 
 class HistogramBucket(NamedTuple):
@@ -286,7 +292,7 @@ class HistogramBucket(NamedTuple):
 
 
 class OperationRow(NamedTuple):
-    """One kind of operation, measured by one load generator (`source`, a host)."""
+    """One kind of operation, as measured by one load generator (`source`, a host)."""
 
     run_id: str
     cell_id: str
@@ -305,10 +311,10 @@ class OperationRow(NamedTuple):
 
 
 class ThroughputRow(NamedTuple):
-    """Over all load generators: the sum of rates and counts, the longest `duration_s`. `operation` 'all' is
-    the total.
+    """The throughput over all load generators: the sum of rates and counts, and the longest `duration_s`. `operation`
+    'all' is the total.
 
-    For a measured load, and where they ran together for less than 95 % of the time, rates are counts over
+    For a measured load, and where load generators ran together for less than 95 % of the time, rates are counts over
     `duration_s`, the time from the first start to the last end.
     """
 
@@ -324,12 +330,12 @@ class ThroughputRow(NamedTuple):
 
 
 class LatencyRow(NamedTuple):
-    """A statistic of a distribution. `repeat` NULL: merged over repeats; `source` NULL: merged over load generators.
+    """A statistic of latencies. `repeat` is NULL where repeats are merged, `source` where load generators are.
 
-    `statistic`: mean, min, max, p50, p75, p90, p95, p99, p99.9, p99.99. `sources`: distributions behind it.
-    `origin`: histogram; printed (a percentile as the tool printed it, which can't be merged); tool (its own mean, min
-    and max; a merged mean is weighted by count). `reported`: what `latency` means in a spec; where a point has
-    intended latencies, which count from when an operation was due, these alone, and never one kind beside the other.
+    `statistic`: mean, min, max, p50, p75, p90, p95, p99, p99.9, p99.99. `sources`: how many distributions are behind
+    it. `origin`: histogram; printed (a percentile as the tool printed it, which can't be merged); tool (its own mean,
+    min and max; a merged mean is weighted by count). `reported`: whether `latency` in a spec means this one. Where a
+    point has intended latencies, which count from when an operation was due, only these are reported.
     """
 
     run_id: str
@@ -363,10 +369,10 @@ class CoverageRow(NamedTuple):
 
 
 class CounterRow(NamedTuple):
-    """A server counter at the start and the end of the measured window, each interpolated between two readings.
+    """A server counter at the start and at the end of the measured window, each interpolated between two readings.
 
     `reason` says why there is no delta, or why it does not quite match the window: the readings around an end are
-    farther apart than 10 % of it; or there are none, and the delta covers the whole job with its warm-up.
+    farther apart than 10 % of it, or there are none, so that the delta covers the whole job with its warm-up.
     """
 
     run_id: str
@@ -380,9 +386,9 @@ class CounterRow(NamedTuple):
 
 
 class FactRow(NamedTuple):
-    """A fact, observed or declared, by `kind`: host, database (a server), tool, hardware (declared for a group),
-    spec (its git revision), source (what an imported source states of its versions and settings) and source fact
-    (the declared facts that it states).
+    """A fact, observed or declared. `kind` is host, database (a server), tool, hardware (declared for a group), spec
+    (its git revision), source (what an imported source states of its versions and settings) or source fact (a declared
+    fact that it states).
 
     `node` is the host or, for a server, the database's key in the plan; NULL for a fact of a whole group.
     """
@@ -399,7 +405,8 @@ class FactRow(NamedTuple):
 
 
 class PropertyRow(NamedTuple):
-    """What a cell's numbers depend on: `latency`, `version`, ... of its tool, the `node` that a host (`source`) was."""
+    """A property that a cell's numbers depend on: `latency`, `version`, ... of its tool, or the `node` that a host
+    (`source`) was."""
 
     run_id: str
     cell_id: str
@@ -409,7 +416,7 @@ class PropertyRow(NamedTuple):
 
 
 class NoteRow(NamedTuple):
-    """A remark on the run (`cell_id` NULL) or a cell; `severity` is info, warning or error.
+    """A note on the run (`cell_id` NULL) or on a cell. `severity` is info, warning or error.
 
     `origin` is a line of the spec, or the subject of the note: a file, or a probe's job (`probe:cpu:db-1`).
     """
@@ -422,9 +429,9 @@ class NoteRow(NamedTuple):
 
 
 class SentenceRow(NamedTuple):
-    """A sentence of benchbrief in another table: its English words, and its code with arguments as JSON.
+    """A message of benchbrief that occurs in another table: its English words, and its code with arguments as JSON.
 
-    Other texts are the words of a tool, or of an earlier version (`model/message.py`).
+    Texts that are not here are the words of a tool, or of an earlier version (`model/message.py`).
     """
 
     run_id: str
@@ -434,7 +441,7 @@ class SentenceRow(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A raw output behind the numbers, with its SHA-256 when it was kept; `reason` when it has changed since."""
+    """A raw output behind the numbers, with its SHA-256 when it was kept. `reason` says what is wrong with it now."""
 
     run_id: str
     cell_id: str
@@ -466,9 +473,9 @@ class SearchRow(NamedTuple):
 
 
 class MetricRow(NamedTuple):
-    """A metric of the spec, as the run was planned; its values are in the view `metric.NAME`.
+    """A metric of the spec, as it was when the run was planned. Its values are in the view `metric.NAME`.
 
-    `dims` are its dimensions, joined by commas; `expression` is from the spec, and `sql` computes it.
+    `dims` are its dimensions, joined by commas. `expression` is its text in the spec, and `sql` computes it.
     """
 
     run_id: str
@@ -483,7 +490,7 @@ class MetricRow(NamedTuple):
 
 
 class SourceRow(NamedTuple):
-    """A file of imported results, and its source; `licence` says how the numbers may be used."""
+    """A file of imported results, and its source. `licence` says how the numbers may be used."""
 
     run_id: str
     kind: str
@@ -500,9 +507,9 @@ class SourceRow(NamedTuple):
 
 
 class PublishedRow(NamedTuple):
-    """A published metric whose parts the source does not give.
+    """A metric's value as a source publishes it, without the measures that the metric is made of.
 
-    No query of a metric reads it: it is for comparison. `bound` is value, low or high; a dimension that it lacks is
+    No query of a metric reads it: it is for comparison. `bound` is value, low or high. A dimension that it lacks is
     NULL. `value` is in `unit`, as published.
     """
 
@@ -577,7 +584,7 @@ SENTENCES = "SELECT text, message FROM main.sentences"
 
 
 class Sentences:
-    """The sentences among the fields of rows, each once. `rows` are those of the table `sentences`."""
+    """The messages among the fields of rows, each once. `rows` yields them for the table `sentences`."""
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self._known: dict[str, Message] = {}
@@ -596,5 +603,5 @@ class Sentences:
 
 
 def read_sentences(rows: Iterable[Sequence[object]]) -> dict[str, Message]:
-    """Return the sentences of a store's rows (text, message), by their English words."""
+    """Return the messages in a store's table `sentences`, by their English words. Each row is a text and a message."""
     return {str(text): message_from_data(json.loads(str(message))) for text, message in rows}

@@ -1,4 +1,4 @@
-"""A user's SQL: one statement that changes nothing, and one clear line when it can't be answered."""
+"""SQL of users: one statement that changes nothing, and one clear line when it can't be answered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _AT_ONCE = 4096
-"""Rows in memory of an answer that is read row by row."""
+"""How many rows of an answer are in memory when it is read row by row."""
 _VIEWS = ("throughput", "latency", "errors", "sample", "mean", "cells", "spread")
 _TABLES_HINT = (
     f"tables: {', '.join(TABLES)}; views: {', '.join(f'measure.{view}' for view in _VIEWS)}, metric.NAME; "
@@ -43,7 +43,7 @@ _READ_ONLY_HINT = "results are read-only: ask with SELECT; write files with --cs
 
 @dataclass(frozen=True)
 class QueryAnswer(Sequence[tuple[Any, ...]]):
-    """The answer to a user's SQL: a sequence of rows. `types` are DuckDB's names of the columns' types."""
+    """The answer to a user's SQL: a sequence of rows. `types` are the columns' types by DuckDB's names."""
 
     columns: tuple[str, ...]
     types: tuple[str, ...]
@@ -61,7 +61,7 @@ class QueryAnswer(Sequence[tuple[Any, ...]]):
 
 
 def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
-    """Return the one statement that only reads. Raises ResultsError for several, for none, and for any other kind."""
+    """Return the text's only statement, which must only read. Raises ResultsError for anything else, or several."""
     import duckdb
 
     try:
@@ -81,7 +81,7 @@ def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> str:
 
 
 def ask(connection: duckdb.DuckDBPyConnection, text: str) -> QueryAnswer:
-    """Return the answer. Raises ResultsError, with the next step."""
+    """Return the answer to a statement. Raises ResultsError, with the next step."""
     with _reading(connection, text) as statement:
         found = connection.execute(statement)
         columns = tuple(column[0] for column in found.description or ())
@@ -91,9 +91,9 @@ def ask(connection: duckdb.DuckDBPyConnection, text: str) -> QueryAnswer:
 
 @contextmanager
 def ask_in_rows(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[Iterator[tuple[Any, ...]]]:
-    """Yield the same answer row by row, with few of them in memory. Raises ResultsError.
+    """Yield the answer to a statement row by row, with few rows in memory. Raises ResultsError.
 
-    Nothing else can be asked meanwhile.
+    The connection can answer nothing else meanwhile.
     """
     with _reading(connection, text) as statement:
         found = connection.execute(statement)
@@ -102,14 +102,14 @@ def ask_in_rows(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[It
 
 @contextmanager
 def ask_in_batches(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[pa.RecordBatchReader]:
-    """Yield the same answer as Arrow batches, of any size. Raises ResultsError."""
+    """Yield the answer to a statement as Arrow batches, of any size. Raises ResultsError."""
     with _reading(connection, text) as statement, connection.sql(statement).to_arrow_reader() as batches:
         yield batches
 
 
 @contextmanager
 def _reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[str]:
-    """Open a read-only transaction, and yield the one statement in the text. Raises ResultsError."""
+    """Open a read-only transaction, and yield the text's only statement. Raises ResultsError."""
     import duckdb
 
     statement = require_reading(connection, text)
@@ -126,7 +126,7 @@ def _reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[str]:
 
 
 def _explained(connection: duckdb.DuckDBPyConnection, asked: str, error: duckdb.Error) -> ResultsError:
-    """Return DuckDB's message as one line, without its excerpt of the query, and what helps."""
+    """Return DuckDB's message as one line, without its excerpt of the query, and a hint."""
     import duckdb
 
     text = str(error)
@@ -160,7 +160,7 @@ def _explained(connection: duckdb.DuckDBPyConnection, asked: str, error: duckdb.
 
 
 def _not_understood(message: str, asked: str) -> tuple[str, str]:
-    """Return where a statement is no SQL any more, and what helps."""
+    """Say where a text stops being SQL, and give a hint."""
     at = re.search(r'at or near "(.*)"$', message)
     if at is None:
         return f"this is not SQL: {message}", _DUCKDB
@@ -176,7 +176,7 @@ def _not_understood(message: str, asked: str) -> tuple[str, str]:
 
 
 def _no_table(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> tuple[str, str]:
-    """Return that a table or view is missing, and the nearest of all schemas."""
+    """Say that a table or view is missing, and name the nearest one in any schema."""
     known = [
         f"{schema}.{table}" if schema != "main" else table for schema, table in connection.execute(_ALL).fetchall()
     ]
@@ -198,7 +198,7 @@ def _no_table(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> t
 
 
 def _no_column(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> tuple[str, str]:
-    """Return that a column is missing from the tables that the statement names, and their columns."""
+    """Say that a column is missing from the tables that the statement names, and list their columns."""
     columns: dict[str, list[str]] = {}
     for schema, table, column in connection.execute(_COLUMNS).fetchall():
         columns.setdefault(table if schema == "main" else f"{schema}.{table}", []).append(column)
