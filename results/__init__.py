@@ -1,1 +1,1 @@
-"""Journal and raw results to a typed, queryable store."""
+"""The results of runs: a typed store, built from the journal and the raw outputs, and queries over it."""

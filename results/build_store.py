@@ -228,7 +228,8 @@ def _write_tables(evidence: Evidence, building: Path) -> str:
 
 
 def _give_back() -> None:
-    """Return freed memory to the system. Arrow keeps it, and DuckDB, which needs memory next, can't use it."""
+    """Return freed memory to the system. Otherwise Arrow keeps it, and DuckDB, which needs memory next, can't
+    use it."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()

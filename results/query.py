@@ -266,7 +266,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def to_parquet(store: Answers, sql: str, path: Path) -> int:
-    """Write a query's answer to a Parquet file, completely or not at all. Returns the row count.
+    """Write a query's answer to a Parquet file, completely or not at all. Returns the number of rows.
     Raises ResultsError."""
     import pyarrow as pa
     import pyarrow.parquet as pq

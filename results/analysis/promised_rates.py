@@ -27,7 +27,7 @@ class RateRuns(NamedTuple):
 
     @property
     def all_met(self) -> int:
-        """How many runs kept the promise, those held out included."""
+        """How many runs kept the promise, including held-out runs."""
         return self.met + self.held_met
 
     @property
@@ -41,7 +41,7 @@ class RateRuns(NamedTuple):
 
     @property
     def all_broken(self) -> int:
-        """How many runs broke the promise, those held out included."""
+        """How many runs broke the promise, including held-out runs."""
         return self.all_runs - self.all_met - self.late
 
     @property

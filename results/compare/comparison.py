@@ -63,8 +63,11 @@ class PointValues:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return the confidence interval of the mean at `level`; for percentiles, the lowest and the highest of the
-        repeats; else the bounds."""
+        """Return the confidence interval of the mean at `level`; None with fewer than two repeats.
+
+        For percentiles, it is the range from the lowest to the highest repeat. A value with bounds has those as
+        its interval.
+        """
         if self.bounds is not None:
             return self.bounds
         if len(self.repeats) < 2:
@@ -165,7 +168,7 @@ class Comparison:
 
     @property
     def key(self) -> str:
-        """Return `experiment/hardware/workload/threads=4`, as in a cell's id."""
+        """Return the point as text, like a cell's id: `experiment/hardware/workload/threads=4`."""
         return "/".join(
             str(key) if isinstance(key, str) else f"{dim}={key:g}" for dim, key in self.point if key is not None
         )
@@ -173,7 +176,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """All comparisons, and the points that only one contender has."""
+    """The result of a comparison: all comparisons, and the points that only one contender has."""
 
     comparisons: tuple[Comparison, ...]
     only_first: tuple[str, ...] = ()
@@ -185,7 +188,7 @@ class PairOutcome:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Return the first contender's points for which it is unknown whether something got worse."""
+        """Return the points of the first contender at which something may have got worse, but it is not known."""
         return (*(each.key for each in self.comparisons if each.verdict == "unknown"), *self.only_first)
 
 
@@ -399,7 +402,7 @@ def _judged_by_bounds(
 
 
 def _of_direction(row: Comparison, rises: bool, threshold: float) -> Comparison:
-    """Return the verdict on values that differ, by whether the second one is higher."""
+    """Return the verdict on values that differ. `rises` is whether the second one is higher."""
     if _change(row) < threshold:
         return replace(row, verdict="within threshold")
     if row.better is None:
@@ -408,7 +411,7 @@ def _of_direction(row: Comparison, rises: bool, threshold: float) -> Comparison:
 
 
 def _change(row: Comparison) -> float:
-    """Return the change as a share of the first value's size, whatever its sign; infinite when that is 0."""
+    """Return the size of the change, as a share of the first value's size; infinite when that is 0."""
     if row.ratio is not None:
         return abs(row.ratio - 1)
     size = abs(statistics.fmean(row.first.repeats)) if row.first and row.first.repeats else 0.0

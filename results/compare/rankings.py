@@ -50,7 +50,7 @@ class Ranking:
 
     @property
     def key(self) -> str:
-        """Return `experiment/hardware/workload/threads=4`, as in a cell's id."""
+        """Return the point as text, like a cell's id: `experiment/hardware/workload/threads=4`."""
         return next(iter(self.pairs.values())).key
 
     def are_apart(self, one: int, other: int) -> bool:

@@ -1,1 +1,2 @@
-"""Results that were measured elsewhere: published tables and finished outputs, each import kept as a run."""
+"""Imports of results that were measured elsewhere: published tables and tools' outputs. Each import is kept as
+a run."""

@@ -61,9 +61,9 @@ class Places:
         return _named("experiment", text, known, self._plan.experiments)
 
     def cell(self, at: Coordinates) -> Cell:
-        """Return the one cell at these coordinates, with its threads and target. Raises NoPlace.
+        """Return the only cell at these coordinates, with its threads and target. Raises NoPlace.
 
-        Without a repeat, returns the first one.
+        If the coordinates have no repeat, returns the first one.
         """
         for dim in ("hardware", "workload"):
             known = getattr(self._plan, "workloads" if dim == "workload" else dim)

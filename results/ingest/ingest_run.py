@@ -102,7 +102,7 @@ def promise_rows(evidence: Evidence) -> Iterator[PromiseRow | RateRow]:
 
 
 def promised(ended: j.PromiseEnded, plan: Plan) -> Promised:
-    """Return what a search found, as reports read it."""
+    """Return the result of a search for a promise, as reports read it."""
     rates = plan.experiments[ended.experiment].points
     kept_to, broken_from = bounds_of(ended, rates)
     return Promised(
@@ -176,7 +176,7 @@ class TableRows:
         self._read: dict[tuple[str, str], Mapping[str, CellNumbers]] = {}
 
     def point_rows(self, verdicts: Sequence[CellVerdict]) -> Iterator[Row]:
-        """Yield the rows of all repeats of a point. Raises ResultsError for a table that can't be read any more."""
+        """Yield the rows of all repeats of a point. Raises ResultsError for a table that can no longer be read."""
         evidence = self._evidence
         cells: list[tuple[CellVerdict, CellNumbers]] = []
         for verdict in verdicts:
@@ -268,7 +268,7 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
 
 
 def by_point(verdicts: Iterable[CellVerdict]) -> dict[tuple[object, ...], list[CellVerdict]]:
-    """Return the verdicts of each point."""
+    """Return the verdicts of each point's cells together, point by point."""
     points: dict[tuple[object, ...], list[CellVerdict]] = {}
     for verdict in verdicts:
         points.setdefault(_point(verdict.cell), []).append(verdict)

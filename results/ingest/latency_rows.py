@@ -1,4 +1,4 @@
-"""Latency statistics of one or many distributions, which are merged by their buckets and never averaged."""
+"""Latency statistics of one or more distributions. They are merged by their buckets, and never averaged."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ class RawOutputs(NamedTuple):
 
 
 def check_raw_outputs(run_dir: Path) -> RawOutputs:
-    """Compute the SHA-256 of each kept output of all attempts. Raises RunnerError when the plan or the journal can't
-    be read."""
+    """Compare each kept output of all attempts with its SHA-256. Raises RunnerError for an unreadable plan
+    or journal."""
     found: dict[str, Problem | None] = {}
     evidence = read_evidence(run_dir)
     for record in evidence.records:

@@ -1,4 +1,4 @@
-"""Which cells of a plan need no new measurement: earlier runs have good results of the same measurement.
+"""Search for cells of a plan that need no new measurement, as earlier runs have good results of the same one.
 
 Engineers distrust a comparison of results from several days, so results are reused in blocks, complete and from
 one run:
@@ -7,19 +7,19 @@ one run:
 - When measured in turns (`interleaved`), all hardware at a point belongs together, as it shares the drift
   over time.
 - In a random order, the whole experiment belongs together, as any cells may have been neighbours.
-- Cells that a rule for repeats skipped stay skipped under the same rule. With a budget, that is the same budget, and
-  a point of which no more is asked for.
-- Of an adaptive ramp, points are reused as long as the reused ones by themselves make its rule choose them. So it
-  chooses the points that it would choose without them. A candidate that an earlier run left out is decided anew.
-- Of a search for a promise, cells are reused one by one, as long as its rule asks for them. A cell that it left out, or
-  whose numbers were refused, is decided anew.
-- A search belongs to the cells that were measured at its knee, and cells that it skipped stay skipped. A search is
-  decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
-- A cell is reused only where no more could run on other hardware beside it than may now.
+- Cells that a rule for repeats skipped stay skipped under the same rule. With a budget, they only do so under the same
+  budget, and if the plan asks no more of their point.
+- An adaptive ramp reuses points as long as its rule would choose them, given the reused ones alone. So it chooses the
+  same points as without reuse. It decides anew on candidates that an earlier run left out.
+- A search for a promise reuses cells one by one, as long as its rule asks for them. It decides anew on cells that it
+  left out, or whose numbers were refused.
+- A knee search and the cells that were measured at its knee belong together, and cells that it skipped stay skipped. It
+  is decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
+- A cell is reused only if no more could run on other hardware beside it than may now.
 
-One measurement stands for only one cell, although several may have the same definition. Never reused are: failed
-cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on a value
-that is read from the environment at the run's start, and simulated runs."""
+A measurement stands for only one cell, although several may have the same definition. Never reused are failed cells,
+other versions of the measurement, raw outputs that are missing or changed, results that depend on a value read from the
+environment at the run's start, and simulated runs."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class RunStatus:
     origin: str
     """measured | simulated | imported"""
     source: str
-    """The source of an imported run's numbers."""
+    """The source of an imported run's numbers; "" for other runs."""
     status: RunState
     message: str
     done: int

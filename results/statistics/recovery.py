@@ -1,25 +1,27 @@
 """What an event does to throughput and latency: the dip, the outage, and the time until each is back.
 
-Throughput is taken as the load generators tell it, in samples of about a second, each with its rate. Of one event:
+Throughput comes from the load generators, in samples of about a second, each with its rate. An event has:
 
-- before: the mean rate over the samples that end before it, as many as begin within its window; at least the last one.
-- recovery: from the event to the beginning of the first sample from which on all samples are back for so many seconds.
-  A sample is back when it lacks no more than a share of before, or no more than chance explains, whichever is larger.
-  It is 0 when the throughput never left; it has no value when it did not come back.
-- lowest: the lowest rate of a sample from the event on, up to the end of the samples that show that it is back. The dip
-  is how much that is below before, as a share of before.
-- outage: the time in which the rate is below a share of before. The samples in which an outage begins and ends count by
-  the share of operations that they lack against their neighbour outside. So its length is known to within a sample,
-  while whole samples alone would miss up to two of them. One shorter than two samples may fill none, and is a dip.
-- latency: as recovery, of the 99th percentile by second, against the geometric mean of those before. It has no value
-  where fewer than three samples before tell one.
+- before: the mean rate of the samples before it: those that begin within its window, at least the last one.
+- recovery: the time from the event to the first sample from which on all samples are back for a given number of
+  seconds. A sample is back when its rate is below the one before by no more than a given share, or by no more than
+  chance explains, whichever is larger. Recovery is 0 when the throughput never left; it has no value when it did not
+  come back.
+- lowest: the lowest rate of a sample, from the event to the end of the samples that show that it is back. The dip is
+  how far the lowest is below before, as a share of before.
+- outage: the time in which the rate is below a given share of before. The samples in which an outage begins and ends
+  count by the share of operations that they lack compared with their neighbour outside. So its length is known to
+  within a sample, while whole samples alone would miss up to two of them. An outage shorter than two samples may not
+  fill one, and is then a dip.
+- latency: the recovery of the 99th percentile by second, compared with the geometric mean of the percentiles before. It
+  has no value with fewer than three percentiles before.
 
-What chance explains is a prediction limit for all the samples that have to be back (Bonferroni's share of `CHANCE` for
-each): by Student's t with the standard deviation of the samples before (of logarithms, for latencies), and by that of
-counts of independent arrivals (Poisson), which few samples may underestimate. A sample below the share that is out is
-never back. So throughput that does not change is said to have left it in `CHANCE` of the events at most.
+What chance explains is a prediction limit for all samples that have to be back, each with its Bonferroni share of
+`CHANCE`. It uses Student's t with the standard deviation of the samples before (of their logarithms, for latencies),
+and that of counts of independent arrivals (Poisson), which few samples may underestimate. A sample whose rate counts as
+an outage is never back. So for `CHANCE` of the events at most, throughput that does not change seems to have dropped.
 
-What comes after belongs to an event up to the next one, or to the end of the measurement.
+An event covers the time up to the next event, or to the end of the measurement.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The `measure` views over a store's tables: what metrics, and the SQL of users, are computed over.
+"""The `measure` views over a store's tables, from which metrics and users' SQL are computed.
 
-They have one row for each combination of their dimensions, for cells with status ok only:
+They have one row for each combination of their dimensions, only for cells with status ok:
 
     measure.throughput  experiment, hardware, workload, threads, target, phase, repeat, operation, value
                         [ops/s]; phase NULL is the whole measured window; operation 'all' is the total; a row for each
@@ -14,17 +14,17 @@ They have one row for each combination of their dimensions, for cells with statu
                         seconds from the start of the measured window; each second that a reading stands for has one
                         row, the mean over that second
     measure.mean        measure, experiment, hardware, workload, threads, target, repeat, node, value [base unit]: the
-                        mean over the time of the measured window that was sampled; of what a disk's requests took,
-                        that of the requests; and the sizes of databases, and what events did, which are no means
-    measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not, but
-                        for those that a search did not need
+                        mean over the sampled time of the measured window (for times of a disk's requests, the mean
+                        over requests); also sizes of databases, and what events did, which are not means
+    measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not,
+                        except cells that a search did not need
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
                         throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
 
     measure.sustained   experiment, hardware, workload, value [ops/s], bound, decided, mark: the rate that a search for
                         a promise found; bound is 'at_least' where the true one may be higher, else NULL; decided is
                         whether the search decided with its confidence; mark is the sign before the value in briefs,
-                        such as ≳, or NULL; a metric of such a rate has the same
+                        such as ≳, or NULL; a metric of such a rate has the same columns
 
     metric.NAME         the spec's metric of that name, as the run was planned: its dimensions, then value, in the unit
                         that the table `metrics` has; a missing value is NULL. One of a searched rate has `bound`,

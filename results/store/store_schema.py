@@ -456,7 +456,7 @@ class FileRow(NamedTuple):
 class SearchRow(NamedTuple):
     """A knee search on one hardware with one workload: its criterion, and what it found.
 
-    `latency` is a statistic, `rise` and `gain` are shares. `knee` is a point of `axis` (threads or target); where it is
+    `latency` is a statistic. `rise` and `gain` are shares. `knee` is a point on `axis` (threads or target); where it is
     NULL, `reason` says why.
     """
 

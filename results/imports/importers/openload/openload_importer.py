@@ -221,7 +221,7 @@ class OpenloadImporter(OutputImporter):
     def complete(
         self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
     ) -> Iterator[ImportProblem]:
-        """Add the log beside each record."""
+        """Add the histogram log beside each record."""
         del paths, places, where
         for files in (each for of in cells.values() for each in of.files.values()):
             beside = files[STDOUT].with_name(LOG) if STDOUT in files else None

@@ -1,8 +1,9 @@
-"""A table of published figures -> the cells of a plan with their numbers, and metrics that were published as such.
+"""A table of published figures, from which the numbers of a plan's cells are read, and published values of its metrics.
 
 A table is CSV, as spreadsheets save it. Comment lines (`# key: value`) state its source, and the head names its
 columns. Each field of a row is a coordinate or a number. An empty field is a number that was not published, and
-stays missing."""
+stays missing.
+"""
 
 from __future__ import annotations
 
@@ -540,7 +541,7 @@ def _long_notes(
 
 
 def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
-    """Raises _Wrong when none of the cells has the phase."""
+    """Raise _Wrong if none of the cells has the phase."""
     most = max(cells, key=lambda cell: cell.phases)
     if phase > most.phases:
         raise _Wrong(f"no phase {phase}: a cell of {most.experiment} has {most.phases}")

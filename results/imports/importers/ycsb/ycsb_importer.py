@@ -172,7 +172,7 @@ def _row_lines(name: str, path: Path) -> tuple[list[str], bool]:
 
 
 def _proven(name: str, text: Sequence[str], *, whole: bool) -> ycsb_output.YcsbText:
-    """Return all rows. Raises OutputProblem for an output that is cut, mixed, or not YCSB's."""
+    """Return all of YCSB's rows. Raises OutputProblem for an output that is cut, mixed, or not YCSB's."""
     overall = [number for number, line in enumerate(text, start=1) if _OVERALL.match(line)]
     if not any(_LINE.match(line) for line in text):
         problem = "not an output of YCSB: it has no row such as `[OVERALL], RunTime(ms), ...`"
