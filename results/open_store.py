@@ -139,7 +139,8 @@ def _last_build(run_dir: Path) -> str:
 
 @contextmanager
 def unchanged_store(run_dir: Path, *, grown_too: bool = False) -> Iterator[Store]:
-    """Yield a store without changing the run: of its own tables or, if they can't be used, of tables built elsewhere.
+    """Yield a store of the run's own tables or, if they can't be used, of tables built elsewhere. The run is
+    not changed.
 
     Tables are also built elsewhere when the journal has grown, unless `grown_too` accepts that. Raises RunnerError.
     """

@@ -149,7 +149,7 @@ def _interval(
         if lowest <= highest:
             low, high = lowest, highest
         least, most = _range(expect, read)
-        # To exclude the impossible does not lower the confidence. A gauge of another package may be below 0.
+        # Excluding the impossible does not lower the confidence. A gauge of another package may be below 0.
         if all(least <= value <= most for value in found.values):
             low, high = max(low, least), min(high, most)
     left, right = expect.repeats

@@ -153,7 +153,7 @@ def ends_whole(path: Path) -> bool:
 
 
 def last_text(path: Path, most: int) -> str:
-    """Return the text of the last `most` bytes of a file, an even number; of all of it when it is shorter."""
+    """Return the text of a file's last `most` bytes, an even number; of all its bytes if it has fewer."""
     encoding = text_encoding(path)
     with path.open("rb") as file:
         mark = file.read(2) if encoding == "utf-16" else b""

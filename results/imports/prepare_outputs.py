@@ -209,7 +209,7 @@ def with_samples(
 
 
 def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: tuple[float, float]) -> KeptJob:
-    """Return a sample log as a job. Raises BadLog for a bad log, NoPlace when the cell has no such probe or no
+    """Return a sample log as a job. Raises BadLog for a bad log, NoPlace if the cell lacks the probe or a
     known time."""
     name = spec_of(IMPORTER_SPECS, kind).probe
     probe = next((each for each in cell.probes if each.name == name), None)

@@ -307,7 +307,7 @@ def _transient_s(measured: CellMeasurement, events: Sequence[Event]) -> float | 
 def _operation_rows(run_id: str, verdict: CellVerdict, measured: CellMeasurement) -> Iterator[OperationRow]:
     for source, measurement in measured.sources.items():
         for op in measurement.operations:
-            # A tool prints where its counters began for what was never done: 0, or the largest number.
+            # For an operation that never ran, a tool prints the start value of its counters: 0, or the largest number.
             latencies = (op.mean_s, op.min_s, op.max_s) if op.count else (None, None, None)
             yield OperationRow(
                 run_id,
@@ -404,7 +404,7 @@ def _note_rows(
     warnings = [text for measurement in measured.sources.values() for text in measurement.warnings]
     coded = {known: text for text in warnings for known in (text, text.partition(": ")[2])}
     for remark in evidence.record.remarks.get(cell.id, ()):
-        # Without the cell in its text, so that a brief prints a remark on many cells once.
+        # The text does not name the cell, so that a brief prints a remark on many cells once.
         text = remark.text
         text = str(text.args["what"]) if isinstance(text, Message) and text.code == "in_cell" else text
         notes[remark.severity, coded.get(text, text)] = remark.origin
@@ -419,7 +419,7 @@ def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
     for clock in verdict.clocks:
         if clock.when == "before" and abs(clock.offset_s) > max(_CLOCK_S, clock.uncertainty_s):
             off = say.clock_ahead if clock.offset_s > 0 else say.clock_behind
-            # In steps, so that a clock that creeps does not make a line for each cell.
+            # Errors are rounded, so that a drifting clock does not give each cell a line of its own.
             within = _within(verdict.offset(clock.host).uncertainty_s)
             yield off(host=clock.host, by=_roughly(abs(clock.offset_s)), within=within)
 

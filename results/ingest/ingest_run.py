@@ -434,11 +434,10 @@ def _declared(fact: Fact) -> tuple[str, str | None]:
 
 
 def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, CellMeasurement]], planned: int) -> Iterator[LatencyRow]:
-    """Yield rows for each operation: of each load generator (if there are several), each repeat, and all
-    repeats together.
+    """Yield latency rows for each operation: by load generator (if there are several), by repeat, and over all repeats.
 
-    The last are missing when fewer repeats were measured than `planned` (the repeats that were needed): a merge of some
-    repeats does not represent the point.
+    The rows over all repeats have no value when fewer repeats were measured than the `planned` ones that were needed: a
+    merge of some repeats does not represent the point.
     """
     found: dict[tuple[int | None, str, str], dict[int, dict[str, Operation]]] = {}
     for cell, measured in repeats:

@@ -31,7 +31,7 @@ def percentile_name(percent: float) -> str:
 
 
 def statistics(distributions: Sequence[Operation]) -> list[Statistic]:
-    """Return the statistics of all these latencies together: of one operation and kind, from several sources
+    """Return the statistics of several distributions together. They are of one operation and kind, from several sources
     or repeats.
 
     The mean is weighted by count. Percentiles come from merged histograms. For a single distribution without a

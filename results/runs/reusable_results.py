@@ -366,7 +366,7 @@ class _EarlierRun:
             used.add(_source(each))
         if self._is_left_out(taken):
             return [], []  # which points are left out is decided anew
-        # Measured in turns means within one experiment.
+        # Cells that take turns are of one experiment, so their results must come from one, too.
         experiments = {(each.cell.experiment, each.was.experiment) for each in taken}
         if len(experiments) > len({experiment for experiment, _ in experiments}):
             return [], []

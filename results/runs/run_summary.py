@@ -292,7 +292,7 @@ def remaining_s(
             to_do = needed.setdefault(held, {})
             to_do[cell.experiment] = to_do.get(cell.experiment, 0.0) + left
     found = [_within_budgets(left, spent.get(held, {}), plan) for held, left in needed.items()]
-    # Groups that share nothing are measured one after another all the same where they take turns.
+    # Groups that take turns are measured one after another, even if they share nothing.
     found += [
         max(_within_budgets({turn.experiment: turn.seconds}, spent.get(held, {}), plan) for held in turn.held)
         for turn in turns.values()

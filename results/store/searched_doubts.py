@@ -66,7 +66,7 @@ class Doubt(NamedTuple):
 
 KNOWN = Doubt()
 RANGE = Doubt("open")
-"""The doubt about a range of which an end is in doubt."""
+"""The doubt about a range with a doubtful end."""
 _MARKS: Mapping[tuple[Bound, bool], str] = {
     ("", False): "≈",
     ("at_least", True): "≥",
@@ -120,7 +120,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
         return differing
 
     def move(some: Sequence[Curve]) -> set[Keys]:
-        # By factors of their own, so that no ratio of two stays as it is.
+        # Each by a different factor, so that every ratio of two rates changes.
         return compare({place: _BEYOND * _MOVED**n for n, place in enumerate(some)}, bound=True)
 
     bounded = [place for place, doubt in searches.items() if doubt.bound]
@@ -133,7 +133,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
         one_by_one = any(found[keys].bound != "open" for keys in on_several)
     for some in _one_by_one(bounded) if one_by_one else ():
         move(some)
-    # Up and down, as of several the least may count.
+    # Up and down: where the least of several rates counts, only one direction shows it.
     unsure = {place: _MOVED**n for n, (place, doubt) in enumerate(searches.items(), 1) if not doubt.decided}
     for sign in (1, -1) if unsure else ():
         compare({place: factor**sign for place, factor in unsure.items()}, bound=False)
@@ -163,7 +163,7 @@ def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[
     missing value."""
     typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
-    # The first row gives the columns their types, also without a rate, and is no search.
+    # The first row is no search. It gives the columns their types, even without a rate.
     table = f"(VALUES {', '.join((typed, *rows))}) AS rates(experiment, hardware, workload, value)"
     view = f"(FROM {table} WHERE experiment IS NOT NULL)"
     found = store.sql(sql.replace(SUSTAINED, view)).rows

@@ -56,7 +56,7 @@ class Confidence:
 _OF_CELL = "experiment, hardware, workload, threads, target, repeat"
 _RECORDS = {
     "good_cells": "SELECT $cell FROM cells WHERE status = 'ok'",
-    # Skipped cells explain least.
+    # Skipped cells come last, as they explain least.
     "bad_cells": "SELECT cell_id, status, reason, $cell FROM cells WHERE status <> 'ok' ORDER BY status = 'skipped'",
     "searches": "SELECT experiment, hardware, workload, reason FROM promises WHERE sustained IS NULL",
     "latencies": "SELECT statistic, reason, $cell, phase, operation FROM latency "
@@ -72,7 +72,7 @@ _RECORDS = {
     "  {'measure': 'recovery.latency', 'value': latency_s, 'why': latency_reason}"
     " ], recursive := true) FROM events"
     ") JOIN cells USING (run_id, cell_id) WHERE value IS NULL AND why IS NOT NULL",
-    # By the probe, or by what is computed of it: `energy`.
+    # By the probe's name, or by the name of what is computed from it: `energy`.
     "samples": "SELECT split_part(notes.origin, ':', 2) AS probe, text AS reason, $cell "
     "FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'",
 }
@@ -131,7 +131,7 @@ class MissingValues:
             yield gap, [read for read in reads if read.statistic == gap["statistic"]]
         for gap in (*self._records("sizes"), *self._records("events")):
             yield gap, [read for read in reads if read.measure == gap["measure"]]
-        # Why energy is not known says more than what its probe lacks.
+        # The reason why energy is unknown says more than the gaps of its probe.
         measures = {read.measure for read in reads}
         for gap in sorted(self._records("samples"), key=lambda gap: gap["probe"] not in measures):
             yield gap, [read for read in reads if gap["probe"] in (read.measure, read.probe)]

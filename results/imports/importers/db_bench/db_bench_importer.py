@@ -1,4 +1,4 @@
-"""A finished output of db_bench, of which the part of one benchmark is read.
+"""A finished output of db_bench: one benchmark's part of it.
 
 The measured time is the whole run, whose date is not known. An output that contradicts itself is refused: see the
 tables of `db_bench_invariants.py`.
