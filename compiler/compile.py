@@ -202,7 +202,7 @@ _SENTENCE = "; a sentence about it belongs in its `description`"
 
 
 def check_lengths(files: Iterable[ast.File], params: Mapping[str, ast.Expr], findings: Findings) -> None:
-    """Report each text that is longer than its kind may be. `params` are the values of the parameters."""
+    """Report each text that is too long for its kind. `params` are the values of the parameters."""
     for file in files:
         for declaration in file.declarations:
             for problem in _of_declaration(declaration, params):

@@ -143,7 +143,7 @@ class Registry(Generic[Spec_co]):
 
     @cached_property
     def own(self) -> Mapping[str, Spec_co]:
-        """Benchbrief's own by name."""
+        """Benchbrief's own extensions of this kind, by name."""
         found = (self._own(folder) for folder in _folders(self.package))
         return MappingProxyType({spec.name: spec for spec in found})
 

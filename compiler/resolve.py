@@ -305,7 +305,7 @@ def _bared(entry: Entry, override: Entry) -> Entry:
 
 
 def check_profiles(found: Declarations, reader: Reader) -> None:
-    """Report the mistakes of all profiles."""
+    """Report the mistakes in all profiles, also in those that are not chosen."""
     findings = reader.findings
     for profile in found.blocks["profile"].values():
         values = reader.block(profile, BLOCKS["profile"])

@@ -56,13 +56,13 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
 """The named arguments of calls."""
 
 LINKS: Mapping[str, str] = _WORDS["links"]
-"""Words that link others."""
+"""For each word that links others: a sentence."""
 RULES: Mapping[str, str] = _WORDS["rules"]
 """The rule of each function of a curve, with its source."""
 ORDERS: Mapping[str, str] = _WORDS["orders"]
-"""The orders of `repeats`."""
+"""For each order of `repeats`: a sentence."""
 BOUNDARIES: Mapping[Boundary, str] = _WORDS["boundaries"]
-"""The boundaries of meters."""
+"""For each boundary of a meter: a sentence."""
 PROVENANCE: Mapping[str, str] = _WORDS["provenance"]
 LANGUAGES: Mapping[str, str] = _WORDS["languages"]
 

@@ -127,7 +127,7 @@ class FoundSeries(NamedTuple):
 
 
 def read_series(table: SeriesTable, choice: SeriesChoice, now: datetime | None = None) -> FoundSeries:
-    """Return the chosen series. Raises ResultsError when there is none, with what there is.
+    """Return the chosen series. Raises ResultsError when there are none, and says what there is.
 
     Unless quantities are chosen, a search for a promise has only the series of what it found. The rates that it tries
     differ from run to run.

@@ -142,7 +142,7 @@ class SeriesRow(NamedTuple):
     better: str | None
     percentile: bool
     point: str
-    """The dimensions of the point as canonical JSON: sorted keys, no spaces, none that is missing."""
+    """The dimensions of the point as canonical JSON: sorted keys, no spaces, no missing dimensions."""
     repeat: int | None
     value: float | None
     reason: str
@@ -294,7 +294,7 @@ def _is_chosen(plan: Plan, point: Mapping[str, DimKey | None], cells: Sequence[C
 
 
 def canonical(content: Mapping[str, object]) -> str:
-    """Return JSON that is the same text for the same content."""
+    """Return JSON text that is the same for the same content."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -65,7 +65,7 @@ _SHAPES = {
 }
 
 _FIELDS = {"timeout": "timeout_s", "give_up": "give_up_s"}
-"""The fields of `Arrivals` whose names are not those of the arguments."""
+"""The field of `Arrivals` for an argument, where it has another name."""
 
 _HOLE_S = 10.0
 """In seconds. A longer time without arrivals is a gap in a trace, as its tool says too (`--trace-gap`)."""

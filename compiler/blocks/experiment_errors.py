@@ -100,7 +100,7 @@ class NotPromised(CompileProblem):
 
 
 class NotLimits(CompileProblem):
-    """A condition that is no list of upper limits."""
+    """A condition that is not a list of upper limits."""
 
     code = "E0556"
     says = "a promise is made of upper limits, joined by `and`: this is {what}"
@@ -120,7 +120,7 @@ class TooManyRates(CompileProblem):
 
 
 class RatesTooNear(CompileProblem):
-    """Rates nearer to each other than one operation a second."""
+    """Candidates closer together than one operation a second."""
 
     code = "E0567"
     says = (
@@ -133,7 +133,7 @@ class RatesTooNear(CompileProblem):
 
 
 class HighestOfThreads(CompileProblem):
-    """A search for a promise on the axis of threads."""
+    """A `highest(...)` for `threads`: only a `target` has rates to search."""
 
     code = "E0557"
     says = "`highest` searches the offered load, not `threads`"
@@ -152,7 +152,7 @@ class OperationNotDone(CompileProblem):
 
 
 class TooFewJudging(CompileProblem):
-    """Fewer repeats than one side has to lead by."""
+    """Fewer repeats than the lead that one side needs to win."""
 
     code = "E0561"
     says = "{count:plural repeat} can't decide whether a rate keeps its promise"
@@ -188,7 +188,7 @@ class ServicePromise(CompileProblem):
 
 
 class BareErrors(CompileProblem):
-    """A limit of errors without `%` that is large as a share: 0.1 is 10 %."""
+    """A limit of errors without `%` that is large for a share: 0.1 is 10 %."""
 
     code = "W0511"
     says = "`{text}` is a share: the promise holds while {percent:g} % of the operations fail"

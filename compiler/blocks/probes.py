@@ -42,10 +42,10 @@ class PlacedProbes:
 
 @dataclass(frozen=True)
 class DeclaredProbe:
-    """A probe in a spec.
+    """A probe as the spec declares it.
 
-    `on` is what it looks at (see `ProbeSpec.on`): a text, or a fact of the hardware that holds one. `options` are
-    its other attributes as texts.
+    `on` is what it looks at (see `ProbeSpec.on`): a text, or a fact of the hardware that holds one. `options` are its
+    other attributes as texts.
     """
 
     probe: ProbeSpec

@@ -17,7 +17,7 @@ from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.model.plan import Hardware, Host
 
 _Hosts = tuple[str, ...]
-"""The hosts of a group that is measured, and those of its load generators."""
+"""All hosts that a group's cells use: those under test, and those of its load generators."""
 CONTROLLER = "the controller"
 
 

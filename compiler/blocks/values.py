@@ -568,7 +568,7 @@ def listed(exprs: Iterable[ast.Expr]) -> tuple[ast.Expr, ...]:
 
 
 def named_arguments(call: ast.Call, known: Collection[str], reader: Reader) -> dict[str, ast.Argument] | None:
-    """Return the arguments that have names, by name. Reports one that is unknown or given twice, and returns None."""
+    """Return the named arguments of a call, by name; None if one is unknown or given twice, which is reported."""
     named: dict[str, ast.Argument] = {}
     for argument in call.arguments:
         if argument.key is None:

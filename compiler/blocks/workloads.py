@@ -82,7 +82,7 @@ class ReadWorkload:
     counted: bool
     span: Span
     of: str = ""
-    """The workload that this one loads."""
+    """The name of the workload that this one loads, as in `load(a)`; "" for others."""
 
     @property
     def ends(self) -> bool:

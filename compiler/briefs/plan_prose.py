@@ -83,9 +83,9 @@ class WrittenUnit:
 
 
 def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
-    """Return the unit behind a hole if it fits the hole's number, or the mistake if it does not.
+    """Return the unit behind a hole if it fits the number, the mistake if it does not, or None without a unit.
 
-    A plain number may have any unit, but a percentage needs the format `%`.
+    A `%` is a mistake where the number is a plain share, and where its format prints a `%` already.
     """
     found = _unit_behind(follows, typed, format_, span)
     return replace(found, span=_written(span, found.text)) if isinstance(found, UnitBehind) else found

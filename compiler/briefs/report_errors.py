@@ -39,7 +39,7 @@ class WrongFile(CompileProblem):
 
 
 class UnknownPart(Misspelt):
-    """A file that replaces no part."""
+    """A file in the folder of parts that replaces none of the layout's parts."""
 
     code = "E0763"
     stands_alone = True
@@ -354,7 +354,7 @@ class LeftOut(CompileProblem):
 
     @staticmethod
     def together(found: Sequence[LeftOut]) -> LeftOut:
-        """Merge several into the first."""
+        """Merge several problems into the first."""
         return replace(found[0], others=tuple((each.kind, each.key) for each in found[1:]))
 
 

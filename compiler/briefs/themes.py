@@ -57,7 +57,7 @@ NAMES = (
     "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "query", "lead",
     "opening", "following", "slides", "slides_of_result", "script", "policy",
 )  # fmt: skip
-"""Names in every part."""
+"""Names that every part can use."""
 OWN: Mapping[str, tuple[str, ...]] = {
     "notice": ("notice", "loop"),
     "section": ("block", "next", "loop"),
@@ -70,9 +70,9 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "facts": ("block", "next", "loop"),
     "disclosure": ("block", "next", "loop"),
 }
-"""Further names of some parts."""
+"""More names that some parts can use."""
 FILTERS = ("ticked", "marks", "footed", "traced", "abridged", "unparted")
-"""Filters that Jinja lacks."""
+"""Filters that a part can use besides those of Jinja."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
 """Our templates that a part may use."""
 MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "heat_key")
@@ -109,7 +109,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 class BrokenTemplate(NamedTuple):
-    """A file that is no template."""
+    """A file that is not a valid template."""
 
     line: int
     why: str

@@ -97,7 +97,7 @@ def word_of(expr: ast.Expr) -> str | None:
 
 
 def yet_to_be_found(term: Term, dim: str) -> str:
-    """Return the search that finds the term's only point of a dimension; "" when there is none."""
+    """Return the experiment that searches for the term's point of a dimension; "" when no search is needed."""
     runs = (run for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs)
     return next((search for run in runs for name, search in run.unknown if name == dim), "")
 

@@ -37,7 +37,7 @@ def key_literal(key: DimKey) -> str:
 
 
 def sql_text(value: object) -> str:
-    """Quote a text."""
+    """Quote a text as an SQL literal."""
     return "'" + str(value).replace("'", "''") + "'"
 
 

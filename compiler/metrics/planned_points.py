@@ -53,7 +53,7 @@ class PlannedRun:
 
 
 class Runs(tuple[PlannedRun, ...]):
-    """Planned runs in their order, as one value that is hashed once.
+    """Planned runs in their order, as one value whose hash is computed once.
 
     Caches keys and parts: every expression of a spec asks for the same ones.
     """

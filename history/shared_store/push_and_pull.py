@@ -217,7 +217,8 @@ def _hashed(path: Path, early: Mapping[Path, Future[HashedFile]]) -> HashedFile:
 
 
 def _kept(run_dir: Path, store: SharedStore, pushed: Pushed, push: Push) -> Pushed:
-    """Keep the manifest in the run, where it can be written. Signs one that is there without a signature."""
+    """Sign the manifest in the store, if asked to and not done yet, and keep it in the run's folder if that
+    is writable."""
     if push.sign is not None and store.signature(pushed.manifest) is None:
         content = store.objects.read(pushed.manifest.key)
         store.objects.create(pushed.manifest.signature_key, push.sign(content))
@@ -236,8 +237,8 @@ def check_tag(tag: str) -> None:
 
 
 def run_files(run_dir: Path) -> list[str]:
-    """Return the path of each file of a run that is pushed. Raises SharedStoreError for what is no plain file, and for
-    a name that is no UTF-8."""
+    """Return the path of each file of a run that is pushed. Raises SharedStoreError for anything but a plain file, and
+    for a name that is not UTF-8."""
     found, refused = [], []
     for at, folders, names in os.walk(run_dir):
         folders.sort()

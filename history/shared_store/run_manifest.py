@@ -223,7 +223,7 @@ def read_manifest(content: bytes, key: str, url: str = "") -> RunManifest:
 
 
 def _first(error: ValueError) -> str:
-    """Return the first thing that is wrong, shortened."""
+    """Return the first thing that is wrong, cut to a few hundred letters."""
     if not isinstance(error, ValidationError):
         return str(error)[:200]
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]

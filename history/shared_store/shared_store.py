@@ -86,7 +86,7 @@ class ManifestCache:
         return sqlite3.connect(self._path, timeout=_WAIT_S)
 
     def _forget(self) -> None:
-        """Remove a file that is no database; one that others use, or that can't be written, stays."""
+        """Remove a cache file that is no database. One that is in use, or that can't be written, stays."""
         try:
             with self._path.open("rb") as file:
                 is_ours = file.read(15) == b"SQLite format 3"

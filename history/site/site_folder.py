@@ -44,7 +44,7 @@ class SiteFolder:
             self.put(name, digest, lambda path: path.write_bytes(content))
 
     def put(self, name: str, sha256: str, make: Callable[[Path], object]) -> None:
-        """Make a file by a function that is given a temporary place for it. Raises ReportError."""
+        """Make a file: `make` writes it to a temporary path. Raises ReportError."""
         path = self.root / name
         if name not in self._before and name not in self._now and os.path.lexists(path):
             raise ReportError(
@@ -119,7 +119,7 @@ class SiteFolder:
 
 
 def open_site(root: Path, place: str) -> SiteFolder:
-    """Return the folder of a site, made where there is none. Raises ReportError for a folder with other things."""
+    """Open the folder of a site, or make it. Raises ReportError for a folder with other things."""
     inside = "://" not in place and root.resolve().is_relative_to(Path(place).resolve())
     if inside:
         raise ReportError(

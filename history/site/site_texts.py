@@ -167,7 +167,7 @@ def difference_text(value: float, unit: str, words: Words) -> str:
 
 
 def metric_key(name: str) -> str:
-    """Return the key of a metric's label among those of hardware and workloads, which may have its name."""
+    """Return the key of a metric's label. Hardware and workloads of the same name have other keys."""
     return f"metric {name}"
 
 
