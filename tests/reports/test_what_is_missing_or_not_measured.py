@@ -57,7 +57,9 @@ def test_the_candidates_of_a_search_that_did_not_end_are_one_line_and_no_missing
     ]
     plan = world.plan()
     ((name, experiment),) = plan.experiments.items()
-    search = experiment.model_copy(update={"promise": object.__new__(p.Promise)})  # what it says does not matter here
+    limit = p.PromiseLimit(measure="errors", most=0.01, text="errors < 1 %")
+    promise = p.Promise(limits=(limit,), within=0.1, judged=3, held_out=2, usual=9, most=30)
+    search = experiment.model_copy(update={"promise": promise})
     words, named = CATALOGUES[language], named.replace("load", name)
     results = Results(plan.model_copy(update={"experiments": {name: search}}), w.make_store(rows), words)
     assert [cell.threads for cell in asked_cells(results)] == [1, 1]
