@@ -81,7 +81,7 @@ def _entry_points() -> Iterator[tuple[str, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str, str]]:
-    """(group, name, target) for each entry point: https://packaging.python.org/en/latest/specifications/entry-points/"""
+    """Yield group, name and target of each entry point. https://packaging.python.org/en/latest/specifications/entry-points/"""
     group = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("[") and line.endswith("]"):
@@ -169,7 +169,7 @@ class Registry(Generic[Spec_co]):
         return found if isinstance(found, self.spec) else None
 
     def offered(self, name: str | None = None) -> tuple[Offer, ...]:
-        """Return what other packages offer, of one name or all, in the order of names. Imports nothing."""
+        """Return the extensions of other packages, sorted by name; with `name`, those of that name. Imports nothing."""
         return tuple(
             offer for offer in find_offers() if offer.group == self.group and (name is None or offer.name == name)
         )

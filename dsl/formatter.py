@@ -268,7 +268,7 @@ class LaidRow:
 
 @dataclass(frozen=True)
 class _Text:
-    """A row, laid out."""
+    """The text of a laid-out row, and the comment beside it."""
 
     text: str
     blank: bool

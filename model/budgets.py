@@ -119,8 +119,10 @@ def budgeted_cells(plan: Plan, query: Query) -> Iterator[Cell]:
 
 
 def looks_at(plan: Plan, expect: Expect) -> Looks:
-    """Return the looks at an expectation: as many as a budget takes at the intervals of its points, else one. A side
-    has one value per repeat, so the side with fewer repeats limits the number of differences."""
+    """Return how often an expectation is looked at: once, at the end, unless a budget may end its points earlier.
+
+    A side has one value per repeat, so the side with fewer repeats limits the number of differences.
+    """
     read = {cell.experiment for cell in budgeted_cells(plan, expect.query)}
     sides = [{cell.experiment for cell in cells_read(plan, side)} for side in expect.repeats]
     most = [max(plan.experiments[name].repeats for name in names) for names in sides if names]

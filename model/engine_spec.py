@@ -119,7 +119,7 @@ class EngineSpec(ExtensionSpec):
 
     @property
     def texts(self) -> Mapping[str, Mapping[str, str]]:
-        """What a disclosure says, by the key of a catalogue of words."""
+        """What a disclosure calls the engine, by the key of a catalogue of words; empty if it has none."""
         return {f"d_engine_{self.name}": self.described} if self.described else {}
 
     @property

@@ -230,7 +230,7 @@ def message_from_data(data: object) -> Message:
 
 
 def said_from_data(data: object) -> str:
-    """Return the sentence that `to_data` kept, with a code or plain. Raises ValueError for anything else."""
+    """Return the sentence from what `to_data` returned: a message, or plain text. Raises ValueError for all else."""
     found = from_data(data)
     if not isinstance(found, str):
         raise ValueError("not a sentence")

@@ -113,8 +113,8 @@ class Read(Node):
 class Quote(Node):
     """A published value in place of an expression over imported results (see `PublishedRow` of the store).
 
-    It is the value of `metric` at the keys `at`; with `bound` low or high, the lowest or highest of all published
-    values over the dimensions `over`; `negated`, with the other sign.
+    It is the value of `metric` at the keys `at`. With `bound` low or high, it is the lowest or highest of all published
+    values over the dimensions `over`. `negated` reverses its sign.
     """
 
     metric: str

@@ -187,8 +187,8 @@ class BlockSchema:
     """One kind of block.
 
     `open_keys` is the shape of keys outside the table (hardware holds any fact). A block has at most one attribute of
-    each `exclusive` set, and one that overrides an attribute of a set drops the others. `label` is the most characters
-    of its label. A message names the `listed` attributes, those of its engine or tool, and the attributes of its
+    each `exclusive` set, and one that overrides an attribute of a set drops the others. `label` is the greatest
+    length of its label. A message names the `listed` attributes, those of its engine or tool, and the attributes of its
     `inner` blocks.
     """
 

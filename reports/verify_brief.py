@@ -47,7 +47,7 @@ MOST_OF_A_BRIEF = 1 << 30
 
 @dataclass(frozen=True)
 class Edited:
-    """A number that the document shows differently from the file of its numbers; "" where one of them lacks it."""
+    """A number that differs between the document (`found`) and its side file (`recorded`); "" where it is missing."""
 
     id: str
     place: str

@@ -33,7 +33,7 @@ class ShownFinding:
 class Analysis:
     """One spec with the files that it uses, examined. `found` are the findings in each file, by its URI.
 
-    `model` is the last one that there was; `memory` is for the next check.
+    `model` may be from an earlier check, if this one could not read the whole spec. `memory` is for the next check.
     """
 
     files: tuple[Parsed, ...]

@@ -118,7 +118,7 @@ class CannotRename(JsonRpcException):
 
 
 def definitions(view: View, offset: int) -> list[types.Location]:
-    """Return where the name at an offset is declared; a fact by every hardware that has it."""
+    """Return each place that declares the name at an offset. Each hardware that has a fact declares it."""
     occurrence = view.occurrence(offset)
     if occurrence is None:
         return []

@@ -250,7 +250,8 @@ def _placed(spec: DeclaredProbe, unit: HardwareUnit, in_process: bool, reader: R
 
 
 def _place(probe: ProbeSpec, meter: plan.PowerMeter | None, in_process: bool) -> Literal["node", "controller", "tool"]:
-    """Return where the probe runs: on the controller for a server, in the load generator for a library."""
+    """Return where the probe runs: where its meter says; for a probe of a database, on the controller, or in the load
+    generator of a library; else on the node."""
     if meter is not None:
         return meter.on
     if probe.asks != "database":

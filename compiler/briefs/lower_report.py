@@ -61,7 +61,7 @@ _SIGNS = {"+": ("+", 1), "-": ("−", 1), "*": ("×", 2), "/": ("/", 2)}
 
 @dataclass
 class _Worked:
-    """The terms found so far, and the place with the keys that fix all of them."""
+    """A formula under construction: the terms found so far, and the keys that are fixed for all of them."""
 
     typer: Typer
     place: FixedKeys

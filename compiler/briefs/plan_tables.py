@@ -411,7 +411,7 @@ def _lines_by(
 
 
 def _measured(typer: Typer, dim: Dimension, keys: int) -> int:
-    """Return how many of the planned points of a dimension are measured at least: an adaptive ramp chooses some."""
+    """Return how many of a dimension's planned points are sure to be measured. An adaptive ramp measures only some."""
     chosen = [each.chosen for each in typer.scope.experiments if each.axis == dim]
     return min(keys, max((each or keys for each in chosen), default=keys))
 

@@ -94,7 +94,7 @@ _NAMED = 4
 
 
 def side_by_side(plan: Plan, e: Experiment) -> str:
-    """Return which hardware is worked on at the same time; "" where all of it is on the same hosts, as variants are."""
+    """Return in words which hardware is measured or loaded at the same time; "" where there is nothing to say."""
     if len(e.hardware) < 2:
         return ""
     if e.overlap == "none":

@@ -167,7 +167,7 @@ _CONTROLS = {
 
 
 class Unexpected(Problem):
-    """What stands at `span` can't stand there. `found` and `expected` are words for people."""
+    """Text that is not allowed at its place. `found` and `expected` describe it to the user."""
 
     code = "E0101"
     says = ("expected {expected}, found {found}", "unexpected {found}")

@@ -230,7 +230,7 @@ class ParserDriver:
         return allowed or frozenset({"<END-OF-FILE>"})
 
     def _accepted(self, states: list[int]) -> frozenset[str]:
-        """Return the terminals after which the text could go on, not only be reduced."""
+        """Return the terminals that the parser can shift next; all that it has an action for, if it can shift none."""
         names = {name for name in (*self._shifts[states[-1]], *self._reductions[states[-1]]) if name and name.isupper()}
         return frozenset(name for name in names if self._goes_on(list(states), name)) or frozenset(names)
 

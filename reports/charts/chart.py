@@ -117,7 +117,7 @@ class XAxis:
 
 @dataclass(frozen=True)
 class Chart:
-    """Titles name the quantity and its unit. Values are in these units."""
+    """A chart, or one panel of several. Values are in the units that its titles name."""
 
     traces: tuple[Trace, ...]
     x: XAxis

@@ -273,8 +273,8 @@ class Results:
         return self._doubts[query.sql]
 
     def known_from_both_sides(self, query: Query) -> dict[tuple[DimKey, ...], float | None]:
-        """Return the rows of a condition. A row is None if a search knows a rate from one side only, and another rate
-        on the other side would change the outcome."""
+        """Return the value of a condition at each of its keys. It is None where it rests on a rate that a search knows
+        only as a bound, and the true rate could change it."""
         known = self._doubts_of(query)
         return {keys: None if known.get(keys, KNOWN).bound else value for keys, value in self.rows(query).items()}
 

@@ -68,7 +68,7 @@ class Words(Mapping[str, str]):
         return Words(self.language, {"locale": self._locale, **labels, **self.entries}, self.sentences, self.level)
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
-        """Return the words for a run whose sentences have these codes, by their English words."""
+        """Return the words, with what it takes to translate a run's sentences: their codes, by their English text."""
         return Words(self.language, {"locale": self._locale, **self.entries}, sentences, self.level)
 
     def at_level(self, level: float) -> Words:

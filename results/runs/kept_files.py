@@ -38,7 +38,7 @@ def check_raw_outputs(run_dir: Path) -> RawOutputs:
 
 
 def kept_outputs(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 by path of each raw output behind the results, those of each cell's last attempt.
+    """Return the SHA-256 of each raw output behind the results, by path. Of each cell, only the last attempt counts.
 
     Raises RunnerError when the plan or the journal can't be read.
     """

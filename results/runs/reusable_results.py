@@ -124,7 +124,7 @@ class Neighbours:
         self._found: dict[tuple[_Unit, bool], dict[_Group, int]] = {}
 
     def rank(self, cell: Cell) -> int:
-        """Return the rank of what the cell's experiment allows on other hardware: nothing, loads, or measurements."""
+        """Return how much the cell's experiment allows on other hardware meanwhile: nothing, loads or measurements."""
         return _RANKS[self._plan.experiments[cell.experiment].overlap]
 
     def of(self, cell: Cell, *, by_lane: bool) -> dict[_Group, int]:

@@ -302,7 +302,7 @@ def remaining_s(
 
 @dataclass
 class _Turn:
-    """The remaining seconds of measuring for the cells of one turn, and what they hold."""
+    """The cells of one turn: the seconds of measuring that are left, and the hosts and equipment that they hold."""
 
     experiment: str
     seconds: float = 0.0

@@ -264,7 +264,7 @@ class DetachedJob:
         self._over = over
 
     def _attended(self) -> None:
-        """Stop the signs of life, as the job has ended."""
+        """Stop sending heartbeats, and note that the job has ended."""
         self._unheard()
         self._over()
 

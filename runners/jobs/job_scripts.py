@@ -100,7 +100,7 @@ def _about(run: RunName, job: Job) -> str:
 
 
 def new_word() -> str:
-    """Return a text that was never written before, always of the same length."""
+    """Return a unique word of 32 hexadecimal digits."""
     return uuid.uuid4().hex
 
 

@@ -104,7 +104,7 @@ def run_name(run_dir: Path) -> RunName:
 
 
 def copied_from(run_dir: Path) -> str:
-    """Return the folder of the run that this one is a copy of, and owns nothing of; "" when it is no copy."""
+    """Return the folder of the run that this one was copied from; "" when it is no copy. A copy owns no jobs."""
     return _identity(run_dir).copied_from
 
 

@@ -148,8 +148,8 @@ class ExpectedTimes:
         return max(took, default=sum(step.seconds for step in cell.steps if step.kind != "load"))
 
     def _reset_s(self, cell: Cell, work: ResetWork, guessed: bool) -> float:
-        """Return the seconds of a reset by the run's most similar ones: of the data set, else of the database, else
-        of any.
+        """Estimate the seconds of a reset from the run's most similar ones: those of the same data set, else of the
+        same database, else all.
 
         Before the first one, returns the planned time if `guessed`, else 0.
         """

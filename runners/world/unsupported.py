@@ -55,7 +55,7 @@ def refuse_unsupported(plan: Plan) -> None:
 
 
 def _require_file(path: Path, what: str, hint: str) -> None:
-    """Raises RunnerError unless the controller can read the file. `what` says what names the file."""
+    """Raise RunnerError unless the controller can read the file. `what` describes the file in the error."""
     try:
         if path.exists() and not path.is_file():  # opening a FIFO would block
             raise ValueError("it is not a regular file")

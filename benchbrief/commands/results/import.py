@@ -204,9 +204,9 @@ def import_options(function: F) -> F:
 
 
 def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> None:
-    """Read, keep, build the tables, and say what there is now. Raises RunnerError, or Stop.
+    """Import results: keep them as a run, build its tables, and show the outcome. Raises RunnerError, or Stop.
 
-    Nothing is kept of an import that fails or is interrupted, unless there is no room for its tables alone.
+    Deletes an import that fails or is interrupted. If only the tables find no room, keeps it for `bench rebuild`.
     """
     from benchbrief.results.imports.keep_import import imported_before, keep_run
     from benchbrief.results.store_errors import NoRoom

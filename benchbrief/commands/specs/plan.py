@@ -326,9 +326,9 @@ class StillMeasured(NamedTuple):
 
 @dataclass(frozen=True)
 class NextRun:
-    """What `bench run` would measure at most, and take from earlier runs of the folder, without a look at the hosts.
+    """The most that `bench run` would measure, and what it would take from earlier runs, without a look at the hosts.
 
-    `seconds` is an estimate; `usual` says for how many of the cells if a search may end early.
+    `seconds` is an estimate. If a search may end early, `usual` says how many cells it counts; else "".
     """
 
     total: int

@@ -234,7 +234,7 @@ _Record = TypeVar("_Record", bound=_Head)
 
 
 class OpenloadRun(_Head, Counts):
-    """The record of `run`. Its counts are of operations that were due in the window."""
+    """The record that openload's command `run` writes. Its counts are of operations that were due in the window."""
 
     command: Literal["run"]
     warm_up_s: float = Field(ge=0)

@@ -130,8 +130,8 @@ class Data:
         return Kept(writers, changes, note.get("after", changes), RecordSample.noted(note))
 
     def usable(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
-        """Return whether the data set is there, was changed since its load only in the given ways, and by no
-        other client."""
+        """Return whether the data set is complete, and has changed since its load only in the given ways, and only by
+        our cells."""
         kept = self.kept(dataset)
         if kept is None or kept.changes not in changes or self.count(dataset) != dataset.records:
             return False

@@ -38,8 +38,9 @@ _FIELDS = 11
 class Disk:
     """Bytes and requests per second, the time of requests, and the share of time that a device was busy.
 
-    Covers all whole disks, or with the option `device` that block device, or the one that holds that path. The pressure
-    is the time in which some task of the host waited for any device, where the kernel counts it. See `seams.ProbeKind`.
+    Covers all whole disks. The option `device` limits it to one: the block device of that name, or the one that holds
+    that path. The pressure is the time in which some task of the host waited for any device, where the kernel counts it.
+    See `seams.ProbeKind`.
     """
 
     name: ClassVar[str] = "disk"
