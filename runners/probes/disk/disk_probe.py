@@ -39,7 +39,7 @@ class Disk:
     """Bytes and requests per second, the time of requests, and the share of time that a device was busy.
 
     Covers all whole disks. The option `device` limits it to one: the block device of that name, or the one that holds
-    that path. The pressure is the time in which some task of the host waited for any device, where the kernel counts it.
+    that path. The pressure is the time in which some task of the host waited for any device, if the kernel counts it.
     See `seams.ProbeKind`.
     """
 
