@@ -145,6 +145,10 @@ class DatasetUse(NamedTuple):
         return self.block.load.workload.name
 
     @property
+    def levels(self) -> str:
+        return ""
+
+    @property
     def dataset(self) -> Dataset | None:
         return self.block.dataset
 
@@ -203,7 +207,7 @@ class _Searches:
         self._content: dict[Knee, tuple[KneeSearch, list[str]]] = {}
 
     def add(self, search: KneeSearch, cell: Cell) -> None:
-        knee = Knee(experiment=cell.experiment, hardware=cell.hardware, workload=cell.workload)
+        knee = Knee(**Curve.of(cell)._asdict())
         self._content.setdefault(knee, (search, []))[1].append(cell.hash)
 
     def of(self, knee: Knee) -> Parts:

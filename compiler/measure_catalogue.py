@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal, get_args
+from typing import Literal
 
 from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
 from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS
@@ -13,9 +13,6 @@ from benchbrief.model.extension_spec import Across
 from benchbrief.model.plan import Dimension
 from benchbrief.model.units import Dimension as UnitDimension
 from benchbrief.model.units import parse_unit
-
-DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
-"""All dimensions, in the order of results."""
 
 ORDERED: frozenset[Dimension] = frozenset({"threads", "target", "phase", "repeat", "time"})
 SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})

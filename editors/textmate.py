@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from benchbrief.compiler.measure_catalogue import DIMENSIONS
+from benchbrief.model.plan import DIMENSIONS
 from editors import words
 
 Rule = dict[str, Any]

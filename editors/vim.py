@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.measure_catalogue import DIMENSIONS
+from benchbrief.model.plan import DIMENSIONS
 from editors import words
 
 _LABEL = r'"%(\\.|[^"\\])*"'

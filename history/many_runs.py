@@ -19,8 +19,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.history.series_cache import MOST_OF_A_SERIES, SeriesTable, series_in
 from benchbrief.history.series_rows import SERIES, SeriesRow, canonical, labels_in, labels_of, rows_in, schema
+from benchbrief.model.plan import DimKey
 from benchbrief.model.planned_cells import planned_cells
-from benchbrief.model.points import POINT, DimKey, PointKeys
+from benchbrief.model.points import POINT, PointKeys
 from benchbrief.results.compare.comparison import Better, PointValues
 from benchbrief.results.open_store import unchanged_store
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.model.events import RunStarted
 from benchbrief.model.fingerprint import Parts, digest, size_parts, workload_parts
-from benchbrief.model.plan import Cell, Database, DatabaseKey, Experiment, Metric, Plan
-from benchbrief.model.points import DimKey, PointKeys
+from benchbrief.model.plan import Cell, Database, DatabaseKey, DimKey, Experiment, Metric, Plan
+from benchbrief.model.points import PointKeys
 from benchbrief.results.compare.compared_quantities import own_quantities
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.compare.contender import Contender, definition_of, is_passing

@@ -26,7 +26,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from benchbrief.model.message import Said
-from benchbrief.model.plan import DatabaseKey
+from benchbrief.model.plan import DatabaseKey, Levels
 
 
 class Frozen(BaseModel):
@@ -508,14 +508,15 @@ class PointChosen(Record):
     experiment: str
     hardware: tuple[str, ...]
     workload: str
+    levels: Levels = Levels()
     axis: Literal["threads", "target"]
     point: float
     number: int
     why: Said
 
     @property
-    def ramp(self) -> tuple[str, tuple[str, ...], str]:
-        return self.experiment, self.hardware, self.workload
+    def ramp(self) -> tuple[str, tuple[str, ...], str, Levels]:
+        return self.experiment, self.hardware, self.workload, self.levels
 
 
 class RateJudged(Frozen):
@@ -555,6 +556,7 @@ class PromiseEnded(Record):
     experiment: str
     hardware: str
     workload: str
+    levels: Levels = Levels()
     kind: Literal["found", "at_least", "none", "undecided"]
     rate: float | None
     above: float | None = None
@@ -602,6 +604,7 @@ class SearchEnded(Record):
     experiment: str
     hardware: str
     workload: str
+    levels: Levels = Levels()
     axis: Literal["threads", "target"]
     knee: float | None
     points: tuple[SearchPoint, ...]

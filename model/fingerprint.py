@@ -47,7 +47,7 @@ def identity(plan: Plan, cell: Cell) -> Parts:
         plan.databases[cell.database],
         cell.load_hosts,
         cell.tool,
-        plan.workloads[cell.workload],
+        plan.workload_of(cell),
         cell.probes,
         experiment,
         cell.events,

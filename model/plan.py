@@ -6,7 +6,7 @@ time. Quantities are in base units, named in each field: seconds, bytes, ops/s."
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -23,14 +23,56 @@ ResetWork = Literal["", "load", "undo", "copy", "links", "btrfs", "zfs", "lvm_th
 back, or by the declared commands; "" when it is there already."""
 
 
-class DatabaseKey(str):
-    """A database on a hardware group or variant, as a plan names it: `rocks@box.disk`."""
+DimKey = str | float
+"""A value of a dimension: `eco` of the hardware, 64 threads."""
+
+
+class Levels(str):
+    """The level of each factor at which something is, as one text: `codec=lz4,vsize=1000`; "" without factors.
+
+    A level is a word, or a number in its base unit. The factors stand in the order of the spec.
+    """
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, database: str, hardware: str) -> DatabaseKey:
-        return cls(f"{database}@{hardware}")
+    def of(cls, keys: Mapping[str, DimKey]) -> Levels:
+        return cls(",".join(f"{factor}={key_text(key)}" for factor, key in keys.items()))
+
+    @property
+    def keys(self) -> dict[str, DimKey]:
+        """Return the level of each factor."""
+        pairs = (pair.partition("=") for pair in self.split(",") if pair)
+        return {factor: key if is_word(key) else float(key) for factor, _, key in pairs}
+
+    def only(self, factors: Collection[str]) -> Levels:
+        """Return the levels of some factors."""
+        return Levels.of({factor: key for factor, key in self.keys.items() if factor in factors})
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, handler: GetCoreSchemaHandler) -> Any:
+        return _text_schema(cls, handler)
+
+
+def key_text(key: DimKey) -> str:
+    """Return a level as texts and ids have it: a word, or a number that reads back as the same one."""
+    return key if isinstance(key, str) else repr(float(key)).removesuffix(".0")
+
+
+def is_word(text: str) -> bool:
+    """Return whether a level is a word; others are numbers."""
+    return text[:1].isalpha() or text[:1] == "_"
+
+
+class DatabaseKey(str):
+    """A database on a hardware group or variant, as a plan names it: `rocks@box.disk`; with the levels of the factors
+    that it uses, `rocks@box.disk?codec=lz4`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, database: str, hardware: str, levels: str = "") -> DatabaseKey:
+        return cls(f"{database}@{hardware}{levels and f'?{levels}'}")
 
     @property
     def database(self) -> str:
@@ -40,13 +82,22 @@ class DatabaseKey(str):
     @property
     def hardware(self) -> str:
         """Return the key of the hardware group or variant."""
-        return self.partition("@")[2]
+        return self.partition("@")[2].partition("?")[0]
+
+    @property
+    def levels(self) -> Levels:
+        """Return the levels of the factors that the database uses."""
+        return Levels(self.partition("?")[2])
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, handler: GetCoreSchemaHandler) -> Any:
-        from pydantic import AfterValidator
+        return _text_schema(cls, handler)
 
-        return handler.generate_schema(Annotated[str, AfterValidator(cls)])
+
+def _text_schema(kind: type[str], handler: GetCoreSchemaHandler) -> Any:
+    from pydantic import AfterValidator
+
+    return handler.generate_schema(Annotated[str, AfterValidator(kind)])
 
 
 class Origin(Node):
@@ -83,9 +134,14 @@ Fact = str | Quantity | bool
 """A declared fact of a hardware group: `cpu = "64 vCPU"`, `memory = 512 GiB`."""
 
 
-Dimension = Literal[
-    "experiment", "hardware", "workload", "threads", "target", "phase", "repeat", "operation", "node", "time"
-]
+Dimension = str
+"""A dimension of results: one of `DIMENSIONS`, or a factor of the spec by its name."""
+
+DIMENSIONS: tuple[Dimension, ...] = (
+    *("experiment", "hardware", "workload", "threads", "target"),
+    *("phase", "repeat", "operation", "node", "time"),
+)
+"""The dimensions that every spec has, in the order of results. Factors stand behind `workload`."""
 
 LatencyKind = Literal["intended", "service"]
 """Whether a latency counts from when the operation was due, or from when it was sent."""
@@ -243,6 +299,7 @@ class Knee(Node):
     experiment: str
     hardware: str
     workload: str
+    levels: Levels = Levels()
 
 
 class PromiseLimit(Node):
@@ -900,6 +957,10 @@ class Cell(Node):
     hardware: str
     database: DatabaseKey
     workload: str
+    levels: Levels = Levels()
+    """The level of each factor that its experiment varies."""
+    workload_key: str = ""
+    """The key of its workload in the plan, where factors give it attributes; "" where that is `workload`."""
     client: str | None
     load_hosts: tuple[str, ...]
     tool: Tool
@@ -934,6 +995,35 @@ class Cell(Node):
 def share_of(total: int, part: int, parts: int) -> int:
     """Return the share of one host. The first hosts have one more where the total does not divide."""
     return total // parts + (1 if part < total % parts else 0)
+
+
+class Level(Node):
+    """A level of a factor: `key` is its name in the spec, or its number in base units.
+
+    `value` is what stands in place of the factor's name; None for a bundle, whose `attributes` stand in place
+    of `factor.attribute`.
+    """
+
+    key: DimKey
+    label: str
+    value: Option | None = None
+    attributes: dict[str, Option] = field(default_factory=dict)
+
+
+class Factor(Node):
+    """A setting that experiments vary. `unit` is that of its levels where they are numbers, as written ("kB"); None
+    for words. `default` is the level of experiments that do not vary it."""
+
+    name: str
+    label: str
+    unit: str | None = None
+    levels: tuple[Level, ...]
+    default: DimKey
+    origin: Origin
+
+    def label_of(self, key: DimKey) -> str:
+        """Return the label of a level, or the level itself where the factor has none of that key."""
+        return next((each.label for each in self.levels if each.key == key), key_text(key))
 
 
 Overlap = Literal["measuring", "loading", "none"]
@@ -982,6 +1072,8 @@ class Experiment(Node):
     on_failure: Literal["continue", "stop", "try_all"] = "continue"
     slack_s: float | None = None
     unattended_s: float | None = None
+    levels: tuple[Levels, ...] = ()
+    """The combinations of levels that it measures, in the order of the spec; () where it varies nothing."""
     origin: Origin
 
 
@@ -1004,6 +1096,10 @@ class Plan(Node):
     databases: dict[DatabaseKey, Database]
     """By `name@hardware`: a database on one hardware group (`Cell.database` is such a key)."""
     workloads: dict[str, Workload]
+    """By name. One whose attributes have factors is at their default levels there, and at others by `rr?vsize=1000`
+    (`workload_of` finds that of a cell)."""
+    factors: dict[str, Factor] = field(default_factory=dict)
+    """The factors that experiments vary, in the order of the spec."""
     experiments: dict[str, Experiment]
     cells: tuple[Cell, ...]
     metrics: tuple[Metric, ...] = ()
@@ -1016,6 +1112,15 @@ class Plan(Node):
     estimate_s: float
     """Estimated wall time: cells one after another on each host, independent groups side by side. Searches count in
     full, adaptive ramps with the points that they measure, searches for a promise with their usual number of cells."""
+
+    def workload_of(self, cell: Cell) -> Workload:
+        """Return the workload of a cell at the cell's levels."""
+        return self.workloads[cell.workload_key or cell.workload]
+
+    @property
+    def point_dims(self) -> tuple[Dimension, ...]:
+        """The dimensions of a cell's point: those of `Point`, with the factors behind `workload`."""
+        return ("experiment", "hardware", "workload", *self.factors, "threads", "target")
 
     @property
     def extensions(self) -> dict[str, str]:

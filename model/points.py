@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple, Protocol, TypeAlias
 
-from benchbrief.model.plan import Dimension
+from benchbrief.model.plan import Dimension, DimKey, Experiment, Levels
 
 CURVE: tuple[Dimension, ...] = ("experiment", "hardware", "workload")
-"""The dimensions of a `Curve`, in order."""
+"""The dimensions of a `Curve` that every spec has, in order."""
 
 POINT: tuple[Dimension, ...] = (*CURVE, "threads", "target")
-"""The dimensions of a `Point`, in order."""
-
-DimKey: TypeAlias = str | float
-"""A value of a dimension: `eco` of the hardware, 64 threads."""
+"""The dimensions of a `Point` that every spec has, in order."""
 
 PointKeys: TypeAlias = tuple[tuple[str, DimKey | None], ...]
 """The point of a value: each of its dimensions with the key."""
@@ -26,6 +25,8 @@ class _OnCurve(Protocol):
     def hardware(self) -> str: ...
     @property
     def workload(self) -> str: ...
+    @property
+    def levels(self) -> str: ...
 
 
 class AtPoint(_OnCurve, Protocol):
@@ -38,15 +39,23 @@ class AtPoint(_OnCurve, Protocol):
 
 
 class Curve(NamedTuple):
-    """An experiment on one hardware with one workload: what a ramp or a search moves along."""
+    """An experiment on one hardware with one workload at one level of each factor: what a ramp or a search moves
+    along."""
 
     experiment: str
     hardware: str
     workload: str
+    levels: Levels = Levels()
 
     @classmethod
     def of(cls, each: _OnCurve) -> Curve:
-        return cls(each.experiment, each.hardware, each.workload)
+        return cls(each.experiment, each.hardware, each.workload, Levels(each.levels))
+
+    @classmethod
+    def all_of(cls, experiment: Experiment) -> Iterator[Curve]:
+        """Yield every curve of an experiment, in the order of the spec."""
+        levels = experiment.levels or (Levels(),)
+        yield from (cls(experiment.name, *each) for each in product(experiment.hardware, experiment.workloads, levels))
 
 
 class Point(NamedTuple):
@@ -58,14 +67,16 @@ class Point(NamedTuple):
     workload: str
     threads: float | None
     target: float | None
+    levels: Levels = Levels()
 
     @classmethod
     def of(cls, each: AtPoint) -> Point:
-        return cls(each.experiment, each.hardware, each.workload, each.threads, each.target)
+        return cls(each.experiment, each.hardware, each.workload, each.threads, each.target, Levels(each.levels))
 
     @property
     def keys(self) -> dict[Dimension, DimKey | None]:
-        return dict(zip(POINT, self, strict=True))
+        """Return the key of each dimension, with those of the factors at the end."""
+        return {**dict(zip(POINT, self[:-1], strict=True)), **self.levels.keys}
 
     @property
     def known_keys(self) -> dict[Dimension, DimKey]:

@@ -15,7 +15,8 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.events import JournalPlace
 from benchbrief.model.message import Message
-from benchbrief.model.plan import Knee, Plan, StepKind
+from benchbrief.model.plan import Knee, Levels, Plan, StepKind
+from benchbrief.model.points import Curve
 
 KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect")
 """The steps of a cell in their order."""
@@ -342,9 +343,9 @@ class RunRecord:
     remarks: dict[str | None, list[j.Remark]] = field(default_factory=dict)
     reused: dict[str, j.CellReused] = field(default_factory=dict)
     searches: dict[Knee, j.SearchEnded] = field(default_factory=dict)
-    choices: dict[tuple[str, tuple[str, ...], str], dict[float, j.PointChosen]] = field(default_factory=dict)
-    """The points that each ramp or search chose, in their order: by experiment, hardware and workload."""
-    chosen: set[tuple[tuple[str, tuple[str, ...], str], float, str]] = field(default_factory=set)
+    choices: dict[tuple[str, tuple[str, ...], str, Levels], dict[float, j.PointChosen]] = field(default_factory=dict)
+    """The points that each ramp or search chose, in their order: by experiment, hardware, workload and levels."""
+    chosen: set[tuple[tuple[str, tuple[str, ...], str, Levels], float, str]] = field(default_factory=set)
     """Each choice of a ramp or search: its point, and the code of its reason. A search chooses a point for several."""
     estimated: j.TimeEstimated | None = None
     """What the run was expected to take when it began."""
@@ -525,4 +526,4 @@ class RunRecord:
 
 
 def _search_of(record: j.SearchEnded | j.PromiseEnded) -> Knee:
-    return Knee(experiment=record.experiment, hardware=record.hardware, workload=record.workload)
+    return Knee(**Curve.of(record)._asdict())

@@ -16,8 +16,7 @@ from pydantic import ValidationError
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
-from benchbrief.model.plan import Plan
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DimKey, Plan
 from benchbrief.model.precision import printed_as
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data import imported_briefs

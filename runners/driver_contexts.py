@@ -89,7 +89,7 @@ class CellContext:
 
     @property
     def workload(self) -> Workload:
-        return self.plan.workloads[self.cell.workload]
+        return self.plan.workload_of(self.cell)
 
     @property
     def experiment(self) -> Experiment:

@@ -290,7 +290,7 @@ def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str
 def _load_bytes(plan: Plan, cell: Cell) -> float:
     if cell.dataset is None:
         return 0.0
-    settings = plan.workloads[cell.workload].properties
+    settings = plan.workload_of(cell).properties
     if "records" not in settings:
         return plan.databases[cell.database].size_bytes or 0.0
     sizes = [settings.get(name, 0) for name in ("record_size", "key_size", "value_size")]

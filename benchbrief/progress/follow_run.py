@@ -241,8 +241,8 @@ FIELDS = {
     "cell_resumed": ("cell", "attempt", "step", "began_at", "away_since"),
     "cell_ended": ("cell", "attempt", "status", "ops_per_s", "reason", "origin"),
     "cell_skipped": ("cell", "reason", "no_room"),
-    "search_ended": ("experiment", "hardware", "workload", "axis", "knee"),
-    "point_chosen": ("experiment", "hardware", "workload", "axis", "point", "number", "why"),
+    "search_ended": ("experiment", "hardware", "workload", "levels", "axis", "knee"),
+    "point_chosen": ("experiment", "hardware", "workload", "levels", "axis", "point", "number", "why"),
     "remark": ("severity", "text", "cell", "origin"),
     "run_ended": ("status", "message"),
 }

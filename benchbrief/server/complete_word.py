@@ -11,7 +11,7 @@ from lsprotocol import types
 from benchbrief.compiler import word_meanings
 from benchbrief.compiler.blocks.ramps import KNEE_STATISTICS
 from benchbrief.compiler.frontend.name_index import Kind, NameIndex
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, FAMILIES, KINDS, family_of
+from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, family_of
 from benchbrief.compiler.problems import article
 from benchbrief.compiler.registry import (
     ENGINE_SPECS,
@@ -28,6 +28,7 @@ from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, OPTIONS, OVERRIDABLE
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import units
 from benchbrief.model.extension_spec import ExtensionSpec
+from benchbrief.model.plan import DIMENSIONS
 from benchbrief.model.value_shapes import BlockSchema, Flag, Key, Login, Number, Shape, Text, Word
 from benchbrief.server.cursor_context import (
     DECLARATION_SNIPPETS,
@@ -211,7 +212,7 @@ class Suggestions:
                 yield self.word(name, units.dimension_name(unit.dimension), ItemKind.Unit)
 
     def dimension(self, name: str) -> Item:
-        return self.word(name, word_meanings.DIMENSIONS.get(name, ""), ItemKind.Enum)  # type: ignore[call-overload]
+        return self.word(name, word_meanings.DIMENSIONS.get(name, ""), ItemKind.Enum)
 
     def word(self, word: str, doc: str, kind: types.CompletionItemKind, insert: str = "") -> Item:
         return Item(word, kind=kind, documentation=markdown(doc), insert_text=insert or None)

@@ -153,7 +153,7 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
     elif word == "nodes":
         yield "`nodes`, by `hardware`: the number of hosts."
     elif word in word_meanings.DIMENSIONS:
-        yield f"the dimension `{word}`: {word_meanings.DIMENSIONS[word]}"  # type: ignore[index]  # it is one of them
+        yield f"the dimension `{word}`: {word_meanings.DIMENSIONS[word]}"
     elif word in _DOCS and not in_report:
         yield f"`{word}`: {_DOCS[word]}"
     elif of_extension := _of_extension(cursor.block.key, word):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.frontend.declarations import dotted, names_in, text_of
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS, NAMED, ORDERED
+from benchbrief.compiler.measure_catalogue import KINDS, NAMED, ORDERED
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.indexing import index, scope_key, word_of
 from benchbrief.compiler.metrics.lower_to_sql import lower
@@ -32,8 +32,7 @@ from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import Dimension, Label, LatencyKind, Quote, Wording
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Label, LatencyKind, Quote, Wording
 from benchbrief.model.units import Dimension as UnitDimension
 from benchbrief.model.units import Unit
 
@@ -48,7 +47,7 @@ class FixedKeys:
         return FixedKeys((*(pair for pair in self.fixed if pair[0] != dim), (dim, key)))
 
     def key(self, dim: str) -> DimKey | None:
-        return dict(self.fixed).get(cast(Dimension, dim))
+        return dict(self.fixed).get(dim)
 
     @property
     def words(self) -> str:

@@ -32,7 +32,7 @@ from benchbrief.compiler.briefs.plan_prose import (
 )
 from benchbrief.compiler.frontend.declarations import text_of
 from benchbrief.compiler.frontend.structure_errors import WrongType
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, SAMPLED
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, SAMPLED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.terms import (
@@ -51,8 +51,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import Dimension
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, parse_unit
 
 FigureAxis = Literal["left", "right", "x"]

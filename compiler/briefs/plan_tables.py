@@ -35,7 +35,7 @@ from benchbrief.compiler.briefs.plan_prose import (
     title,
 )
 from benchbrief.compiler.frontend.declarations import text_of
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, ORDERED
+from benchbrief.compiler.measure_catalogue import ORDERED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.curves import holds_percentiles
 from benchbrief.compiler.metrics.expressions import Typer
@@ -44,8 +44,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import MOST_COLUMNS, Dimension
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DIMENSIONS, MOST_COLUMNS, Dimension, DimKey
 from benchbrief.model.units import Unit
 
 CONTENDERS: Dimension = "hardware"

@@ -54,7 +54,7 @@ class Keys:
 
     @classmethod
     def of(cls, plan: Plan, cell: Cell) -> Keys:
-        hardware, workload = plan.hardware[cell.hardware], plan.workloads[cell.workload]
+        hardware, workload = plan.hardware[cell.hardware], plan.workload_of(cell)
         database = plan.databases[cell.database]
         on = [
             machines(hardware.hosts, plan.hosts),

@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL, dotted
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.schemas import HARDWARE
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
+from benchbrief.model.plan import DIMENSIONS
 
 Kind = Literal[
     "hardware",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchbrief.compiler.frontend.declarations import text_of
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS, SAMPLED
+from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.indexing import yet_to_be_found
@@ -34,7 +34,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.achieved_load import KEEPS_UP
-from benchbrief.model.plan import Dimension
+from benchbrief.model.plan import DIMENSIONS, Dimension
 from benchbrief.model.steadiness import FEWEST_PHASES
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 

@@ -17,7 +17,6 @@ from benchbrief.compiler.frontend.scope import ExperimentKey, Scope
 from benchbrief.compiler.frontend.value_errors import NotFinite, UnknownUnit
 from benchbrief.compiler.measure_catalogue import (
     AXIS_UNITS,
-    DIMENSIONS,
     FAMILIAR_FACTS,
     FAMILIES,
     KINDS,
@@ -75,8 +74,8 @@ from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS, RefusedExtensi
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.model.plan import Dimension
-from benchbrief.model.points import POINT, DimKey
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey
+from benchbrief.model.points import POINT
 from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.model.units import Dimension as UnitDimension
 
@@ -194,9 +193,8 @@ def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
     if word == "steady":
         return steady(typer, name.span, demanded)
     if word in AXIS_UNITS:
-        dim = cast(Dimension, word)
-        points = typer.runs.keys(dim)
-        return Typed(AxisValue(dim, parse_unit(AXIS_UNITS[dim]).dimension, cast("tuple[float, ...]", points)))
+        points = typer.runs.keys(word)
+        return Typed(AxisValue(word, parse_unit(AXIS_UNITS[word]).dimension, cast("tuple[float, ...]", points)))
     fact = _fact(typer, word)
     if fact is not None:
         return fact

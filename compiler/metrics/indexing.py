@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, NAMED
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, NAMED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.terms import (
@@ -22,8 +22,7 @@ from benchbrief.compiler.metrics.terms import (
     without_points,
 )
 from benchbrief.dsl.syntax import ast
-from benchbrief.model.plan import Dimension, LatencyKind
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, LatencyKind
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 
 if TYPE_CHECKING:

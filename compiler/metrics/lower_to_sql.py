@@ -25,8 +25,8 @@ from benchbrief.compiler.metrics.terms import (
     is_exact,
 )
 from benchbrief.compiler.metrics.thin_evidence import value_range
-from benchbrief.model.plan import Dimension, Query, Read
-from benchbrief.model.points import POINT, DimKey
+from benchbrief.model.plan import Dimension, DimKey, Query, Read
+from benchbrief.model.points import POINT
 from benchbrief.model.steadiness import FEWEST_PHASES, MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.model.units import Unit
 

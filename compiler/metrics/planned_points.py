@@ -9,8 +9,7 @@ from typing import Literal
 
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.plan import Dimension
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import Dimension, DimKey, Levels
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,7 @@ class PlannedRun:
     unknown: tuple[tuple[str, str], ...] = ()
     events: bool = False
     promise: bool = False
+    levels: Levels = Levels()
 
     def keys(self, dimension: Dimension) -> tuple[DimKey, ...]:
         """Return the planned keys of a dimension; none for node and time, which only the samples have."""
@@ -50,6 +50,9 @@ class PlannedRun:
                 return self.operations
             case "node" | "time":
                 return ()
+            case factor:
+                level = self.levels.keys.get(factor)
+                return () if level is None else (level,)
 
 
 class Runs(tuple[PlannedRun, ...]):

@@ -8,13 +8,12 @@ from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias, cast
 
 from benchbrief.compiler.frontend.declarations import dotted
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, DIMENSIONS, MeasureKind
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, MeasureKind
 from benchbrief.compiler.metrics.planned_points import Runs, unique
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.model.plan import Dimension, LatencyKind
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, LatencyKind
 from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit, parse_unit
 from benchbrief.model.units import Dimension as UnitDimension
 

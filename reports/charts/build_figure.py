@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis, XKind
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers

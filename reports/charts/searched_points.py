@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Literal
 
 from benchbrief.model import plan
-from benchbrief.model.points import Curve, DimKey
+from benchbrief.model.plan import DimKey
+from benchbrief.model.points import Curve
 from benchbrief.model.precision import magnitude
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import ChartPoint, RefusedPlace, Trace, XKind
@@ -124,7 +125,7 @@ def _limit_rules(
         found: dict[tuple[float, str], DrawnSeries] = {}
         for line in _lines(figure):
             factor = parse_unit(line.query.unit).factor
-            for name, _, _ in _behind(line, _at(figure, panel), results):
+            for name, *_ in _behind(line, _at(figure, panel), results):
                 rule = results.plan.experiments[name].promise
                 for limit in rule.limits if rule else ():
                     if not _measures(line.query, limit, results.plan):

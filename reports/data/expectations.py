@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.model.budgets import looks_at
-from benchbrief.model.plan import Expect, Query, Unjudged
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DimKey, Expect, Query, Unjudged
 from benchbrief.model.precision import formatted
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import automatic, quantity

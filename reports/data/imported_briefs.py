@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import plan as p
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DimKey
 from benchbrief.reports.data.report_data import DIMENSIONS, NOT_PUBLISHED, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, points, with_unit

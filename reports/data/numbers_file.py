@@ -12,8 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from benchbrief.model.plan import Dimension, Query
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import Dimension, DimKey, Query
 from benchbrief.model.precision import Printing
 from benchbrief.reports.text.number_format import ENGLISH_UNITS, formatted, in_column, in_prose, quantity
 from benchbrief.results.store.searched_doubts import Bound, Doubt

@@ -14,8 +14,8 @@ from benchbrief.compiler.planning.plan_file import plan_sha256
 from benchbrief.model.achieved_load import OfferedLoad, load_of
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message
-from benchbrief.model.plan import Cell, Plan, Query, Quote, Read
-from benchbrief.model.points import CURVE, POINT, Curve, DimKey
+from benchbrief.model.plan import Cell, DimKey, Plan, Query, Quote, Read
+from benchbrief.model.points import CURVE, POINT, Curve
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
@@ -165,6 +165,7 @@ class ReportedCell(NamedTuple):
     experiment: str
     hardware: str
     workload: str
+    levels: str
     threads: float | None
     target: float | None
     repeat: int
@@ -194,6 +195,7 @@ class KneeFound(NamedTuple):
     experiment: str
     hardware: str
     workload: str
+    levels: str
     knee: float | None
 
 
@@ -394,7 +396,7 @@ class Results:
         with self.store.each(text) as rows:
             known = {cell: (*at, sys.intern(status), sys.intern(why), raw) for cell, *at, status, why, raw in rows}
         return tuple(
-            ReportedCell(c.id, c.experiment, c.hardware, c.workload, threads, target, c.repeat, *outcome)
+            ReportedCell(c.id, c.experiment, c.hardware, c.workload, c.levels, threads, target, c.repeat, *outcome)
             for c in self.plan.cells
             for threads, target, *outcome in (
                 known.get(c.id) or (c.threads, c.target, "missing", self.words["not_run"], ""),
@@ -448,7 +450,7 @@ class Results:
 
     @cached_property
     def searches(self) -> tuple[KneeFound, ...]:
-        rows = self.store.sql("SELECT experiment, hardware, workload, knee FROM searches").rows
+        rows = self.store.sql("SELECT experiment, hardware, workload, levels, knee FROM searches").rows
         return tuple(KneeFound(*row) for row in rows)
 
     @cached_property
@@ -456,13 +458,14 @@ class Results:
         """What each search for a promise found."""
         rates: dict[tuple[object, ...], list[RateRuns]] = {}
         query = "SELECT * EXCLUDE (run_id, failed) FROM rates ORDER BY target"
-        for experiment, hardware, workload, *runs in self.store.sql(query).rows:
-            rates.setdefault((experiment, hardware, workload), []).append(RateRuns(*runs))
+        for *curve, rate, met, broken, beyond, held_met, held_out, held_beyond in self.store.sql(query).rows:
+            judged = RateRuns(rate, met, broken, beyond, held_met, held_out, held_beyond)
+            rates.setdefault(tuple(curve), []).append(judged)
         rows = self.store.sql(
-            "SELECT experiment, hardware, workload, sustained, kind, by_generator, sure, held_met, held_out, "
+            "SELECT experiment, hardware, workload, levels, sustained, kind, by_generator, sure, held_met, held_out, "
             "coalesce(reason, ''), kept_to, broken_from FROM promises"
         ).rows
-        return tuple(Promised._make((*row, tuple(rates.get(tuple(row[:3]), [])))) for row in rows)
+        return tuple(Promised._make((*row, tuple(rates.get(tuple(row[:4]), [])))) for row in rows)
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:

@@ -264,13 +264,11 @@ def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) 
     words, plan = results.words, results.plan
     items = [
         words[f"d_points_on_{experiment.axis}"].format(
-            points=points(tried_points(KneeFound(experiment.name, hardware, workload, None), experiment.axis, results))
-            or words["missing"],
-            hardware=plan.hardware[hardware].label,
-            workload=plan.workloads[workload].label,
+            points=points(tried_points(curve, experiment.axis, results)) or words["missing"],
+            hardware=plan.hardware[curve.hardware].label,
+            workload=plan.workloads[curve.workload].label,
         )
-        for hardware in experiment.hardware
-        for workload in experiment.workloads
+        for curve in Curve.all_of(experiment)
     ]
     shared = shares_points(plan, experiment.name)
     return words["d_adaptive"].format(
@@ -344,9 +342,8 @@ def _remarkable(found: Promised, results: Results) -> Iterator[str]:
         yield words["d_contradicted"].format(**where, broken=points([broken]), kept=points([kept]))
 
 
-def tried_points(search: KneeFound, axis: str, results: Results) -> list[float]:
-    """Return the points that the search measured."""
-    curve = Curve.of(search)
+def tried_points(curve: Curve, axis: str, results: Results) -> list[float]:
+    """Return the points that a search or a ramp measured."""
     cells = (c for c in results.cells if Curve.of(c) == curve and c.status == "ok")
     return sorted({float(value) for cell in cells if (value := getattr(cell, axis)) is not None})
 
@@ -619,7 +616,7 @@ def _knee(search: KneeFound, axis: str, results: Results) -> str:
     key = "d_no_knee" if search.knee is None else f"d_knee_{axis}"
     return words[key].format(
         knee=points([search.knee or 0.0]),
-        tried=points(tried_points(search, axis, results)) or words["missing"],
+        tried=points(tried_points(Curve.of(search), axis, results)) or words["missing"],
         hardware=plan.hardware[search.hardware].label,
         workload=plan.workloads[search.workload].label,
     )

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Literal
 from markupsafe import Markup
 
 from benchbrief.model import plan as p
-from benchbrief.model.points import Curve, DimKey
+from benchbrief.model.plan import DimKey
+from benchbrief.model.points import Curve
 from benchbrief.model.precision import printing
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.imported_briefs import is_imported

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import strictest_level
-from benchbrief.model.plan import Experiment, Query
-from benchbrief.model.points import DimKey, Point, PointKeys
+from benchbrief.model.plan import DimKey, Experiment, Query
+from benchbrief.model.points import Point, PointKeys
 from benchbrief.model.precision import FEWEST, to_digits
 from benchbrief.reports.charts.chart import Chart
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported

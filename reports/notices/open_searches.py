@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from benchbrief.model.plan import Query
-from benchbrief.model.points import Curve, DimKey
+from benchbrief.model.plan import DimKey, Query
+from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import CONFIDENCE
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results, reads_of

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from benchbrief.compiler.registry import accepted_errors, stray_errors
 from benchbrief.model import plan as p
+from benchbrief.model.plan import Levels
 from benchbrief.model.points import Curve
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results
@@ -123,23 +124,23 @@ def _still_rising(results: Results) -> Iterator[ResultLimit]:
     threads shows the limit. A search ends by its own rule.
     """
     rows = results.store.sql(
-        "SELECT experiment, hardware, workload, threads, avg(ops_per_s) AS rate "
+        "SELECT experiment, hardware, workload, levels, threads, avg(ops_per_s) AS rate "
         "FROM throughput JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' AND phase IS NULL AND operation = 'all' AND ops_per_s > 0 AND threads IS NOT NULL "
-        "GROUP BY experiment, hardware, workload, threads "
-        "QUALIFY row_number() OVER (PARTITION BY experiment, hardware, workload ORDER BY threads DESC) <= 2 "
+        "GROUP BY experiment, hardware, workload, levels, threads "
+        "QUALIFY row_number() OVER (PARTITION BY experiment, hardware, workload, levels ORDER BY threads DESC) <= 2 "
         "ORDER BY experiment, hardware, workload, threads"
     ).rows
     ramps: dict[Curve, list[tuple[int, float]]] = {}
-    for experiment, hardware, workload, threads, rate in rows:
+    for experiment, hardware, workload, levels, threads, rate in rows:
         planned = results.plan.experiments[experiment]
         if planned.axis == "threads" and planned.search is None:
-            ramps.setdefault(Curve(experiment, hardware, workload), []).append((threads, rate))
+            ramps.setdefault(Curve(experiment, hardware, workload, Levels(levels)), []).append((threads, rate))
     ends = [(key, points[-2], points[-1]) for key, points in ramps.items() if len(points) > 1]
     rising = [(last[1] / before[1], key, last[0]) for key, before, last in ends if last[1] > STILL_GAINS * before[1]]
     if not rising:
         return
-    most, (_, hardware, workload), threads = max(rising)
+    most, (_, hardware, workload, _), threads = max(rising)
     holes = {
         "which": some_of(results.words, len(rising), len(ends), "ramp"),
         "gain": percent(most - 1),

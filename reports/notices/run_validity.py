@@ -8,6 +8,7 @@ from benchbrief.model import plan as p
 from benchbrief.model.achieved_load import CATCHES_UP, KEEPS_UP
 from benchbrief.model.budgets import first_look, is_budgeted, looks
 from benchbrief.model.message import Message, spanning
+from benchbrief.model.points import Curve
 from benchbrief.model.precision import formatted
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.report_data import ReportedCell, Results
@@ -229,7 +230,7 @@ def _beyond_promises(results: Results) -> Iterable[str]:
         for runs in search.rates
         if runs.verdict in ("broken", "beyond")
     }
-    return (cell.cell_id for cell in results.cells if (*cell[1:4], cell.target) in found)
+    return (cell.cell_id for cell in results.cells if (*Curve.of(cell), cell.target) in found)
 
 
 def _service_only(results: Results) -> Iterable[Item]:

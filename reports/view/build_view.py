@@ -14,7 +14,7 @@ from typing import Literal
 from markupsafe import Markup
 
 from benchbrief.model import plan as p
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DimKey
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import drawing

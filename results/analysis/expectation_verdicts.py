@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.budgets import LEVEL, Looks, looks_at
 from benchbrief.model.message import Message
-from benchbrief.model.plan import Dimension, Expect, Plan, Query
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import Dimension, DimKey, Expect, Plan, Query
 from benchbrief.model.precision import formatted
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts

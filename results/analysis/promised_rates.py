@@ -68,6 +68,7 @@ class Promised(NamedTuple):
     experiment: str
     hardware: str
     workload: str
+    levels: str
     sustained: float | None
     kind: str | None
     by_generator: bool

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message
-from benchbrief.model.plan import Metric, Plan, Query
-from benchbrief.model.points import POINT, Curve, DimKey, PointKeys
+from benchbrief.model.plan import DimKey, Metric, Plan, Query
+from benchbrief.model.points import POINT, Curve, PointKeys
 from benchbrief.results.compare.comparison import Better, ComparedQuantity, PointValues
 from benchbrief.results.compare.contender import Contender, defined_otherwise
 from benchbrief.results.result_messages import say

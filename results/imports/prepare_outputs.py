@@ -76,7 +76,7 @@ def contradictions(
     `outputs` are the tool's own, by load generator, if there are any. `files` has one file for each load generator,
     named in messages. `measured` is what was read from it.
     """
-    workload = plan.workloads[cell.workload]
+    workload = plan.workload_of(cell)
     for path in outputs.values():
         yield from importer.contradictions(path, cell, plan)
     said = {host: importer.settings(path) for host, path in outputs.items()}
@@ -260,7 +260,7 @@ def prepare_outputs(
         if any(path in again for files in of.files.values() for path in files.values()):
             continue
         measured: dict[str, Measurement] = {}
-        family = plan.workloads[of.cell.workload].family
+        family = plan.workload_of(of.cell).family
         if spec.families and family not in spec.families:
             path = next(path for files in of.files.values() for path in files.values())
             text = f"of {kind}, and workload {of.cell.workload} is one of {family}"
@@ -271,7 +271,7 @@ def prepare_outputs(
         for host, files in of.files.items():
             progress(f"reading {next(iter(files.values()))}")
             try:
-                measured[host] = importer.read(files, plan.workloads[of.cell.workload].benchmark, where.options)
+                measured[host] = importer.read(files, plan.workload_of(of.cell).benchmark, where.options)
             except OutputProblem as error:
                 problems.append(
                     ImportProblem(str(files.get(error.name, error.name)), error.line, str(error), error.hint)

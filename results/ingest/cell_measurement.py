@@ -79,7 +79,7 @@ def parse_cell(evidence: Evidence, verdict: CellVerdict, problems: dict[str, Pro
             return CellMeasurement({}, str(error))
         except RunnerError as error:
             return CellMeasurement({}, say.output_unreadable(host=job.host, said=error))
-    return CellMeasurement(sources, load=evidence.plan.workloads[verdict.cell.workload].phase == "load")
+    return CellMeasurement(sources, load=evidence.plan.workload_of(verdict.cell).phase == "load")
 
 
 def _parse(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> Measurement:
@@ -95,7 +95,7 @@ def _imported(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> 
     manifest = read_manifest(directory, evidence.made_by)
     files = {name: directory / name for name in manifest.names}
     try:
-        benchmark = evidence.plan.workloads[verdict.cell.workload].benchmark
+        benchmark = evidence.plan.workload_of(verdict.cell).benchmark
         measurement = read_output(manifest.kind, files, benchmark, manifest.options)
     except OutputProblem as error:
         raise ResultsError(f"{error.name}: {error}", error.hint) from error

@@ -263,6 +263,7 @@ def cell_row(evidence: Evidence, verdict: CellVerdict, measured: CellMeasurement
         hardware=cell.hardware,
         database=cell.database,
         workload=cell.workload,
+        levels=cell.levels,
         threads=cell.threads,
         target=cell.target,
         repeat=cell.repeat,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 
 from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.registry import IMPORTER_SPECS
@@ -109,6 +108,7 @@ def promised(ended: j.PromiseEnded, plan: Plan) -> Promised:
         ended.experiment,
         ended.hardware,
         ended.workload,
+        ended.levels,
         ended.sustained,
         ended.kind,
         ended.by_generator,
@@ -128,9 +128,8 @@ def promised(ended: j.PromiseEnded, plan: Plan) -> Promised:
 def _searches(evidence: Evidence) -> Iterator[tuple[Knee, Experiment, Promise]]:
     for experiment in evidence.plan.experiments.values():
         if experiment.promise is not None:
-            for hardware, workload in product(experiment.hardware, experiment.workloads):
-                key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
-                yield key, experiment, experiment.promise
+            for curve in Curve.all_of(experiment):
+                yield Knee(**curve._asdict()), experiment, experiment.promise
 
 
 def _runs(rate: j.RateJudged) -> tuple[int, ...]:
@@ -324,7 +323,7 @@ def _metric_rows(evidence: Evidence) -> Iterator[MetricRow]:
 
 def _point(cell: Cell) -> tuple[object, ...]:
     """Return the columns that the repeats of a cell share."""
-    return (cell.experiment, cell.hardware, cell.database, cell.workload, cell.threads, cell.target)
+    return (cell.experiment, cell.hardware, cell.database, cell.workload, cell.levels, cell.threads, cell.target)
 
 
 def _search_rows(evidence: Evidence) -> Iterator[SearchRow]:
@@ -332,17 +331,15 @@ def _search_rows(evidence: Evidence) -> Iterator[SearchRow]:
         search = experiment.search
         if search is None:
             continue
-        for hardware, workload in product(experiment.hardware, experiment.workloads):
-            key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
+        for curve in Curve.all_of(experiment):
+            key = Knee(**curve._asdict())
             knee = evidence.record.knees.get(key)
             none = say.no_knee_in_search() if key in evidence.record.knees else say.search_unended()
             if evidence.imported:
                 none = say.search_imported()
             yield SearchRow(
                 evidence.run_id,
-                experiment.name,
-                hardware,
-                workload,
+                *curve,
                 experiment.axis,
                 search.latency,
                 search.rise,

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
 from benchbrief.model.budgets import budgeted_cells, cells_read, looks_at, strictest_level
-from benchbrief.model.plan import Cell, Dimension, Expect, Plan, Query
-from benchbrief.model.points import POINT, DimKey, Point
+from benchbrief.model.plan import Cell, Dimension, DimKey, Expect, Plan, Query
+from benchbrief.model.points import POINT, Point
 from benchbrief.model.run_record import RunRecord
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 from benchbrief.model.version import benchbrief_version

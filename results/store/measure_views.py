@@ -40,7 +40,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_name, sql_text
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DimKey
 from benchbrief.results.store.searched_doubts import SUSTAINED as SUSTAINED_VIEW
 from benchbrief.results.store.searched_doubts import doubts
 from benchbrief.results.store.store_schema import EVENT_MEANS, SUSTAINED

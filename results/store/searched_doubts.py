@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.model.message import share_figure
-from benchbrief.model.points import Curve, DimKey
+from benchbrief.model.plan import DimKey, Levels
+from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import CONFIDENCE, is_lower_bound
 from benchbrief.results.result_messages import say
 
@@ -22,7 +23,7 @@ SUSTAINED = "measure.sustained"
 Bound = Literal["", "at_least", "at_most", "open"]
 """Where the true value may be: at the value itself (""), above, below, or on either side."""
 _SEARCHES = (
-    "SELECT experiment, hardware, workload, sustained, kind, by_generator, sure FROM main.promises "
+    "SELECT experiment, hardware, workload, levels, sustained, kind, by_generator, sure FROM main.promises "
     "WHERE sustained IS NOT NULL ORDER BY ALL"
 )
 _BEYOND = 1e6
@@ -98,8 +99,8 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
         return {}
     searches: dict[Curve, Doubt] = {}
     rates: dict[Curve, float] = {}
-    for experiment, hardware, workload, rate, kind, by_generator, sure in store.sql(_SEARCHES).rows:
-        place = Curve(experiment, hardware, workload)
+    for experiment, hardware, workload, levels, rate, kind, by_generator, sure in store.sql(_SEARCHES).rows:
+        place = Curve(experiment, hardware, workload, Levels(levels))
         searches[place], rates[place] = of_search(kind, by_generator=by_generator, sure=sure), float(rate)
     if not any(searches.values()):
         return {}

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.message import Message, joined, word
-from benchbrief.model.plan import Query, Read
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import DimKey, Query, Read
 from benchbrief.results.result_messages import say, shorten_reason
 from benchbrief.results.statistics.scalability import NoFit, fit_usl
 from benchbrief.results.statistics.significance import correct_p_value, p_value

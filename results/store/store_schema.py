@@ -119,6 +119,7 @@ class PromiseRow(NamedTuple):
     experiment: str
     hardware: str
     workload: str
+    levels: str
     promise: str
     within: float
     confidence: float
@@ -146,6 +147,7 @@ class RateRow(NamedTuple):
     experiment: str
     hardware: str
     workload: str
+    levels: str
     target: float
     met: int
     broken: int
@@ -163,7 +165,7 @@ SELECT *,
        CASE WHEN value IS NULL THEN NULL WHEN bound IS NULL THEN if(decided, NULL, '≈') ELSE if(decided, '≥', '≳')
        END AS mark
 FROM (
-    SELECT experiment, hardware, workload, sustained AS value,
+    SELECT experiment, hardware, workload, levels, sustained AS value,
            CASE WHEN sustained IS NOT NULL AND (kind = 'at_least' OR by_generator) THEN 'at_least' END AS bound,
            coalesce(sure, false) AS decided
     FROM main.promises
@@ -212,7 +214,7 @@ class SampleBlock(NamedTuple):
         return [self.run_id] * size, [self.cell_id] * size, *self[2:]
 
 
-SCHEMA_VERSION = 24
+SCHEMA_VERSION = 25
 """Incremented with every change of a table or a view. A store of another version is built again."""
 
 
@@ -265,6 +267,7 @@ class CellRow(NamedTuple):
     hardware: str
     database: str
     workload: str
+    levels: str
     threads: int | None
     target: float | None
     repeat: int
@@ -342,6 +345,7 @@ class LatencyRow(NamedTuple):
     experiment: str
     hardware: str
     workload: str
+    levels: str
     threads: int | None
     target: float | None
     phase: int | None
@@ -464,6 +468,7 @@ class SearchRow(NamedTuple):
     experiment: str
     hardware: str
     workload: str
+    levels: str
     axis: str
     latency: str
     rise: float

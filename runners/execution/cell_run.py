@@ -239,7 +239,7 @@ class CellRun:
 
     @property
     def _phase_is_load(self) -> bool:
-        return self._plan.workloads[self._cell.workload].phase == "load"
+        return self._plan.workload_of(self._cell).phase == "load"
 
     @property
     def _plan(self) -> Plan:
@@ -341,7 +341,7 @@ class CellRun:
             return
         with self.attempt.step("warm_up"):
             outputs = run_jobs(self.attempt, jobs, "warm_up")
-            limited = "operations" in self._plan.workloads[self._cell.workload].properties
+            limited = "operations" in self._plan.workload_of(self._cell).properties
             for output in outputs.values():
                 require_seconds(self.driver.name, output, 0.0 if limited else self._cell.warm_up_s)
 

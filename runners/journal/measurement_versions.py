@@ -55,7 +55,7 @@ def way_of(plan: Plan, cell: Cell, recorded: Recorded) -> Way:
     tool = cell.tool.driver
     spec = TOOL_SPECS.usable(tool)
     arrivals = plan.experiments[cell.experiment].arrivals
-    what = plan.workloads[cell.workload].benchmark, arrivals.kind if arrivals else "", len(cell.load_hosts)
+    what = plan.workload_of(cell).benchmark, arrivals.kind if arrivals else "", len(cell.load_hosts)
     changes = [change.version for change in spec.measured_anew if change.concerns(*what)] if spec else []
     if recorded.tool is None:  # the tools of other packages had no numbers then
         counted = recorded.shared if tool in TOOL_SPECS.own else 0

@@ -119,7 +119,7 @@ class ExpectedTimes:
             states.without(place)
             return ""
         step = states.reset(place, cell.dataset.hash, database.reset, database.engine, bytes_=0.0, load_s=0.0)
-        states.changed(place, changes_of(self._plan.workloads[cell.workload], cell.events), 0.0)
+        states.changed(place, changes_of(self._plan.workload_of(cell), cell.events), 0.0)
         return step.work
 
     def _note(self, cell: Cell, work: ResetWork) -> None:

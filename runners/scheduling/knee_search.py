@@ -18,6 +18,7 @@ from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Measurement, Operation
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell, Experiment, Knee, KneeSearch, Plan
+from benchbrief.model.points import Curve
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.runners.errors import NoKnee, RunnerError
@@ -80,7 +81,7 @@ def _highest(values: Iterable[float | None]) -> float | None:
 
 def key_of(cell: Cell) -> Knee:
     """Return the search that a cell of a searching experiment belongs to."""
-    return Knee(experiment=cell.experiment, hardware=cell.hardware, workload=cell.workload)
+    return Knee(**Curve.of(cell)._asdict())
 
 
 def point_of(cell: Cell, experiment: Experiment) -> float | None:
@@ -298,7 +299,7 @@ def _without_knee(search: _Search) -> str:
 
 
 def _key(record: j.SearchEnded) -> Knee:
-    return Knee(experiment=record.experiment, hardware=record.hardware, workload=record.workload)
+    return Knee(**Curve.of(record)._asdict())
 
 
 def _no_knee(search: _Search) -> str:

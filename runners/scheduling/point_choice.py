@@ -20,7 +20,7 @@ from typing import Literal
 
 from benchbrief.model import events as j
 from benchbrief.model.message import Message, figure
-from benchbrief.model.plan import Cell, Experiment, Plan
+from benchbrief.model.plan import Cell, Experiment, Levels, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.journal.controller_clock import now
@@ -151,7 +151,7 @@ class AdaptiveRamps:
     def _measured(self, ramp: _Ramp, ending: Stopping) -> Iterator[Cell]:
         """Yield the cells that are left of a ramp: those of its points in their order, then all others."""
         count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else len(ramp.cells)
-        before = self._record.choices.get((ramp.experiment.name, ramp.hardware, ramp.workload), {})
+        before = self._record.choices.get((ramp.experiment.name, ramp.hardware, ramp.workload, Levels()), {})
         for point in dict.fromkeys((*begun(ramp, self._record), *before)):
             yield from self._left(ramp.cells[point])
             if ending.is_set():

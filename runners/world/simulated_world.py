@@ -137,7 +137,7 @@ class SimulatedEngine:
         if cell.dataset and found:
             self._hosts.datasets[self._key] = (
                 found,
-                worse(changes, changes_of(self._plan.workloads[cell.workload], cell.events)),
+                worse(changes, changes_of(self._plan.workload_of(cell), cell.events)),
             )
         return ()
 
@@ -158,7 +158,7 @@ class SimulatedEngine:
 
     def size(self, cell: Cell) -> Size:
         """Return the size after a load, plus a little when the cell has written. See `seams.TellsSize`."""
-        workload = self._plan.workloads[cell.workload]
+        workload = self._plan.workload_of(cell)
         spec = TOOL_SPECS.usable(workload.family)
         record = spec.record_bytes(workload.properties) if spec else 0.0
         records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))

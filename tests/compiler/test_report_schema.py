@@ -11,9 +11,10 @@ from benchbrief.compiler import word_meanings
 from benchbrief.compiler.briefs.plan_figures import _OPTIONS as FIGURE_OPTIONS
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.frontend.structure_errors import MisplacedBlock, UnknownAttribute
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.metrics.expressions import FUNCTIONS
 from benchbrief.compiler.schemas import ELEMENTS, OPTIONS
+from benchbrief.model.plan import DIMENSIONS
 
 SPEC = """\
 hardware box { hosts = local  path = "/var/tmp/a" }

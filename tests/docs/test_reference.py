@@ -16,13 +16,14 @@ from benchbrief.cli.terminal import MEANINGS
 from benchbrief.compiler import schemas, word_meanings
 from benchbrief.compiler.blocks import ramps
 from benchbrief.compiler.diagnostic_codes import all_codes
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.metrics import curves
 from benchbrief.compiler.metrics.expressions import FUNCTIONS
 from benchbrief.compiler.registry import ENGINE_SPECS, METER_SPECS, own_families, own_tools
 from benchbrief.compiler.schemas import ELEMENTS, OPTIONS
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.model.extension_spec import LANGUAGES, Boundary
+from benchbrief.model.plan import DIMENSIONS
 from benchbrief.model.units import known_units
 from benchbrief.results.store.store_schema import TABLES
 from tests.docs.samples import ROOT, pages

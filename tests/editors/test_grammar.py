@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.compiler import schemas, word_meanings
 from benchbrief.compiler.briefs import lower_report
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.metrics.expressions import FUNCTIONS
 from benchbrief.compiler.registry import own_families
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
@@ -18,6 +18,7 @@ from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
 from benchbrief.model.extension_spec import LANGUAGES
+from benchbrief.model.plan import DIMENSIONS
 from benchbrief.model.units import known_units
 from editors import words
 from editors.__main__ import main

@@ -225,7 +225,7 @@ def test_scripts_are_known_by_their_names_before_9_6(benchmark: str, refused: st
     assert (found.done, found.mean_ms, found.rate, found.asked_s) == (3265, 9.188, 108.832630, 30)
     assert list(contradictions(found)) == []
     of = cells.context(cells.ycsb("a"), cells.attached("postgresql://a/b"))
-    workload = of.plan.workloads[of.cell.workload].model_copy(update={"benchmark": benchmark})
+    workload = of.plan.workload_of(of.cell).model_copy(update={"benchmark": benchmark})
     plan = of.plan.model_copy(update={"workloads": {of.cell.workload: workload}})
     problems = [each.text for each in PgbenchImporter().contradictions(path, of.cell, plan)]
     assert [text[:6] for text in problems] == [refused][: bool(refused)]

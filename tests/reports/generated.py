@@ -44,11 +44,11 @@ def _promises(plan: Plan) -> Iterator[PromiseRow | RateRow]:
             found, above = rates[len(rates) // 2 : len(rates) // 2 + 2]
             held = e.promise.held_out
             yield PromiseRow(
-                RUN, e.name, hardware, workload, e.promise.text, e.promise.within, 0.98, "found", found, found, above,
-                False, True, found, above, held, held, None,
+                RUN, e.name, hardware, workload, "", e.promise.text, e.promise.within, 0.98, "found", found, found,
+                above, False, True, found, above, held, held, None,
             )  # fmt: skip
-            yield RateRow(RUN, e.name, hardware, workload, found, 3, 0, 0, 0, held, held, 0)
-            yield RateRow(RUN, e.name, hardware, workload, above, 0, 3, 0, 0, 0, 0, 0)
+            yield RateRow(RUN, e.name, hardware, workload, "", found, 3, 0, 0, 0, held, held, 0)
+            yield RateRow(RUN, e.name, hardware, workload, "", above, 0, 3, 0, 0, 0, 0, 0)
 
 
 def _latencies(cell: Cell, repeat: int | None) -> Iterator[tuple[Any, ...]]:
@@ -58,16 +58,16 @@ def _latencies(cell: Cell, repeat: int | None) -> Iterator[tuple[Any, ...]]:
             for rank, statistic in enumerate(STATISTICS, 1):
                 value = 0.0001 * rank * _threads(cell) ** 0.5 * _wobble(cell, operation) / _warmth(phase)
                 yield s.LatencyRow(
-                    RUN, cell.experiment, cell.hardware, cell.workload, _threads(cell), cell.target, phase, repeat,
-                    None, operation, "service", statistic, value * (1 + 0.01 * (repeat or 0)), "histogram",
-                    cell.repeat, None,
+                    RUN, cell.experiment, cell.hardware, cell.workload, cell.levels, _threads(cell), cell.target,
+                    phase, repeat, None, operation, "service", statistic, value * (1 + 0.01 * (repeat or 0)),
+                    "histogram", cell.repeat, None,
                 )  # fmt: skip
 
 
 def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
     yield s.CellRow(
-        RUN, cell.id, cell.hash, cell.experiment, cell.hardware, cell.database, cell.workload, _threads(cell),
-        cell.target, cell.repeat, "ok", None, 1, at, cell.measure_s, cell.warm_up_s, f"raw/{cell.id}/1",
+        RUN, cell.id, cell.hash, cell.experiment, cell.hardware, cell.database, cell.workload, cell.levels,
+        _threads(cell), cell.target, cell.repeat, "ok", None, 1, at, cell.measure_s, cell.warm_up_s, f"raw/{cell.id}/1",
         str(cell.origin),
     )  # fmt: skip
     rate = 9000.0 * _threads(cell) / (1 + _threads(cell) / 40) * _wobble(cell, "ops")

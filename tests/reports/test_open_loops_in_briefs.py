@@ -96,7 +96,9 @@ def _shown(found: Promised, folder: Path) -> str:
 
 def _promised(**changes: Any) -> Promised:
     rates = (RateRuns(1000.0, 2, 0, 0, 0, 0), RateRuns(2000.0, 3, 1, 0, 3, 3), RateRuns(2100.0, 0, 3, 0, 0, 0))
-    return Promised("e", "eco", "b", 2000.0, "found", False, True, 3, 3, "", 2000.0, 2100.0, rates)._replace(**changes)
+    return Promised("e", "eco", "b", "", 2000.0, "found", False, True, 3, 3, "", 2000.0, 2100.0, rates)._replace(
+        **changes
+    )
 
 
 def test_the_first_page_says_how_the_runs_at_the_rate_and_below_turned_out(tmp_path: Path) -> None:

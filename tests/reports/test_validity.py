@@ -74,7 +74,7 @@ def offering(load: float) -> tuple[p.Plan, list[tuple[object, ...]]]:
 def test_rates_that_a_search_broke_do_not_count_as_missed_loads(tmp_path: Path) -> None:
     plan, rows = offering(1100.0)
     run_id = next(row.run_id for row in rows if isinstance(row, s.CellRow))
-    place = (run_id, "ramp", "disk", "rr")
+    place = (run_id, "ramp", "disk", "rr", "")
     found = PromiseRow(
         *place, "p99 < 5 ms", 0.1, 0.95, "none", None, None, 1100.0, False, True, None, 1100.0, 0, 0, "-"
     )
@@ -147,7 +147,7 @@ def test_a_search_shows_the_points_that_it_measured_beside_its_knee(tmp_path: Pa
         row._replace(status="skipped", reason="found") if isinstance(row, s.CellRow) and row.threads == 4 else row
         for row in WORLD.rows()
     ]
-    found = s.SearchRow(w.RUN, "ramp", "disk", "rr", "threads", "p99", 0.1, 0.03, 1.0, None)
+    found = s.SearchRow(w.RUN, "ramp", "disk", "rr", "", "threads", "p99", 0.1, 0.03, 1.0, None)
     assert "threads = 1 on Disk, Reads (measured at 1, 2)" in page_of(plan, [*rows, found], tmp_path)
 
 

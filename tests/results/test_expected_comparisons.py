@@ -14,8 +14,7 @@ from scipy import stats
 from benchbrief.cli.verdict_files import junit
 from benchbrief.compiler.compile import check
 from benchbrief.model.budgets import Looks
-from benchbrief.model.plan import Dimension, Expect, Plan, Query, Range
-from benchbrief.model.points import DimKey
+from benchbrief.model.plan import Dimension, DimKey, Expect, Plan, Query, Range
 from benchbrief.progress.finished_run import expect_case
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results

@@ -290,7 +290,7 @@ def test_only_benchmarks_of_db_bench_with_a_background_writer_are_measured_anew_
 ) -> None:
     cell = a_cell(driver="db_bench")
     plan = planned([cell])
-    workload = plan.workloads[cell.workload].model_copy(update={"benchmark": benchmark})
+    workload = plan.workload_of(cell).model_copy(update={"benchmark": benchmark})
     plan = plan.model_copy(update={"workloads": {cell.workload: workload}})
     now = way_now(plan, cell)
     for earlier in (Recorded(6), Recorded(SHARED[-1], 5)):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.measure_catalogue import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
+from benchbrief.compiler.measure_catalogue import KINDS, NAMED, ORDERED, SAMPLED
 from benchbrief.compiler.metrics.curves import ARGUMENTS as CURVE_ARGUMENTS
 from benchbrief.compiler.metrics.curves import CURVES
+from benchbrief.model.plan import DIMENSIONS
 from benchbrief.model.units import base_unit
 from tools.reference.markdown import code, joined, table, text
 

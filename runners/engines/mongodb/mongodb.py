@@ -167,7 +167,7 @@ class MongoDB:
     def finish(self, cell: Cell) -> None:
         """Implement `data_seams.KnowsChanges`."""
         if cell.dataset:
-            self._data_set().finish(cell.dataset, changes_of(self._plan.workloads[cell.workload], cell.events))
+            self._data_set().finish(cell.dataset, changes_of(self._plan.workload_of(cell), cell.events))
 
     def reset(self, cell: Cell) -> None:
         del cell  # every data set is in the same collection
@@ -204,7 +204,7 @@ class MongoDB:
         """Implement `data_seams.CountsWriters`."""
         if cell.dataset is None or self._database.reset in ("drop_and_load", "command"):
             return ()
-        writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workloads[cell.workload], cell.events))
+        writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workload_of(cell), cell.events))
         return data_directories.warn_of_aged(writers) if self._database.reset == "reuse" else ()
 
     def settle(self, cell: Cell) -> tuple[str, ...]:

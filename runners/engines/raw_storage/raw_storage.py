@@ -164,7 +164,7 @@ class RawStorage(DirectoryEngine):
         writers = self._writers(cell.dataset.hash)
         if writers is None:
             return ()
-        if writes(self._plan.workloads[cell.workload], cell.events):
+        if writes(self._plan.workload_of(cell), cell.events):
             self._remember(cell.dataset.hash, writers + 1)
         return data_directories.warn_of_aged(writers)
 

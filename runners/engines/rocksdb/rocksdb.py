@@ -137,7 +137,7 @@ _ROOM_SPARE = 64 << 20
 
 def room_for(plan: Plan, cell: Cell) -> Room:
     """Estimate how many bytes a cell's load needs."""
-    workload = plan.workloads[cell.workload]
+    workload = plan.workload_of(cell)
     records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
     data = int(records * record_size(workload))
     reset = plan.databases[cell.database].reset
@@ -152,7 +152,7 @@ def room_for(plan: Plan, cell: Cell) -> Room:
 def _writes(plan: Plan, cell: Cell) -> bool:
     """Return whether any cell of the same database writes to it. New files then stand beside those of the snapshot."""
     others = (other for other in plan.cells if other.database == cell.database)
-    return any(writes(plan.workloads[other.workload], other.events) for other in others)
+    return any(writes(plan.workload_of(other), other.events) for other in others)
 
 
 def record_size(workload: Workload) -> float:
@@ -234,7 +234,7 @@ class RocksDB(DirectoryEngine):
         number of keys."""
         said = self._run(_SIZE).stdout.strip()
         on_disk = float(said) if re.fullmatch(r"\d{1,18}", said) else None
-        workload = self._plan.workloads[cell.workload]
+        workload = self._plan.workload_of(cell)
         logical: float | None = None
         why: str = say.size_keys(benchmark=workload.benchmark)
         if cell.dataset:
@@ -316,7 +316,7 @@ class RocksDB(DirectoryEngine):
         """Implement `data_seams.CountsWriters`."""
         if cell.dataset is None or self._database.reset == "command":
             return ()
-        writing = writes(self._plan.workloads[cell.workload], cell.events)
+        writing = writes(self._plan.workload_of(cell), cell.events)
         self._run(BEGIN, KEPT, BEGUN, "writes" if writing else "reads")
         writers = self._writers(cell.dataset.hash, snapshot=False, check=False)
         if writers is None:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from benchbrief.compiler.briefs.lower_report import lower
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.measure_catalogue import DIMENSIONS
 from benchbrief.compiler.metrics.expressions import FUNCTIONS
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
+from benchbrief.model.plan import DIMENSIONS
 from tests.compiler.metrics.measured import generate, run, scope_of
 from tests.compiler.metrics.plans import queries
 

@@ -243,7 +243,7 @@ def test_a_data_set_that_a_cell_wrote_to_is_loaded_again_before_the_next(tmp_pat
 
 def test_a_data_set_that_cells_only_read_stays(tmp_path: Path) -> None:
     engine, context = loaded_with(tmp_path / "db", "after_writes")
-    reading = context.plan.workloads[context.cell.workload].model_copy(update={"writes": False})
+    reading = context.plan.workload_of(context.cell).model_copy(update={"writes": False})
     plan = context.plan.model_copy(update={"workloads": {reading.name: reading}})
     engine = RocksDB(plan, context.database, context.hardware, HostPool(plan))
     engine.start()

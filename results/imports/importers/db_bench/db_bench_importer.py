@@ -115,7 +115,7 @@ class DbBenchImporter(OutputImporter):
         seconds: `seconds_` and `elapsed` of `Stats::Report` in tools/db_bench_tool.cc. The product is how many threads
         ran at once.
         """
-        benchmark = plan.workloads[cell.workload].benchmark
+        benchmark = plan.workload_of(cell).benchmark
         folder: tuple[int, str] | None = None
         headline: tuple[int, str, float, float] | None = None
         yield from _other_settings(path, cell, plan)
@@ -144,7 +144,7 @@ def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProble
     Without an option, the compression is db_bench's default, which depends on its build. With an options file, the
     printed flag is not the compression in use.
     """
-    workload, database = plan.workloads[cell.workload], plan.databases[cell.database]
+    workload, database = plan.workload_of(cell), plan.databases[cell.database]
     limit, compression = float(workload.properties.get("write_rate", 0.0)), database.options.get("compression")
     for number, line in enumerate(islice(read_output_lines(path), _HEAD), start=1):
         if (match := _WRITE_RATE.match(line)) and workload.writes and float(match[1]) != float(int(limit)):

@@ -100,7 +100,7 @@ class FioImporter(OutputImporter):
         """Yield a problem for an access pattern other than the workload's, and for rate limits that are partial
         or unknown."""
         found = _read(path.name, path)
-        pattern, wanted = _pattern(found), plan.workloads[cell.workload].benchmark
+        pattern, wanted = _pattern(found), plan.workload_of(cell).benchmark
         if pattern != wanted:
             line = _line(read_lines(path.name, path), "rw")
             text = f"it was run with rw={pattern}, and workload {cell.workload} is {wanted}"

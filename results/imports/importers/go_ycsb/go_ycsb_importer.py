@@ -77,7 +77,7 @@ class GoYcsbImporter(OutputImporter):
 
     def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[ImportProblem]:
         """Yield a problem when the output's phase, range of keys or distribution is not the workload's."""
-        workload, text = plan.workloads[cell.workload], list(islice(read_output_lines(path), HEAD))
+        workload, text = plan.workload_of(cell), list(islice(read_output_lines(path), HEAD))
         said = _properties(text)
         for name, phases in go_ycsb_invariants.PHASES.items():
             if (command := said.get(name)) and phases.get(str(command.value), workload.phase) != workload.phase:

@@ -479,7 +479,7 @@ class _Rows:
             hint = "leave the field empty, or give the number a column without [ ]"
             raise _Wrong(f"{column.kind.name} is of {column.operation} by its head, and of {said} by its row", hint)
         operation = column.operation or operation
-        known = self._plan.workloads[cell.workload].operations
+        known = self._plan.workload_of(cell).operations
         if operation and operation not in known:
             elsewhere = any(operation in each.operations for each in self._plan.workloads.values())
             hint = f"it has {', '.join(known)}" if elsewhere else nearest(operation, known)

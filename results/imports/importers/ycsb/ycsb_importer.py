@@ -339,7 +339,7 @@ class YcsbImporter(OutputImporter):
         """Yield a problem for an output of the other phase, of a stock workload with other settings than the cell's, or
         of another number of threads."""
         yield from _other_threads(path, cell)
-        command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workloads[cell.workload]
+        command, workload = command_line(islice(read_output_lines(path), HEAD)), plan.workload_of(cell)
         if command.phase and command.phase != workload.phase:
             problem = f"it was run with {command.phase_word}, and workload {workload.name} is a {workload.phase}"
             yield ImportProblem(str(path), command.line, problem, WRONG_CELL)
