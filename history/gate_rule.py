@@ -24,7 +24,8 @@ from benchbrief.history.series_changes import (
     scaled,
     trend_of,
 )
-from benchbrief.model.message import word
+from benchbrief.model.message import Message, word
+from benchbrief.results.compare.compared_quantities import is_not_given
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departure, p_of_shift
 
@@ -288,15 +289,16 @@ def _located(
 
 _UNSHOWN = ("no_knee", "no_saturation", "no_steady", "no_usl", "two_repeats", "two_values", "none_fulfils")
 """The codes in a plan for why a fully measured query has no value."""
+_NO_VALUE = ("divided", "divided_by_zero", "no_such_value", *_UNSHOWN)
 
 
 def _nothing_failed(reason: str) -> bool:
     """Return whether a missing value is no failure, such as a knee that no point shows, or a value that the tool does
-    not give.
-
-    A series file has sentences without their codes, joined where a value has several parts.
-    """
-    never = (
+    not give."""
+    if isinstance(reason, Message):
+        parts = [str(part) for part in reason.args.values()] if reason.code == "both" else []
+        return all(map(_nothing_failed, parts)) if parts else reason.code in _NO_VALUE or is_not_given(reason)
+    never = (  # series files of before have sentences without their codes
         *(say.divided(), say.divided_by_zero(), say.no_such_value(), *map(word, _UNSHOWN)),
         *(say.gave_no_histogram(), say.not_printed(), say.gave_no(statistic="mean")),
         *(say.unmergeable(), say.over_repeats(said=say.unmergeable())),

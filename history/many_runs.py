@@ -18,7 +18,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.history.series_cache import MOST_OF_A_SERIES, SeriesTable, series_in
-from benchbrief.history.series_rows import SERIES, SeriesRow, canonical, labels_in, labels_of, rows_in, schema
+from benchbrief.history.series_rows import (
+    SERIES,
+    SeriesRow,
+    canonical,
+    coded,
+    labels_in,
+    labels_of,
+    reason_of,
+    rows_in,
+    schema,
+)
+from benchbrief.model.message import Said
 from benchbrief.model.plan import DimKey
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.points import POINT, PointKeys
@@ -37,7 +48,7 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.run_manifest import RunManifest
     from benchbrief.history.shared_store.shared_store import SharedStore
 
-DATA_VERSION = 5
+DATA_VERSION = 6
 """The version of what is kept of a run. Raise it with every change: all runs are then read again."""
 Suite = tuple[str, str, str]
 """The spec, the profile and the origin."""
@@ -57,7 +68,7 @@ class RunValue(_Part):
     percentile: bool
     point: dict[str, DimKey]
     value: float | None
-    reason: str
+    reason: Said
     repeats: tuple[float, ...]
     definition: str
     environment: str
@@ -151,7 +162,7 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
                 "repeats": [],
             }
         if row["repeat"] is None:
-            found |= {"value": row["value"], "reason": row["reason"]}
+            found |= {"value": row["value"], "reason": reason_of(row["reason"], row.get("message", ""))}
         elif row["value"] is not None:
             found["repeats"].append(row["value"])
     return tuple(RunValue(**each) for each in made.values()), facts
@@ -196,7 +207,7 @@ def _rows(run: SiteRun) -> Iterator[SeriesRow]:
     at = datetime.fromtimestamp(run.at, UTC)
     for each in run.values:
         of_value = {name: getattr(each, name) for name in SeriesRow._fields if name in RunValue.model_fields}
-        of_value |= {"point": canonical(each.point), "facts": facts[each.environment]}
+        of_value |= {"point": canonical(each.point), "facts": facts[each.environment], "message": coded(each.reason)}
         yield SeriesRow(run_id=run.id, measured_at=at, repeat=None, **of_run, **of_value)
 
 

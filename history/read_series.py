@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.history.series_cache import SeriesTable
-from benchbrief.history.series_rows import Facts, changed_facts, without_facts
+from benchbrief.history.series_rows import Facts, changed_facts, reason_of, without_facts
 from benchbrief.model.points import POINT
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
@@ -281,7 +281,7 @@ _KEY = "spec, profile, quantity, point"
 _KEYS = 4
 _PARTS = (
     f"SELECT {_KEY}, unit, definition, environment, list(run_id {_ORDERED}), list(moment {_ORDERED}), "  # noqa: S608  # our own names
-    f"list(value {_ORDERED}), list(reason {_ORDERED}), list(revision {_ORDERED}), "
+    f"list(value {_ORDERED}), list(reason {_ORDERED}), list(message {_ORDERED}), list(revision {_ORDERED}), "
     f"list(struct_pack(bound, decided) {_ORDERED}) FROM chosen "
     f"GROUP BY ALL ORDER BY min((moment, run_id)), environment"
 )
@@ -303,12 +303,14 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, .
         key, (unit, definition, environment), columns = row[:_KEYS], row[_KEYS : _KEYS + 3], row[_KEYS + 3 :]
         parts = found.setdefault(key, {})
         values_of = parts.setdefault((unit, definition, same[environment]), [])
-        for run, moment, value, reason, revision, doubt in zip(*columns, strict=True):
+        for run, moment, value, reason, message, revision, doubt in zip(*columns, strict=True):
             at = times.get(moment) or times.setdefault(moment, _at(moment))
             once = texts.setdefault
             known = KNOWN if not doubt["bound"] and doubt["decided"] else Doubt(**doubt)
-            texts_of = once(reason, reason), once(revision, revision)
-            values_of.append(SeriesValue(once(run, run), at, value, *texts_of, known))
+            if message and message not in texts:
+                texts[message] = reason_of(reason, message)
+            why = texts[message] if message else once(reason, reason)
+            values_of.append(SeriesValue(once(run, run), at, value, why, once(revision, revision), known))
     series = []
     for spec, profile, quantity, point, last in table.connection.execute(_LAST).fetchall():
         parts = found[spec, profile, quantity, point]

@@ -25,6 +25,7 @@ from benchbrief.history.series_rows import (
     SERIES_VERSION,
     VERSION_KEY,
     SeriesRow,
+    reason_of,
     schema,
     write_series,
 )
@@ -121,6 +122,9 @@ def _problem(table: pa.Table, run_id: str) -> str:
                 return "is of another run"
             if name in _ALLOWED and set(found) - set(_ALLOWED[name]):
                 return f"has another {name} than there is"
+            if name == "message":
+                for text in found:
+                    reason_of("", text)
             if name in ("point", "facts") and not all(_is_plain(json.loads(text), name == "facts") for text in found):
                 return f"has {name} of another form"
     sizes = pc.abs(table.column("value").drop_null())

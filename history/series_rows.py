@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.model.events import RunStarted
 from benchbrief.model.fingerprint import Parts, digest, size_parts, workload_parts
+from benchbrief.model.message import Message, message_from_data, to_data
 from benchbrief.model.plan import Cell, Database, DatabaseKey, DimKey, Experiment, Metric, Plan
 from benchbrief.model.points import PointKeys
 from benchbrief.results.compare.compared_quantities import own_quantities
@@ -108,9 +109,9 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 
 SERIES = "series.parquet"
-SERIES_VERSION = 4
+SERIES_VERSION = 5
 """The version of series files. Raise it when the columns change, or what decides the series of a value."""
-READABLE = (2, 3)
+READABLE = (2, 3, 4)
 """Earlier versions, whose rows only lack columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
@@ -162,6 +163,8 @@ class SeriesRow(NamedTuple):
     """Whether the searches behind the value decided with their confidence."""
     chosen: bool = False
     """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose others."""
+    message: str = ""
+    """`reason` with its code, as JSON; "" for a plain one, and in files of before."""
 
 
 def schema() -> pa.Schema:
@@ -275,6 +278,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
                 repeat=repeat,
                 value=value if known else None,
                 reason="" if known else reason or "not a finite number",
+                message="" if known else coded(reason),
                 definition=definitions[of],
                 environment=digest(facts)[:16],
                 facts=canonical(facts),
@@ -293,9 +297,19 @@ def _is_chosen(plan: Plan, point: Mapping[str, DimKey | None], cells: Sequence[C
     return bool({"threads", "target"} & point.keys() and choosing) and all(choosing)
 
 
-def canonical(content: Mapping[str, object]) -> str:
+def canonical(content: object) -> str:
     """Return JSON text that is the same for the same content."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def coded(reason: str) -> str:
+    """Return the column `message` of a reason."""
+    return canonical(to_data(reason)) if isinstance(reason, Message) else ""
+
+
+def reason_of(reason: str, message: str) -> str:
+    """Return the reason of these two columns, with its code where it has one. Raises ValueError, RecursionError."""
+    return message_from_data(json.loads(message)) if message else reason
 
 
 def _measured(side: Contender) -> Iterator[_Measured]:

@@ -243,10 +243,11 @@ def sustained(side: Contender) -> Gathered:
         "c.kind, c.by_generator, c.sure "
         f"FROM main.promises AS c WHERE c.kind IS NOT NULL AND {side.condition} ORDER BY ALL"
     ).rows
+    sentences = read_sentences(side.store.sql(SENTENCES).rows)
     found = Gathered()
     for *keys, value, reason, kept_to, broken_from, kind, by_generator, sure in rows:
         point = _point(side, dict(zip(POINT, keys, strict=False)))
-        found.values[point] = (value, reason)
+        found.values[point] = (value, sentences.get(reason, reason))
         if any(each is not None for each in (value, kept_to, broken_from)):
             found.bounds[point] = (kept_to or 0.0, math.inf if broken_from is None else broken_from)
         if value is not None:
@@ -411,12 +412,16 @@ def _quantity(
 
 def _is_not_given(values: PointValues) -> bool:
     """Return whether a statistic is missing because the tool does not give it, and not because something failed."""
-    reason = values.reason
-    if values.is_known or values.repeats or not isinstance(reason, Message):
+    return not values.is_known and not values.repeats and is_not_given(values.reason)
+
+
+def is_not_given(reason: str) -> bool:
+    """Return whether the reason for a missing value is that the tool does not give it."""
+    if not isinstance(reason, Message):
         return False
-    if reason.code == "over_repeats" and isinstance(said := reason.args["said"], Message):
+    if reason.code == "over_repeats" and isinstance(said := reason.args.get("said"), Message):
         return said.code == "unmergeable"
-    mean = reason.code == "gave_no" and reason.args["statistic"] == "mean"
+    mean = reason.code == "gave_no" and reason.args.get("statistic") == "mean"
     return mean or reason.code in ("gave_no_histogram", "not_printed", "unmergeable")
 
 

@@ -21,8 +21,8 @@ from benchbrief.history.series_changes import (
     read_verdicts,
     trend_of,
 )
-from benchbrief.history.series_rows import SeriesRow
-from benchbrief.model.message import joined, word
+from benchbrief.history.series_rows import SeriesRow, coded
+from benchbrief.model.message import Message, joined, word
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, departure, p_of_shift
 from benchbrief.results.store_errors import ResultsError
@@ -183,6 +183,21 @@ def test_a_measure_that_failed_is_missing_whether_a_run_ever_had_it_or_not() -> 
     rows = nights(1, quantity="latency.p99[write]")
     for failed in ("the tool died", say.both(first=word("no_knee"), then="the tool died")):
         assert judged([row._replace(value=None, reason=failed) for row in rows]).state == "missing"
+
+
+@pytest.mark.parametrize(
+    ("why", "state"),
+    [
+        (word("no_knee"), "passed over"),
+        (say.both(first=word("no_steady"), then=say.over_repeats(said=say.unmergeable())), "passed over"),
+        (say.gave_no(statistic="mean"), "passed over"),
+        (say.gave_no(statistic="p99"), "missing"),
+        (say.both(first=word("no_knee"), then=say.no_repeat()), "missing"),
+    ],
+)
+def test_a_reason_is_judged_by_its_code_where_the_file_has_one(why: Message, state: str) -> None:
+    rows = [row._replace(value=None, reason="other words", message=coded(why)) for row in nights(1)]
+    assert (judged(rows).state, judged(rows).detail) == (state, why)
 
 
 def test_a_point_that_a_run_took_from_an_earlier_one_is_there() -> None:

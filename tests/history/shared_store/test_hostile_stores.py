@@ -260,6 +260,8 @@ def test_what_one_stranger_calls_the_columns_of_a_series_changes_nothing_for_the
         ("point", ['{"threads": 1e400}'], "has point of another form"),
         ("facts", ["{"], "has texts that can't be read"),
         ("facts", ['{"cpu": 3}'], "has facts of another form"),
+        ("message", ['{"code": 1}'], "has texts that can't be read"),
+        ("message", ["[" * 30_000], "has texts that can't be read"),
         ("quantity", [None], "lacks values of quantity"),
         ("label", ["n" * 10_000_000], "has a text of label that is too long"),
         ("better", ["faster"], "has another better than there is"),
