@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar, cast
 
 from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.model.plan import Host, Plan
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError, NoHost, RunnerError
 from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.jobs.tasks import Command
@@ -119,7 +120,7 @@ class HostPool:
         with self._lock:
             if host_id not in self._open:
                 if host_id not in self._hosts:
-                    raise HostError(f"no host {host_id!r} in the plan")
+                    raise HostError(say.no_such_host(host=repr(host_id)))
                 self._open[host_id] = open_transport(self._hosts[host_id], self._config, self._run_name, self._session)
             return self._open[host_id]
 

@@ -26,7 +26,7 @@ def observe(transport: Transport, paths: Sequence[str]) -> dict[str, str]:
     """Return facts of a host, and of the file systems that hold `paths`, which need not exist yet."""
     done = run_persistently(transport, Command(("sh", "-s", "--", *paths)), stdin=_SCRIPT, timeout_s=30)
     if done.exit_code != 0:
-        raise HostError(f"{transport.host.id}: can't read its facts: {done.stderr.strip()[-200:]}")
+        raise HostError(say.facts_unread(host=transport.host.id, said=done.stderr.strip()[-200:]))
     return _facts(done.stdout, paths)
 
 

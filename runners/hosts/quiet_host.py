@@ -53,10 +53,9 @@ def drop_page_cache(transport: Transport, database: Database, stopping: Stopping
     """
     ran = run_to_end(transport, Job("drop_caches", shell_line(_DROP), timeout_s=_TIMEOUT_S), stopping)
     if ran.exit_code != 0:
-        ended = f"ended with code {ran.exit_code}" if ran.exit_code is not None else "did not end"
-        said = (ran.said or f"it {ended}").splitlines()[-1]
+        ended = say.it_did_not_end() if ran.exit_code is None else say.it_ended(code=ran.exit_code)
+        said = ran.said.splitlines()[-1][:200] if ran.said else ended
         raise RunnerError(
-            say.cache_kept(host=transport.host.id, said=said[:200]),
-            "log in as root, allow `sudo -n sh` there, or take `drop_caches` away from database "
-            f"{database.name} ({database.origin})",
+            say.cache_kept(host=transport.host.id, said=said),
+            say.hint_cache_kept(database=database.name, origin=database.origin),
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.jobs.commands import read_script
@@ -56,14 +57,14 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> FoundT
     if path is None:
         searched = (configured,) if configured else (*tool_dirs(), "the PATH")
         spec = TOOL_SPECS.usable(driver.name)
-        where = " in a checkout of benchbrief" if spec and spec.install.startswith("tools/") else ""
-        how = f" with `{spec.install}`{where}, or" if spec and spec.install else " and"
-        hint = f'install it{how} say where: `tool = {driver.name}("/path")`, or put its folder into $BENCHBRIEF_TOOLS'
         if configured:
-            hint = f'mend the path in the spec, `tool = {driver.name}("{configured}")`, or install it there'
-        raise ToolMissing(
-            f"{driver.name} is not on {transport.host.id}: there is no such program in {', '.join(searched)}", hint
-        )
+            hint = say.hint_tool_path(tool=driver.name, path=configured)
+        elif spec and spec.install:
+            how = say.hint_tool_checkout if spec.install.startswith("tools/") else say.hint_tool_setup
+            hint = how(command=spec.install, tool=driver.name)
+        else:
+            hint = say.hint_tool_where(tool=driver.name)
+        raise ToolMissing(say.tool_missing(tool=driver.name, host=transport.host.id, places=", ".join(searched)), hint)
     said = [check(transport, requirement) for requirement in driver.requirements(path)]
     version = _VERSION.search(said[0]) if said else None
     return FoundTool(path, version[0] if version else "")
@@ -114,6 +115,6 @@ def check(transport: Transport, requirement: Requirement) -> str:
     done = run_persistently(transport, requirement.check, timeout_s=60)
     said = f"{done.stdout}\n{done.stderr}".strip()
     if done.exit_code != 0:
-        first = said.splitlines()[0][:200] if said else f"its check ended with code {done.exit_code}"
-        raise ToolMissing(f"{requirement.name} does not work on {transport.host.id}: {first}", requirement.hint)
+        first = said.splitlines()[0][:200] if said else say.check_ended(code=done.exit_code)
+        raise ToolMissing(say.tool_broken(tool=requirement.name, host=transport.host.id, said=first), requirement.hint)
     return said

@@ -7,6 +7,8 @@ import shlex
 import time
 from typing import Any
 
+from benchbrief.model.message import Message
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostBusy
 from benchbrief.runners.jobs.commands import printable
 from benchbrief.runners.session import is_gone, is_here, process_is_gone
@@ -34,11 +36,13 @@ def one_line(value: object) -> str:
     return " ".join(printable(str(value)).split())[:_LONGEST]
 
 
-def describe_holder(claim: dict[str, Any]) -> str:
+def describe_holder(claim: dict[str, Any]) -> Message:
     """Name the run and its controller, for people, as far as they are known."""
     run, controller, pid = (one_line(claim.get(key) or "") for key in ("run", "controller", "pid"))
-    process = f" of process {pid}" if pid else ""
-    return f"{f'run {run}' if run else 'an unknown run'}{process}{f' on {controller}' if controller else ''}"
+    said = say.holder(run=run) if run else say.holder_unknown()
+    if pid:
+        said = say.holder_process(run=said, pid=pid)
+    return say.holder_on(run=said, controller=controller) if controller else said
 
 
 def format_since(since: str) -> str:
@@ -61,32 +65,20 @@ def host_busy_error(where: str, claim: dict[str, Any], since: str, user: str = "
     """Return the error for a host that another run holds, with how to get it. `user` is set if the run is
     another user's."""
     run = shlex.quote(" ".join(printable(str(claim.get("folder") or claim.get("run") or "RUN")).split()))
-    controller = one_line(claim.get("controller") or "its controller")
-    void = f"; else its claim is void {VOID_AFTER_S / 60:.0f} min after its last sign of life"
-    gone = holder_is_gone(claim, user)
-    if user:
+    controller = one_line(claim.get("controller") or "") or say.its_controller()
+    held = {"host": where, "holder": describe_holder(claim), "since": format_since(since)}
+    if not holder_is_gone(claim, user):
+        if not user:
+            return HostBusy(say.held(**held), say.hint_held(controller=controller, run=run))
         user = one_line(user)
-        said = f"{where} is held by {describe_holder(claim)}, of its user {user}, since {format_since(since)}"
-        if not gone:
-            return HostBusy(said, f"wait for it with --wait, or ask {user} to end it on {controller}")
-        free = f"free the host with `sudo -u {shlex.quote(user)} bench stop {run}`"
-        busy = HostBusy(f"{said}; that process is gone, and jobs of {user} still run", f"{free}, or wait with --wait")
-        busy.while_waiting = f"{free}{void}"
-        return busy
-    owner = str(claim.get("owner") or "")
-    if gone:
-        free = (
-            f"free the host with `bench stop {run}`, or go on with that run: `bench resume {run}`"
-            if is_here(claim, owner)
-            else f"{run} is no longer there: free the host with `bench stop` and the folder that the run is in now, "
-            "or with `bench stop --strays SPEC`"
-        )
-        busy = HostBusy(
-            f"{where} is held by {describe_holder(claim)} since {format_since(since)}; that process is gone", free
-        )
-        busy.while_waiting = f"{free}{void}"
-        return busy
-    return HostBusy(
-        f"{where} is held by {describe_holder(claim)} since {format_since(since)}",
-        f"wait for it with --wait, or end it on {controller} with `bench stop {run}`",
-    )
+        return HostBusy(say.held_by_user(**held, user=user), say.hint_held_by_user(user=user, controller=controller))
+    if user:
+        free = say.hint_free_as(user=shlex.quote(one_line(user)), run=run)
+        said = say.held_gone_by_jobs(held=say.held_by_user(**held, user=one_line(user)), user=one_line(user))
+        busy = HostBusy(said, say.hint_or_wait(hint=free))
+    else:
+        here = is_here(claim, str(claim.get("owner") or ""))
+        free = say.hint_free(run=run) if here else say.hint_free_elsewhere(run=run)
+        busy = HostBusy(say.held_gone(held=say.held(**held)), free)
+    busy.while_waiting = say.hint_or_void(hint=free, minutes=f"{VOID_AFTER_S / 60:.0f}")
+    return busy

@@ -177,22 +177,16 @@ def _begin(host: JobHost, job: Job, text: str) -> str:
         raise HostFull(say.no_space_to_start(host=where, job=job.name, path=printable(path)), say.hint_room(host=where))
     if verdict == "unsafe":
         raise HostError(
-            f"{where}: {printable(path)} is not a directory of {host.host.user or 'our user'} alone",
-            f"Remove it on {where}, or set TMPDIR there.",
+            say.unsafe_directory(host=where, path=printable(path), user=host.host.user or say.our_user()),
+            say.hint_unsafe(host=where),
         )
     if verdict == "locked":
-        raise HostError(
-            f"{where}: can't start {job.name}: {printable(path)} could not be locked",
-            f"Something there hangs, or it is not a local file system: set TMPDIR to one on {where}.",
-        )
+        raise HostError(say.job_unlocked(host=where, job=job.name, path=printable(path)), say.hint_unlocked(host=where))
     if verdict == "lacks":
-        raise HostError(
-            f"{where}: can't start {job.name}: the host has no {printable(path)}",
-            "Benchmarks run on Linux hosts with util-linux (setsid, flock); from another system, name them by SSH.",
-        )
+        raise HostError(say.host_lacks(host=where, job=job.name, path=printable(path)), say.hint_linux())
     raise HostError(
         say.job_unstartable(host=where, job=job.name, said=said or say.shell_said_nothing()),
-        "Jobs need sh, setsid, flock (util-linux) and a directory that can be written.",
+        say.hint_job_needs(),
     )
 
 
@@ -216,7 +210,7 @@ def find(host: JobHost, key: str) -> JobState | None:
     said = call_persistently(host, lambda: sh(host, script)).stdout.strip()
     states: dict[str, JobState] = {"running": "running", "ended": "ended", "killed": "killed"}
     if said not in (*states, "none"):
-        raise HostError(f"{host.host.id}: can't tell what became of {key}: {printable(said[:200])!r}")
+        raise HostError(say.job_untold(host=host.host.id, job=key, said=repr(printable(said[:200]))))
     return states.get(said)
 
 
@@ -296,13 +290,13 @@ class DetachedJob:
                 # 1: the slice is over. Any other code comes at once, and may come again and again.
                 odd = 0 if code == 1 else odd + 1
                 if odd > _ODD_WAITS:
-                    raise HostError(f"{where}: can't wait for {self._job.name}: flock ends with code {code}")
+                    raise HostError(say.job_unawaited(host=where, job=self._job.name, said=say.flock_ended(code=code)))
                 if odd:
                     threading.Event().wait(_ODD_WAIT_S)
         except RunnerError as error:
             self._lost = error
         except Exception as error:  # otherwise the waiting thread would wait for ever
-            self._lost = HostError(f"{where}: can't wait for {self._job.name}: {error!r}")
+            self._lost = HostError(say.job_unawaited(host=where, job=self._job.name, said=repr(error)))
         self._ended.set()
 
     def _slice(self, script: str) -> int:
@@ -323,7 +317,7 @@ class DetachedJob:
         if said == "immortal":
             raise HostError(
                 say.job_stays(host=self._host.host.id, job=self._job.name),
-                f"They may wait for a device that does not answer: look at the log of {self._host.host.id}.",
+                say.hint_immortal(host=self._host.host.id),
             )
         self._stopped = self._stopped or said == "stopped"
         self._attended()
@@ -346,7 +340,7 @@ class DetachedJob:
                 say.hint_removed(),
             )
         if state.get("running") != "no":
-            raise HostError(f"{where}: {self._job.name} is still running", "Stop it first.")
+            raise HostError(say.job_still_runs(host=where, job=self._job.name), say.hint_stop_first())
         self._fetch(into)
         start, end = state.get("start", ""), state.get("end", "")
         started, ended, clock_set_s = job_span(start, end)
@@ -372,7 +366,7 @@ class DetachedJob:
                 say.hint_killed(host=where),
             )
         if started is None or ended is None or not re.fullmatch(r"stopped|\d{1,3}", rc):
-            raise HostError(f"{where}: can't read the state of {self._job.name}", f"Does `date` work on {where}?")
+            raise HostError(say.job_state_unread(host=where, job=self._job.name), say.hint_date(host=where))
         by_us = self._stopped or rc == "stopped"
         code = None if by_us else _exit_code(int(rc))
         other = other_cores(state.get("load", ""), elapsed_s(start, end))
@@ -385,7 +379,7 @@ class DetachedJob:
         )
         said = call_persistently(self._host, lambda: sh(self._host, script)).stdout.strip()
         if said == "running":
-            raise HostError(f"{self._host.host.id}: {self._job.name} is still running", "Stop it first.")
+            raise HostError(say.job_still_runs(host=self._host.host.id, job=self._job.name), say.hint_stop_first())
         self._attended()
 
     def _state(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import DiskFull, HostError, RunnerError
 from benchbrief.runners.jobs.script_host import JobHost
 from benchbrief.runners.journal.secret_masking import Masking
@@ -25,7 +26,9 @@ def files_below(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
         for entry in host.entries(f"{root}/{below}".rstrip("/")):
             seen += 1
             if seen > MAX_ENTRIES:
-                raise HostError(f"{host.host.id}: over {MAX_ENTRIES} files in {root}", "Collect fewer files.")
+                raise HostError(
+                    say.too_many_files(host=host.host.id, most=MAX_ENTRIES, path=root), say.hint_fewer_files()
+                )
             if entry.name in ("", ".", "..") or "/" in entry.name or "\0" in entry.name:
                 continue
             name = f"{below}/{entry.name}".lstrip("/")
@@ -53,8 +56,7 @@ def fetch(host: JobHost, path: str, to: Path, limit: int = MAX_FETCH, masking: M
     if size > limit:
         to.unlink()
         raise HostError(
-            f"{host.host.id}: {path} is too large to fetch: what a job leaves may have {MAX_FETCH >> 30} GiB",
-            "Make the tool write less.",
+            say.too_large_to_fetch(host=host.host.id, path=path, most=MAX_FETCH >> 30), say.hint_write_less()
         )
     return size
 
@@ -79,5 +81,5 @@ def is_full(error: OSError) -> bool:
 
 def cannot_write(error: OSError, path: Path) -> RunnerError:
     if is_full(error):
-        return DiskFull(f"no space left on the controller for {path}", "free some space, then `bench resume`")
-    return RunnerError(f"can't write {path}: {error.strerror}", "The output is still on the host.")
+        return DiskFull(say.controller_full(path=path), say.hint_free_resume())
+    return RunnerError(say.not_written(path=path, said=error.strerror), say.hint_on_host())

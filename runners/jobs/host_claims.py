@@ -54,16 +54,13 @@ def find_defects(host: JobHost) -> Iterator[Unfit]:
     lacking |= {"timeout"} if done.exit_code == 127 else set()  # commands over SSH run under `timeout`
     found = [name for name in NEEDED if name in lacking]
     if found:
-        hint = "Debian: apt-get install coreutils findutils util-linux mawk sed"
-        yield Unfit("programs", f"{', '.join(found)} can't be found in the PATH", hint)
+        yield Unfit("programs", say.programs_lacking(names=", ".join(found)), say.hint_programs())
     for kind, _, path in said:
         where = printable(path)[:500]
         if kind == "unsafe":
-            hint = f"remove it on {host.host.id}, or set TMPDIR there"
-            yield Unfit("jobs", f"{where} is not a directory of our user alone", hint)
+            yield Unfit("jobs", say.directory_shared(path=where), say.hint_unsafe(host=host.host.id))
         elif kind == "unwritable":
-            hint = f"make it writable on {host.host.id}, or set TMPDIR there to a folder that is"
-            yield Unfit("jobs", f"nothing can be written in {where}", hint)
+            yield Unfit("jobs", say.directory_unwritable(path=where), say.hint_unwritable(host=host.host.id))
 
 
 def refuse_unfit(host: JobHost) -> None:
@@ -100,10 +97,10 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S, *, gone: str = "") 
             return claim(host, void_after_s, gone=details[0])
         raise host_busy_error(where, held, details[1], user)
     if verdict == "full":
-        raise HostFull(f"no space left on {where} to claim it", say.hint_room(host=where))
+        raise HostFull(say.claim_full(host=where), say.hint_room(host=where))
     if verdict not in ("free", "taken"):
         said = printable((done.stdout + done.stderr).strip()[-300:])
-        raise HostError(f"{where}: can't be claimed: {said or 'the shell said nothing'}", "See `bench doctor SPEC`.")
+        raise HostError(say.unclaimed(host=where, said=said or say.shell_said_nothing()), say.hint_doctor())
     if host.claimed is None:
         host.claimed = Claim(text, host.session.heartbeats.keep(host, partial(send_heartbeat, host), void_after_s))
     if verdict == "free" or len(details) != 3:

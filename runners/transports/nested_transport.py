@@ -6,6 +6,8 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, closing
 
+from benchbrief.model.message import Message
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.commands import printable, quote
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
@@ -25,15 +27,17 @@ class NestedTransport(LocalTransport):
 
     def entries(self, directory: str) -> list[HostEntry]:
         try:
-            with closing(self._output(transport_base.listing_script(directory), f"can't list {directory}")) as listed:
+            with closing(
+                self._output(transport_base.listing_script(directory), say.cannot_list(path=directory))
+            ) as listed:
                 return transport_base.read_listing(listed, MAX_ENTRIES + 1)[0]
         except transport_base.BadListing as error:
-            raise HostError(f"{self.host.id}: can't list {directory}: {error}") from error
+            raise transport_base.failed(self.host, say.cannot_list(path=directory), error.args[0]) from error
 
     def read(self, path: str, limit: int) -> Iterator[bytes]:
-        yield from self._output(f"head -c {limit:d} -- {quote(path)}", f"can't read {path}")
+        yield from self._output(f"head -c {limit:d} -- {quote(path)}", say.cannot_read(path=path))
 
-    def _output(self, text: str, failing: str) -> Generator[bytes, None, None]:
+    def _output(self, text: str, failing: Message) -> Generator[bytes, None, None]:
         """Yield the output of one of our own scripts as it arrives."""
         deadline, said = time.monotonic() + _FILE_S, LimitedText()
         with self._running(f"LC_ALL=C; export LC_ALL\n{text}\n", text, _FILE_S) as process:
@@ -44,8 +48,7 @@ class NestedTransport(LocalTransport):
                     yield piece
             code = process.wait(max(0.0, deadline - time.monotonic()))
         if code != 0:
-            last = said.text().strip()[-300:]
-            raise HostError(f"{self.host.id}: {failing}: {printable(last).rpartition(': ')[2]}")
+            raise transport_base.failed(self.host, failing, printable(said.text().strip()[-300:]).rpartition(": ")[2])
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
-        raise HostError(f"{self.host.id}: {host}:{port} can't be reached from the controller")
+        raise HostError(say.not_forwarded(host=self.host.id, address=f"{host}:{port}"))

@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.connection_retry import run_persistently
@@ -75,9 +76,13 @@ def shipped(transport: Transport, program: Program) -> str:
     here = f"{platform.system()} {platform.machine()}"
     if machine.strip() != here:
         raise ToolMissing(
-            f"{program.path.name} is not on {transport.host.id}, and the controller's is for {here}: "
-            f"the host is {machine.strip() or 'unknown'}",
-            "build it on the host, and say where: its path in `tool = ...`, or its folder in $BENCHBRIEF_TOOLS",
+            say.program_missing(
+                program=program.path.name,
+                host=transport.host.id,
+                here=here,
+                there=machine.strip() or say.unknown_machine(),
+            ),
+            say.hint_build_there(),
         )
     return place.strip()
 
@@ -108,8 +113,7 @@ def _parts(program: Program) -> tuple[str, ...]:
 
 
 def _not_copied(transport: Transport, program: Program, said: str) -> ToolMissing:
-    why = said.strip().splitlines()[-1][:200] if said.strip() else "the command failed"
+    why = said.strip().splitlines()[-1][:200] if said.strip() else say.command_failed()
     return ToolMissing(
-        f"{program.path.name} can't be copied to {transport.host.id}: {why}",
-        "make room in ~/.local/share there, or install the program and name it: its path in `tool = ...`",
+        say.program_uncopied(program=program.path.name, host=transport.host.id, said=why), say.hint_uncopied()
     )

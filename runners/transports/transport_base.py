@@ -9,7 +9,10 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Host
+from benchbrief.model.run_messages import say
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs import detached_jobs, host_claims
 from benchbrief.runners.jobs.commands import printable, quote
 from benchbrief.runners.jobs.fetch_outputs import fetch
@@ -92,6 +95,11 @@ class BadListing(Exception):
     """A listing can't be parsed. The argument says why."""
 
 
+def failed(host: Host, what: Message, said: str, hint: str = "") -> HostError:
+    """Return the error for a listing or a file that can't be read."""
+    return HostError(say.of_host_because(host=host.id, what=what, said=said), hint)
+
+
 def listing_script(directory: str) -> str:
     return f"cd -- {quote(directory)} && ls >/dev/null && {{ {_FIND}; echo end $?//; }}"
 
@@ -116,18 +124,18 @@ def read_listing(pieces: Iterable[bytes], most: int) -> tuple[list[HostEntry], i
         if len(rest) > _LONGEST:
             _entry(rest)
     if code is None or rest:
-        raise BadListing("it was cut")
+        raise BadListing(say.listing_cut())
     return found, code
 
 
 def _entry(line: bytes) -> HostEntry:
     match = _LINE.fullmatch(line)
     if match is None:
-        raise BadListing(f"`stat` printed `{printable(line[:100].decode(errors='replace'))}`")
+        raise BadListing(say.listing_odd(said=printable(line[:100].decode(errors="replace"))))
     try:
         return entry(match[3].decode(), int(match[1], 16), int(match[2]))
     except UnicodeDecodeError:
-        raise BadListing("a file name is not UTF-8") from None
+        raise BadListing(say.listing_not_utf8()) from None
 
 
 def are_gone(said: str) -> bool:

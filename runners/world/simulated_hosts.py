@@ -312,7 +312,7 @@ class SimulatedHosts:
 
     def __getitem__(self, host_id: str) -> Transport:
         if host_id not in self._hosts:
-            raise HostError(f"no host {host_id!r} in the plan")
+            raise HostError(say.no_such_host(host=repr(host_id)))
         return SimulatedTransport(self._hosts[host_id], self)
 
     def machine(self, host_id: str) -> SimulatedMachine:

@@ -54,7 +54,7 @@ class LocalTransport(JobTransport):
         except (TimeoutError, subprocess.TimeoutExpired):
             raise HostError(
                 say.command_late(host=self.host.id, command=shown[:200], seconds=figure(timeout_s, "g")),
-                "Run it by hand to see what it waits for.",
+                say.hint_by_hand(),
             ) from None
         finally:
             if process.poll() is None:
@@ -78,10 +78,10 @@ class LocalTransport(JobTransport):
                     start_new_session=True,  # Ctrl-C must reach only us: we end what runs in order
                 )
         except OSError as error:
-            what = f"{self.host.id}: can't run `{self.shell[0]}`: {error.strerror}"
+            what = say.shell_unstarted(host=self.host.id, shell=self.shell[0], said=error.strerror)
             if error.errno in _PASSING:
-                raise ConnectionLost(what, "Too many processes or open files, or too little memory.") from error
-            raise HostError(what, "Is it in the PATH?") from error
+                raise ConnectionLost(what, say.hint_too_many()) from error
+            raise HostError(what, say.hint_in_path()) from error
 
     def entries(self, directory: str) -> list[HostEntry]:
         try:
@@ -89,7 +89,7 @@ class LocalTransport(JobTransport):
                 stats = [(each.name, each.stat(follow_symlinks=False)) for each in found]
             return [entry(name, stat.st_mode, stat.st_size) for name, stat in stats]
         except OSError as error:
-            raise _os_error(self.host, f"can't list {directory}", error) from error
+            raise _os_error(self.host, say.cannot_list(path=directory), error) from error
 
     def read(self, path: str, limit: int) -> Iterator[bytes]:
         try:
@@ -98,7 +98,7 @@ class LocalTransport(JobTransport):
                     limit -= len(piece)
                     yield piece
         except OSError as error:
-            raise _os_error(self.host, f"can't read {path}", error) from error
+            raise _os_error(self.host, say.cannot_read(path=path), error) from error
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
         return nullcontext((host, port))
@@ -136,4 +136,4 @@ def both_streams(process: subprocess.Popen[bytes], deadline: float) -> Iterator[
 
 
 def _os_error(host: Host, what: str, error: OSError) -> HostError:
-    return HostError(f"{host.id}: {what}: {error.strerror}")
+    return HostError(say.of_host_because(host=host.id, what=what, said=error.strerror))

@@ -172,7 +172,7 @@ def resolve(host: Host, config: Path | None = None) -> Destination:
         port = host.port or int(settings.get("port", 22))
         connect_s = float(settings.get("connecttimeout", CONNECT_S))
     except (paramiko.SSHException, ValueError, ImportError, OSError) as error:
-        raise HostError(f"{host.id}: can't read the SSH configuration: {error}", "Mend ~/.ssh/config.") from error
+        raise HostError(say.ssh_config_unread(host=host.id, said=error), say.hint_ssh_config()) from error
     address = settings["hostname"]
     folder = Path.home() / ".ssh"
     files = [
@@ -186,7 +186,7 @@ def resolve(host: Host, config: Path | None = None) -> Destination:
     if host.identity is not None:
         identity = Path(host.identity).expanduser()
         if not identity.is_file():
-            raise HostError(f"{host.id}: no such identity file: {identity}", "Name a private key that exists.")
+            raise HostError(say.no_identity(host=host.id, path=identity), say.hint_identity())
         named.insert(0, str(identity))
     jump = host.jump or settings.get("proxyjump")
     return Destination(
@@ -214,10 +214,6 @@ def _paths(setting: str | None, default: list[Path]) -> list[Path]:
 _KEEPALIVE_S = 2
 _UNANSWERED_MS = 10_000
 """Sent data without an acknowledgement for this long means that the network was cut."""
-_HINT_NO_ADDRESS = (
-    'check the name in the spec, as in `hosts = "{name}"`; or give it an address in ~/.ssh/config: `Host {name}`, and '
-    "below it `HostName 192.0.2.1`"
-)
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # otherwise it prints tracebacks of failed handshakes
 
@@ -259,7 +255,7 @@ def connect(host: Host, config: Path | None, depth: int = 0) -> fabric.Connectio
     gateway: fabric.Connection | str | bool = to.proxy_command or False
     if to.jump:
         if depth > 8:
-            raise HostError(f"{host.id}: its jump hosts go in a circle: {to.jump}", "Mend jump or ProxyJump.")
+            raise HostError(say.jump_circle(host=host.id, jump=to.jump), say.hint_jump_circle())
         gateway = connect(_jump_host(host, to.jump), config, depth + 1)
     keys = {
         "key_filename": list(to.identities),
@@ -299,7 +295,7 @@ def _jump_host(host: Host, jump: str) -> Host:
     before, _, last = jump.rpartition(",")
     match = re.fullmatch(r"(?:ssh://)?(?:([^@]+)@)?(\[[^]]+\]|[^:]+|[0-9a-fA-F:]+)(?::(\d+))?", last.strip())
     if match is None:
-        raise HostError(f"{host.id}: not a jump host: {last!r}", "Write it as user@name:port.")
+        raise HostError(say.no_jump_host(host=host.id, name=repr(last)), say.hint_jump_host())
     user, name, port = match.groups()
     name = name.strip("[]")
     return Host(
@@ -346,26 +342,20 @@ def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -
     if isinstance(error, _UntrustedKey):
         return _untrusted(host, to, error, by_hand)
     if isinstance(error, socket.gaierror):
-        return HostError(say.no_address(host=host.id, address=repr(to.address)), _HINT_NO_ADDRESS.format(name=to.name))
+        return HostError(say.no_address(host=host.id, address=repr(to.address)), say.hint_no_address(name=to.name))
     if isinstance(error, NoValidConnectionsError | ConnectionRefusedError):
         refused = not isinstance(error, NoValidConnectionsError) or all(
             isinstance(each, ConnectionRefusedError) for each in error.errors.values()
         )
         what = say.refused if refused else say.unreachable
-        return HostError(
-            what(host=host.id, address=to.address, port=to.port), f"Is sshd running there? Try `{by_hand}`."
-        )
+        return HostError(what(host=host.id, address=to.address, port=to.port), say.hint_sshd(command=by_hand))
     if isinstance(error, paramiko.PasswordRequiredException):
-        return HostError(
-            f"{host.id}: the private key for {to} is protected by a passphrase", "Add it to the agent: ssh-add."
-        )
+        return HostError(say.key_locked(host=host.id, to=to), say.hint_ssh_add())
     if isinstance(error, paramiko.AuthenticationException):
-        tried = ", ".join(to.identities) or "the agent's keys and the default ones"
-        missing = f"; no such file: {', '.join(to.missing_identities)}" if to.missing_identities else ""
-        return HostError(
-            f"{host.id}: {to} does not accept our keys (tried {tried}{missing})",
-            f"Try `{by_hand}`; name a key with `identity` or IdentityFile, or load it with ssh-add.",
-        )
+        tried = ", ".join(to.identities) or say.keys_default()
+        if to.missing_identities:
+            tried = say.keys_missing(tried=tried, paths=", ".join(to.missing_identities))
+        return HostError(say.keys_refused(host=host.id, to=to, tried=tried), say.hint_keys_refused(command=by_hand))
     if isinstance(error, TimeoutError):
         return HostError(
             say.no_answer(host=host.id, address=to.address, port=to.port, seconds=figure(to.connect_s, "g")),
@@ -373,34 +363,34 @@ def _explained(host: Host, to: Destination, error: Exception, *, silent: bool) -
         )
     if isinstance(error, paramiko.ChannelException):
         return HostError(
-            f"{host.id}: the jump host can't reach {to.address} port {to.port}: {error.text}",
-            "Check the name and the port as seen from the jump host.",
+            say.jump_unreachable(host=host.id, address=to.address, port=to.port, said=error.text),
+            say.hint_jump_unreachable(),
         )
     # The library has no error of its own for a handshake whose time is up; it has one for an SSH server that speaks
     # another protocol or other ciphers.
     if silent and not isinstance(error, IncompatiblePeer):
         return HostError(
             say.no_sshd(host=host.id, address=to.address, port=to.port, seconds=figure(to.connect_s, "g")),
-            "Is it the right port? Is the host overloaded?",
+            say.hint_right_port(),
         )
-    return HostError(f"{host.id}: can't connect to {to}: {printable(str(error))[:300]}", f"Try `{by_hand}`.")
+    said = printable(str(error))[:300]
+    return HostError(say.not_connected(host=host.id, to=to, said=said), say.hint_try(command=by_hand))
 
 
 def _untrusted(host: Host, to: Destination, error: _UntrustedKey, by_hand: str) -> HostError:
     shown = f"{error.key.get_name()} {error.key.fingerprint}"
     where = ", ".join(key.where for key in error.known.keys)
     if error.verdict == "revoked":
-        return HostError(f"{host.id}: the host key {shown} is revoked in {where}", "Do not connect to this host.")
+        return HostError(say.key_revoked(host=host.id, key=shown, where=where), say.hint_key_revoked())
     if error.verdict == "changed":
         return HostError(
-            f"{host.id}: the host key of {to.address} has changed: it shows {shown}, known are others ({where})",
-            f"Someone may be in between. If the host was reinstalled: ssh-keygen -R {quote(error.known.name)}, "
-            f"then `{by_hand}` once.",
+            say.key_changed(host=host.id, address=to.address, key=shown, where=where),
+            say.hint_key_changed(name=quote(error.known.name), command=by_hand),
         )
-    ignored = "; StrictHostKeyChecking=no is not honoured" if to.unchecked else ""
-    authority = "; certificates of host keys are not supported" if error.known.keys else ""
+    said = say.key_unknown(host=host.id, address=to.address, key=shown)
+    if to.unchecked:
+        said = say.both(first=said, then=say.unchecked_keys())
+    if error.known.keys:
+        said = say.both(first=said, then=say.key_certificates())
     scan = f"ssh-keyscan {'' if to.port == 22 else f'-p {to.port} '}{to.address} >> ~/.ssh/known_hosts"
-    return HostError(
-        f"{host.id}: the host key of {to.address} is not known ({shown}){ignored}{authority}",
-        f"Compare it with the host's own, then connect once by hand: `{by_hand}`, or `{scan}`.",
-    )
+    return HostError(said, say.hint_key_unknown(command=by_hand, scan=scan))

@@ -20,7 +20,7 @@ from typing import Protocol
 import fabric
 import paramiko
 
-from benchbrief.model.message import figure
+from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Host
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import ConnectionLost, HostError
@@ -297,7 +297,7 @@ class SshTransport(JobTransport):
                     say.command_late(
                         host=self.host.id, command=mask_command(command)[:200], seconds=figure(timeout_s, "g")
                     ),
-                    "Run it by hand to see what it waits for.",
+                    say.hint_by_hand(),
                 ) from None
         return Completed(code, masking.text(out), masking.text(err), time.monotonic() - started)
 
@@ -327,20 +327,14 @@ class SshTransport(JobTransport):
             return WarmShell(channel)
         except NoShell as error:
             said = printable(str(error)[-300:]) or say.said_nothing()
-            raise HostError(
-                f"{self.host.id}: the account does not run commands: {said}",
-                "It needs a login shell, with `sh` and `timeout` in its PATH.",
-            ) from None
+            raise HostError(say.no_shell(host=self.host.id, said=said), say.hint_no_shell()) from None
 
     @contextmanager
     def _broken_is_lost(self) -> Iterator[None]:
         try:
             yield
         except paramiko.ChannelException as error:
-            raise HostError(
-                f"{self.host.id}: the SSH server refuses another session: {error.text}",
-                "Raise MaxSessions in its sshd_config.",
-            ) from error
+            raise HostError(say.no_session(host=self.host.id, said=error.text), say.hint_no_session()) from error
         except (paramiko.SSHException, EOFError, OSError) as error:
             self._forget()
             raise ConnectionLost(
@@ -351,7 +345,7 @@ class SshTransport(JobTransport):
     # --- files ---
 
     def entries(self, directory: str) -> list[HostEntry]:
-        failing, said = f"can't list {directory}", ""
+        failing, said = say.cannot_list(path=directory), ""
 
         def pieces() -> Generator[bytes, None, None]:
             nonlocal said
@@ -362,17 +356,15 @@ class SshTransport(JobTransport):
                 # One more than are fetched, to see that there are more.
                 found, code = transport_base.read_listing(listed, MAX_ENTRIES + 1)
         except transport_base.BadListing as error:
-            raise HostError(
-                f"{self.host.id}: {failing}: {error}", "Are `find` and `stat` there those of GNU?"
-            ) from error
+            raise transport_base.failed(self.host, failing, error.args[0], say.hint_gnu()) from error
         if code != 0 and not transport_base.are_gone(said):
             raise self._failed(failing, said)
         return found
 
     def read(self, path: str, limit: int) -> Iterator[bytes]:
-        yield from self._output(f"{_IN_ENGLISH}head -c {limit:d} -- {quote(path)}", f"can't read {path}")
+        yield from self._output(f"{_IN_ENGLISH}head -c {limit:d} -- {quote(path)}", say.cannot_read(path=path))
 
-    def _output(self, text: str, failing: str) -> Generator[bytes, None, str]:
+    def _output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
         """Yield the output of one of our own scripts as it arrives. Returns what it wrote to standard error."""
         with self._shell() as shell:
             code, said = yield from shell.stream(text)
@@ -380,8 +372,8 @@ class SshTransport(JobTransport):
             raise self._failed(failing, said)
         return said
 
-    def _failed(self, failing: str, said: str) -> HostError:
-        return HostError(f"{self.host.id}: {failing}: {printable(said.strip()[-300:]).rpartition(': ')[2]}")
+    def _failed(self, failing: Message, said: str) -> HostError:
+        return transport_base.failed(self.host, failing, printable(said.strip()[-300:]).rpartition(": ")[2])
 
     # --- ports ---
 
