@@ -49,6 +49,10 @@ class Levels(str):
         """Return the levels of some factors."""
         return Levels.of({factor: key for factor, key in self.keys.items() if factor in factors})
 
+    def behind(self, workload: str) -> str:
+        """Return a workload with the levels behind it, as messages name them: `rr, codec=lz4, vsize=1000`."""
+        return ", ".join((workload, *filter(None, self.split(","))))
+
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, handler: GetCoreSchemaHandler) -> Any:
         return _text_schema(cls, handler)
@@ -1116,6 +1120,12 @@ class Plan(Node):
     def workload_of(self, cell: Cell) -> Workload:
         """Return the workload of a cell at the cell's levels."""
         return self.workloads[cell.workload_key or cell.workload]
+
+    def key_of(self, database: Database, hardware: Hardware) -> DatabaseKey:
+        """Return the key of a database of the plan on one hardware."""
+        named = DatabaseKey.of(database.name, hardware.key)
+        theirs = (key for key, each in self.databases.items() if key.partition("?")[0] == named and each == database)
+        return next(theirs, named)
 
     @property
     def point_dims(self) -> tuple[Dimension, ...]:

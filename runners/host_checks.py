@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,7 +50,9 @@ def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path:
         return
     cells = (cell for cell in plan.cells if host_id in cell.load_hosts)
     asked = dict.fromkeys(
-        (cell.workload, cell.database) for cell in cells if (cell.tool.driver, cell.tool.path) == (name, configured)
+        (cell.workload_key or cell.workload, cell.database)
+        for cell in cells
+        if (cell.tool.driver, cell.tool.path) == (name, configured)
     )
     wanted = (tool.trials(path, plan.workloads[workload], plan.databases[key]) for workload, key in asked)
     yield from {trial.check.words: trial for trials in wanted for trial in trials}.values()
@@ -101,11 +103,12 @@ def check_hosts(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
                 yield from found
         for host_id in hosts_of_plan(plan)[len(plan.hosts) :]:
             yield from _strays(plan, hosts, host_id)
+        said: set[Finding] = set()
         for key, found in look_at_each(plan.databases, lambda key: list(_servers(plan, hosts, key))):
-            if isinstance(found, RunnerError):
-                yield Finding(key, f"server for {plan.databases[key].name}", False, str(found), found.hint)
-            else:
-                yield from found
+            server = f"server for {plan.databases[key].name}"
+            theirs = [Finding(key, server, False, str(found), found.hint)] if isinstance(found, RunnerError) else found
+            yield from (each for each in theirs if each not in said)  # levels of a database may have one server
+            said.update(theirs)
         yield from _meters(plan, hosts)
 
 
@@ -198,7 +201,7 @@ def _trials(plan: Plan, hosts: Hosts, host_id: str, name: str, configured: str |
 
 def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
     """Check that the nearest existing parent of each data directory is writable and has room for the largest load."""
-    for key, database in plan.databases.items():
+    for (key, *others), database in _places(plan):
         hardware = plan.hardware[key.hardware]
         if not database.path or host_id not in hardware.hosts:
             continue
@@ -224,7 +227,7 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
             continue
         columns, holds = space.split(), holds.strip()
         free, kept = _as_bytes(columns[3] if len(columns) >= 4 else ""), _as_bytes(kept_kib)
-        loads = _loads(plan, key, engine)
+        loads = _loads(plan, (key, *others), engine)
         short = [each for each in loads if each[0].needed > free + kept]  # a run removes what is there before it loads
         lacking = [room for room, cell in short if not _may_hold(database, cell, _load_bytes(plan, cell), kept, holds)]
         load = next(iter(lacking or (room for room, _ in loads)), Room(0, ""))
@@ -258,13 +261,21 @@ def _as_bytes(kib: str) -> int:
     return int(kib) * 1024 if re.fullmatch(r"\d{1,18}", kib) else 0
 
 
-def _loads(plan: Plan, database: DatabaseKey, engine: Engine) -> list[tuple[Room, Cell]]:
+def _places(plan: Plan) -> Iterator[tuple[list[DatabaseKey], Database]]:
+    """Yield each database and path of a hardware, with the keys that the database has there at its levels."""
+    found: dict[tuple[str, str, str | None], list[DatabaseKey]] = {}
+    for key, database in plan.databases.items():
+        found.setdefault((key.database, key.hardware, database.path), []).append(key)
+    yield from ((keys, plan.databases[keys[0]]) for keys in found.values())
+
+
+def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> list[tuple[Room, Cell]]:
     """Return how much room each data set's load needs, the largest first, with a cell that asks for the data set.
 
     It is the room below which the engine refuses the load, or the size of the data themselves.
     """
     cells = {
-        (cell.workload, cell.dataset.hash): cell for cell in plan.cells if cell.database == database and cell.dataset
+        (cell.workload, cell.dataset.hash): cell for cell in plan.cells if cell.database in databases and cell.dataset
     }
     rooms = (
         engine.room_for_load(cell)
@@ -320,15 +331,16 @@ def _servers(plan: Plan, hosts: Hosts, key: DatabaseKey) -> Iterator[Finding]:
                     hint = f"install {product} there, or mend `binary` ({database.origin})"
                     yield Finding(host_id, what, False, f"{name} is not there, or can't be run", hint)
     elif database.server == "attach":
+        what = key.levels.behind(f"database {database.name}")
         engine = engine_class(database.engine)(plan, database, hardware, hosts)
         try:
             engine.look()
             description = engine.describe()
             engine.stop()
         except RunnerError as error:
-            yield Finding(hardware.key, f"database {database.name}", False, str(error), error.hint)
+            yield Finding(hardware.key, what, False, str(error), error.hint)
         else:
-            yield Finding(hardware.key, f"database {database.name}", True, _product(description))
+            yield Finding(hardware.key, what, True, _product(description))
 
 
 def _product(description: Mapping[str, str]) -> str:

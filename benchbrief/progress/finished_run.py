@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 def sentence(found: Promised) -> str:
     """Say what a search found: `e (on box, with a) keeps its promise at ≥ 2,000 ops/s: 4 of 4 runs there kept it, 1 of
     them held out`; "" where no rate counts, as a warning says why."""
+    from benchbrief.model.plan import Levels
+
     if found.sustained is None:
         return ""
-    where = f"{found.experiment} (on {found.hardware}, with {found.workload})"
+    where = f"{found.experiment} (on {found.hardware}, with {Levels(found.levels).behind(found.workload)})"
     here = [each for each in found.rates if each.rate == found.sustained]
     met, broken = sum(each.all_met for each in here), sum(each.all_broken for each in here)
     late = sum(each.late for each in here)

@@ -66,6 +66,7 @@ def text(view: LiveRun, readings: Sequence[JobReading], state: str, now: float) 
 
 
 def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: float) -> Iterable[MetricFamily]:
+    from benchbrief.model.plan import key_text
     from benchbrief.results.runs.find_runs import RUN_STATES
     from benchbrief.runners.execution.live_numbers import load_of, measures_of
 
@@ -74,7 +75,9 @@ def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: flo
     cells = {cell.id: cell for cell in view.plan.cells}
 
     def of_cell(name: str) -> Labels:
-        return {**run, "cell": name, "hardware": cells[name].hardware, "workload": cells[name].workload}
+        cell = cells[name]
+        levels = {factor: key_text(key) for factor, key in cell.levels.keys.items()}
+        return {**run, "cell": name, "hardware": cell.hardware, "workload": cell.workload, **levels}
 
     def gauge(name: str, unit: str, about: str, samples: Iterable[tuple[Labels, float | None]]) -> MetricFamily:
         known = [(labels, value) for labels, value in samples if value is not None]

@@ -286,7 +286,7 @@ class Progress:
         from benchbrief.runners.scheduling.knee_search import load_text
 
         if record.knee is not None:  # a remark tells that there is none
-            where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
+            where = f"{record.experiment} (on {record.hardware}, with {record.levels.behind(record.workload)})"
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
 
     def _on_promise_ended(self, record: j.PromiseEnded) -> None:
@@ -299,7 +299,7 @@ class Progress:
     def _on_point_chosen(self, record: j.PointChosen) -> None:
         from benchbrief.runners.scheduling.knee_search import load_text
 
-        where = f"{record.experiment} (on {', '.join(record.hardware)}, with {record.workload})"
+        where = f"{record.experiment} (on {', '.join(record.hardware)}, with {record.levels.behind(record.workload)})"
         self._say(one_line(f"next point of {where}: {load_text(record.point, record.axis)}, {record.why}"))
 
     def _render(self) -> Any:

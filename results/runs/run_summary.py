@@ -10,7 +10,7 @@ from typing import Literal
 from benchbrief.compiler.estimates.estimate import counted_cells
 from benchbrief.model.measurement import SteadyEnd
 from benchbrief.model.message import Message
-from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.plan import Cell, Levels, Plan
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.rate_search import Vote
 from benchbrief.model.run_record import is_candidate_left_out, is_refused
@@ -328,6 +328,7 @@ class RampChoice:
     experiment: str
     hardware: tuple[str, ...]
     workload: str
+    levels: Levels
     axis: Literal["threads", "target"]
     point: float
     number: int
@@ -338,7 +339,7 @@ def explain_choices(evidence: Evidence) -> Iterator[RampChoice]:
     """Yield the choices of each ramp in turn, in the order in which they were made."""
     for of_ramp in evidence.record.choices.values():
         for each in of_ramp.values():
-            place = (each.experiment, each.hardware, each.workload, each.axis)
+            place = (each.experiment, each.hardware, each.workload, each.levels, each.axis)
             yield RampChoice(*place, each.point, each.number, each.why)
 
 

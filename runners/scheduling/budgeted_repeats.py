@@ -21,7 +21,7 @@ from benchbrief.model.budgets import budgeted_cells, chooses, first_look, first_
 from benchbrief.model.fingerprint import place_of
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.message import Message, duration_figure, figure
-from benchbrief.model.plan import Cell, Plan, ResetWork
+from benchbrief.model.plan import Cell, DatabaseKey, Plan, ResetWork
 from benchbrief.model.points import Point
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
@@ -169,7 +169,9 @@ class ExpectedTimes:
         return planned_s / theirs_s if planned_s and theirs_s else 1.0
 
     def _key(self, cell: Cell, work: ResetWork) -> tuple[str, str, ResetWork]:
-        return cell.database, cell.dataset.hash if cell.dataset else "", work
+        # The levels of the database that change its data change the data set's hash.
+        database = DatabaseKey.of(cell.database.database, cell.database.hardware)
+        return database, cell.dataset.hash if cell.dataset else "", work
 
 
 _LEAST = 1e-9
@@ -339,8 +341,8 @@ class Budgets:
                     self._needed.add(cell.id)
                 if is_budgeted(plan, experiment):
                     self._of_point.setdefault(point, []).append(cell)
-                    hardware = "" if experiment.order == "interleaved" else cell.hardware
-                    key = (number, cell.experiment, hardware, cell.workload, cell.threads, cell.target)
+                    by = () if experiment.order == "interleaved" else (cell.hardware, cell.levels)
+                    key = (number, cell.experiment, *by, cell.workload, cell.threads, cell.target)
                     turns.setdefault(key, {})[point] = None
         for points in turns.values():
             self._turn_of |= dict.fromkeys(points, tuple(points))

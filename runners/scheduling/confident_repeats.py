@@ -4,9 +4,9 @@ Everything is decided by what the journal says of the cells, so that a resumed r
 did. The repeats of a point count in the plan's order. They end after the first repeat that, together with those
 before it, satisfies the rule (`plan.Confident`). A failed repeat does not count, and is not waited for.
 
-When measured in turns (`interleaved`), the hardware of one lane ends together, after the first round in which all
-of it is confident. Otherwise drift would affect only the one that continues alone. Hardware on its own hosts has
-its own lane, takes no turns, and decides for itself.
+When measured in turns (`interleaved`), the hardware and the levels of one lane end together, after the first round in
+which all of them are confident. Otherwise drift would affect only the one that continues alone. Hardware on its own
+hosts has its own lane, takes no turns, and decides for itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.message import PrintedNumber, share_figure
-from benchbrief.model.plan import Cell, Confident, Experiment, Plan
+from benchbrief.model.plan import Cell, Confident, Experiment, Levels, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import CellHistory, RunRecord
 from benchbrief.runners.journal.controller_clock import now
@@ -28,7 +28,8 @@ from benchbrief.runners.scheduling.parallel_lanes import lanes
 
 @dataclass
 class _Repeats:
-    """The repeats of one point on one hardware, in the plan's order. `verdicts` are those of cells that have ended."""
+    """The repeats of one point on one hardware at one level of each factor, in the plan's order. `verdicts` are those
+    of cells that have ended."""
 
     cells: list[Cell] = field(default_factory=list)
     verdicts: dict[str, j.CellEnded] = field(default_factory=dict)
@@ -49,12 +50,13 @@ class _Repeats:
 
 @dataclass
 class _Group:
-    """The repeats of a point that end together: on each hardware that takes turns. `end` is how many were needed."""
+    """The repeats of a point that end together: on each hardware and at the levels that take turns. `end` is how many
+    were needed."""
 
     experiment: Experiment
     rule: Confident
-    repeats: dict[str, _Repeats] = field(default_factory=dict)
-    """The repeats of the point, by hardware."""
+    repeats: dict[tuple[str, Levels], _Repeats] = field(default_factory=dict)
+    """The repeats of the point, by hardware and levels."""
     end: int | None = None
     is_announced: bool = False
 
@@ -81,7 +83,7 @@ class _Group:
     def unconfident(self) -> Iterator[str]:
         """Yield remarks on hardware whose repeats are all done, but not close enough to each other."""
         most = self.experiment.repeats
-        for hardware, each in self.repeats.items():
+        for (hardware, _), each in self.repeats.items():
             rates = each.rates(most)
             if rates is None or self._confident(rates):
                 continue
@@ -132,10 +134,10 @@ class RepeatsUntil:
                 if experiment.confident is None or is_budgeted(plan, experiment):  # budgets decide on those
                     continue
                 # A knee that is not found yet is one point of the plan, although its value differs between hardware.
-                by = number if experiment.order == "interleaved" else cell.hardware
+                by = number if experiment.order == "interleaved" else (cell.hardware, cell.levels)
                 place = (cell.experiment, by, cell.workload, cell.threads, cell.target)
                 group = self._groups.setdefault(place, _Group(experiment, experiment.confident))
-                repeats = group.repeats.setdefault(cell.hardware, _Repeats())
+                repeats = group.repeats.setdefault((cell.hardware, cell.levels), _Repeats())
                 repeats.cells.append(cell)
                 self._of[cell.id] = group, repeats
 

@@ -277,6 +277,7 @@ class Searches:
             experiment=key.experiment,
             hardware=key.hardware,
             workload=key.workload,
+            levels=key.levels,
             axis=axis,
             knee=knee,
             points=tuple(points),
@@ -304,4 +305,5 @@ def _key(record: j.SearchEnded) -> Knee:
 
 def _no_knee(search: _Search) -> str:
     last, key = load_text(search.experiment.points[-1], search.experiment.axis), search.key
-    return say.no_knee_up_to(experiment=key.experiment, load=last, hardware=key.hardware, workload=key.workload)
+    where = {"hardware": key.hardware, "workload": key.levels.behind(key.workload)}
+    return say.no_knee_up_to(experiment=key.experiment, load=last, **where)

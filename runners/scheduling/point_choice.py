@@ -5,8 +5,8 @@ point has been tried once all its cells have their verdicts, and stands for the 
 counts as one of the ramp's points even if no repeat is good. On a resume, points whose cells failed or were cut off
 come first, with one that was chosen and not begun; then the rule goes on.
 
-Each hardware chooses the points of its own curves. When measured in turns (`interleaved`), the hardware of one lane
-shares its points, as it is measured side by side.
+Each hardware chooses the points of its own curves, at each level of a factor. When measured in turns (`interleaved`),
+the hardware and the levels of one lane share their points, as they are measured side by side.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Literal
 
 from benchbrief.model import events as j
@@ -114,6 +114,10 @@ class _Ramp:
         return tuple(dict.fromkeys(cell.hardware for cells in self.cells.values() for cell in cells))
 
     @property
+    def levels(self) -> tuple[Levels, ...]:
+        return tuple(dict.fromkeys(cell.levels for cells in self.cells.values() for cell in cells))
+
+    @property
     def workload(self) -> str:
         return next(cell.workload for cells in self.cells.values() for cell in cells)
 
@@ -151,8 +155,7 @@ class AdaptiveRamps:
     def _measured(self, ramp: _Ramp, ending: Stopping) -> Iterator[Cell]:
         """Yield the cells that are left of a ramp: those of its points in their order, then all others."""
         count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else len(ramp.cells)
-        before = self._record.choices.get((ramp.experiment.name, ramp.hardware, ramp.workload, Levels()), {})
-        for point in dict.fromkeys((*begun(ramp, self._record), *before)):
+        for point in dict.fromkeys((*begun(ramp, self._record), *self._chosen(ramp))):
             yield from self._left(ramp.cells[point])
             if ending.is_set():
                 return
@@ -178,21 +181,27 @@ class AdaptiveRamps:
     def _left(self, cells: Iterable[Cell]) -> list[Cell]:
         return [cell for cell in cells if cell.id not in self._judged and not _is_over(cell, self._record)]
 
+    def _chosen(self, ramp: _Ramp) -> Iterator[float]:
+        for levels in ramp.levels:
+            yield from self._record.choices.get((ramp.experiment.name, ramp.hardware, ramp.workload, levels), {})
+
     def _note(self, ramp: _Ramp, choice: Choice, number: int) -> None:
-        """Write a choice to the journal, unless an earlier controller has."""
-        chosen = j.PointChosen(
-            at=now(),
-            experiment=ramp.experiment.name,
-            hardware=ramp.hardware,
-            workload=ramp.workload,
-            axis=ramp.experiment.axis,
-            point=choice.point,
-            number=number,
-            why=_why(choice, ramp.experiment.axis),
-        )
-        before = self._record.choices.get(chosen.ramp, {}).get(choice.point)
-        if before is None:
-            self._tell(chosen)
+        """Write a choice to the journal, for each of the levels, unless an earlier controller has."""
+        for levels in ramp.levels:
+            chosen = j.PointChosen(
+                at=now(),
+                experiment=ramp.experiment.name,
+                hardware=ramp.hardware,
+                workload=ramp.workload,
+                levels=levels,
+                axis=ramp.experiment.axis,
+                point=choice.point,
+                number=number,
+                why=_why(choice, ramp.experiment.axis),
+            )
+            before = self._record.choices.get(chosen.ramp, {}).get(choice.point)
+            if before is None:
+                self._tell(chosen)
 
 
 def ramps_of(plan: Plan) -> list[_Ramp]:
@@ -204,7 +213,7 @@ def ramps_of(plan: Plan) -> list[_Ramp]:
         theirs = [cell for cell in plan.cells if cell.experiment == name] if experiment.adaptive else []
         for number, lane in enumerate(lanes(theirs)):
             for cell in lane:
-                by = number if experiment.order == "interleaved" else cell.hardware
+                by = number if experiment.order == "interleaved" else (cell.hardware, cell.levels)
                 ramp = found.setdefault((name, by, cell.workload), _Ramp(experiment))
                 point = point_of(cell, experiment)
                 if point is not None:
@@ -223,15 +232,17 @@ def begun(ramp: _Ramp, record: RunRecord) -> list[float]:
     return sorted(since, key=lambda point: (since[point], point))
 
 
-def curves(ramp: _Ramp, tried: Sequence[float], record: RunRecord) -> dict[str, Curve]:
-    """Return the mean throughput at each point that was tried, in ops/s, by hardware."""
-    rates: dict[str, dict[float, list[float]]] = {key: {point: [] for point in tried} for key in ramp.hardware}
+def curves(ramp: _Ramp, tried: Sequence[float], record: RunRecord) -> dict[tuple[str, Levels], Curve]:
+    """Return the mean throughput at each point that was tried, in ops/s, by hardware and levels."""
+    rates: dict[tuple[str, Levels], dict[float, list[float]]] = {
+        key: {point: [] for point in tried} for key in product(ramp.hardware, ramp.levels)
+    }
     for point in tried:
         for cell in ramp.cells[point]:
             history = record.cells.get(cell.id)
             verdict = history.ended if history else None
             if verdict is not None and verdict.status == "ok" and verdict.ops_per_s is not None:
-                rates[cell.hardware][point].append(verdict.ops_per_s)
+                rates[cell.hardware, cell.levels][point].append(verdict.ops_per_s)
     return {key: _means(of_points) for key, of_points in rates.items()}
 
 

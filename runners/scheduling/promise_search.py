@@ -5,8 +5,8 @@ and a later run takes the results of an earlier one as far as the rule asks for 
 by a resumed run. A rate whose repeats are cells of the plan takes them in their order: those that judge, then those
 that are held out.
 
-Each hardware and workload has a search of its own. When measured in turns (`interleaved`), the searches of one lane
-take turns run by run, so that drift affects them alike."""
+Each hardware and workload has a search of its own, at each level of a factor. When measured in turns (`interleaved`),
+the searches of one lane take turns run by run, so that drift affects them alike."""
 
 from __future__ import annotations
 
@@ -306,6 +306,7 @@ class PromiseSearches:
             experiment=search.key.experiment,
             hardware=(search.key.hardware,),
             workload=search.key.workload,
+            levels=search.key.levels,
             axis="target",
             point=step.rate,
             number=number,
@@ -358,6 +359,7 @@ def ended_of(search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) ->
         experiment=search.key.experiment,
         hardware=search.key.hardware,
         workload=search.key.workload,
+        levels=search.key.levels,
         kind=answer.kind,
         rate=rate,
         above=above,
@@ -413,7 +415,8 @@ def _why(step: SearchStep, judged: Mapping[float, Tally]) -> Message:
 def warning_of(lowest: float, ended: j.PromiseEnded) -> str:
     """Return why the search has no rate, or none that can be relied on; "" if it has one. `lowest` is its
     lowest rate."""
-    where: dict[str, object] = ended.model_dump(include={"experiment", "hardware", "workload"})
+    where: dict[str, object] = ended.model_dump(include={"experiment", "hardware"})
+    where["workload"] = ended.levels.behind(ended.workload)
     rate = figure(ended.rate or 0.0, ",.0f")
     if ended.kind == "none":
         return (say.rate_none_offered if ended.by_generator else say.rate_none)(**where, rate=figure(lowest, ",.0f"))

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from benchbrief.model.plan import Fact, Hardware, Quantity
+from benchbrief.model.plan import DimKey, Fact, Factor, Hardware, Quantity
 from benchbrief.model.steadiness import BATCH_S, SteadyVerdict, judge_batches
 
 PER_DECADE = 20
@@ -286,7 +286,7 @@ class Task:
     `errors` is the share of operations that fail. `failing` names hosts; one of them fails the whole task. After
     each of `events_at`, in seconds of the measured time, the service is out for `OUTAGE_S`. With `steady_within`
     above 0, it ends when it is steady, from `steady_from_s` on. `generators` are all hosts that offer the load,
-    which begin together.
+    which begin together. `speed` is what the levels of its factors make of the speed (`effect_of`).
     """
 
     step: Literal["load", "measure"]
@@ -314,6 +314,7 @@ class Task:
     steady_within: float = 0.0
     steady_from_s: float = 0.0
     generators: tuple[str, ...] = ()
+    speed: float = 1.0
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
 
@@ -396,6 +397,17 @@ class Busy:
     disk: float
 
 
+def effect_of(factor: Factor, key: DimKey, on: Literal["speed", "space"]) -> float:
+    """Return by what a simulated factor's level multiplies the speed, or the space that data take.
+
+    It depends on the level's value alone. Words have any number; a larger number is faster, and takes no space.
+    """
+    if not isinstance(key, str):
+        return 1.0 if on == "space" else 0.5 + min(12.0, math.log10(1 + max(0.0, key))) / 12
+    level = next(each for each in factor.levels if each.key == key)
+    return chance(on, level.value, sorted(level.attributes.items())).uniform(0.7, 1.3)
+
+
 def chance(*of: object) -> random.Random:
     """Return a random generator that is the same for the same cell, whenever and wherever it is simulated."""
     digest = hashlib.sha256(":".join(map(str, of)).encode()).digest()
@@ -418,7 +430,7 @@ class TaskLoad:
         network = QueueNetwork(task.machine, len(task.nodes), mix(task.mix), task.remote)
         self._full = network.at(task.all_threads)
         # Each repeat differs, but all load generators of the cell have the same speed.
-        self._speed = math.exp(SPREAD * chance(task.seed, task.hash).gauss(0.0, 1.0))
+        self._speed = task.speed * math.exp(SPREAD * chance(task.seed, task.hash).gauss(0.0, 1.0))
         self._share = task.threads / task.all_threads
         warm = self.warmth(task.warm_up_s, task.warm_up_s + task.measure_s)
         self._point = self._full

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import compress
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import ValidationError
 
@@ -18,6 +19,7 @@ from benchbrief.compiler.planning.data_states import changes_of, tolerated, wors
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import histogram as h
 from benchbrief.model.events import Simulated
+from benchbrief.model.fingerprint import place_of
 from benchbrief.model.measurement import (
     Bucket,
     Histogram,
@@ -29,7 +31,7 @@ from benchbrief.model.measurement import (
     SteadyEnd,
 )
 from benchbrief.model.message import figure, said_from_data
-from benchbrief.model.plan import Cell, Database, DatabaseKey, Hardware, Plan, Probe, UntilSteady, Workload
+from benchbrief.model.plan import Cell, Database, Hardware, Levels, Plan, Probe, UntilSteady, Workload
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import before_first, judge_batches, steadiness
 from benchbrief.runners.driver_contexts import CellContext, Endpoint, loading_hosts
@@ -62,6 +64,7 @@ from benchbrief.runners.world.load_model import (
     ReportedOperation,
     ReportedSteady,
     Task,
+    effect_of,
 )
 from benchbrief.runners.world.server_counters import Counters
 from benchbrief.runners.world.simulated_hosts import (
@@ -95,7 +98,7 @@ class SimulatedEngine:
         self.keep: Path | None = None
         self.stopping: Stopping = GoesOn()
         self._database = database
-        self._key = DatabaseKey.of(database.name, hardware.key)
+        self._place = place_of(hardware, database, plan.hosts)
         self._hosts = hosts
         self._machine = hosts.machine(hardware.hosts[0])
 
@@ -113,19 +116,19 @@ class SimulatedEngine:
 
     def holds(self, cell: Cell) -> bool:
         dataset = cell.dataset
-        found, changes = self._hosts.datasets.get(self._key, ("", "nothing"))
+        found, changes = self._hosts.datasets.get(self._place, ("", "nothing"))
         if dataset is None or not dataset.reuse or found != dataset.hash:
             return False
         return changes in tolerated(self._database.reset, self._database.engine)
 
     def can_undo(self, cell: Cell) -> bool:
         """Implement `data_seams.Undoes`."""
-        return cell.dataset is not None and self._hosts.datasets.get(self._key) == (cell.dataset.hash, "inserts")
+        return cell.dataset is not None and self._hosts.datasets.get(self._place) == (cell.dataset.hash, "inserts")
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
         """Implement `data_seams.Undoes`."""
         records = cell.dataset.records if cell.dataset else 0
-        self._hosts.datasets[self._key] = self._hosts.datasets[self._key][0], "updates"
+        self._hosts.datasets[self._place] = self._hosts.datasets[self._place][0], "updates"
         deleted = figure(self._machine.done_by(self.now).get("insert", 0.0), ",.0f")
         return True, say.undone(
             deleted=deleted, n=figure(records, ","), sent=say.sent_by_hosts(hosts=", ".join(loading_hosts(cell)))
@@ -133,9 +136,9 @@ class SimulatedEngine:
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Implement `data_seams.CountsWriters`."""
-        found, changes = self._hosts.datasets.get(self._key, ("", "nothing"))
+        found, changes = self._hosts.datasets.get(self._place, ("", "nothing"))
         if cell.dataset and found:
-            self._hosts.datasets[self._key] = (
+            self._hosts.datasets[self._place] = (
                 found,
                 worse(changes, changes_of(self._plan.workload_of(cell), cell.events)),
             )
@@ -143,14 +146,14 @@ class SimulatedEngine:
 
     def reset(self, cell: Cell) -> None:
         del cell
-        self._hosts.datasets.pop(self._key, None)
+        self._hosts.datasets.pop(self._place, None)
 
     def loaded(self, cell: Cell, records: int) -> None:
         if cell.dataset is None:
             return
         if records < cell.dataset.records:
             raise LoadShort(say.simulated_short(n=records, asked=cell.dataset.records))
-        self._hosts.datasets[self._key] = cell.dataset.hash, "nothing"
+        self._hosts.datasets[self._place] = cell.dataset.hash, "nothing"
 
     @property
     def now(self) -> float:
@@ -163,7 +166,8 @@ class SimulatedEngine:
         record = spec.record_bytes(workload.properties) if spec else 0.0
         records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
         written = bool(self._machine.done_by(self.now)) and workload.writes
-        return Size(records * record * (_SPACE_WRITTEN if written else _SPACE_LOADED), records * record)
+        space = _effect(self._plan, cell.database.levels, "space")
+        return Size(records * record * space * (_SPACE_WRITTEN if written else _SPACE_LOADED), records * record)
 
     def counters(self) -> _Values:
         return self.counters_at(self.now)
@@ -336,6 +340,7 @@ class SimulatedDriver:
             steady_within=rule.within if rule else 0.0,
             steady_from_s=rule.from_s if rule else 0.0,
             generators=cell.load_hosts,
+            speed=_effect(context.plan, cell.levels, "speed"),
         )
         return _job(context, task)
 
@@ -382,6 +387,10 @@ class SimulatedDriver:
             tool_version=say.simulated(),
             properties=tuple({**properties, **(steady.properties if steady else {})}.items()),
         )
+
+
+def _effect(plan: Plan, levels: Levels, on: Literal["speed", "space"]) -> float:
+    return math.prod(effect_of(plan.factors[factor], key, on) for factor, key in levels.keys.items())
 
 
 def _ended(record: ReportedSteady, rule: UntilSteady) -> SteadyEnd:

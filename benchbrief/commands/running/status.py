@@ -241,7 +241,7 @@ def _show_choices(run: RunStatus) -> None:
     """Say why each point of an adaptive ramp was chosen."""
     before = None
     for each in run.choices:
-        ramp = f"{each.experiment} on {', '.join(each.hardware)} with {each.workload}"
+        ramp = f"{each.experiment} on {', '.join(each.hardware)} with {each.levels.behind(each.workload)}"
         if ramp != before:
             show(f"  points of {one_line(ramp)}:")
         before = ramp

@@ -55,28 +55,28 @@ class _Running:
         return ""
 
 
-def server_keys(database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
+def server_keys(key: DatabaseKey, database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
     """Return the keys of a started database's server jobs, each with the id of its host; none for other databases."""
     if database.start is None:
         return {}
     made = layout(database, [hosts[host_id].host for host_id in hardware.hosts], database.start.port)
-    return {_key(database, hardware, member): member.host for member in made.members}
+    return {_job_key(key, member): member.host for member in made.members}
 
 
-def _key(database: Database, hardware: Hardware, member: Member) -> str:
-    return f"server/{DatabaseKey.of(database.name, hardware.key)}/{member.name}"
+def _job_key(key: DatabaseKey, member: Member) -> str:
+    return f"server/{key}/{member.name}"
 
 
 class Servers:
     """The server processes of one database on one hardware group. `keep` is as in `seams.Engine`."""
 
-    def __init__(self, database: Database, hardware: Hardware, hosts: Hosts, made: Layout) -> None:
+    def __init__(self, key: DatabaseKey, database: Database, hosts: Hosts, made: Layout) -> None:
         if database.start is None or not database.path:
             raise PlanRefused(f"database {database.name} has no path", f"add one ({database.origin})")
+        self._key = key
         self._database = database
         self._start = database.start
         self._path = database.path
-        self._hardware = hardware
         self._hosts = hosts
         self._layout = made
         self.keep: Path | None = None
@@ -84,10 +84,7 @@ class Servers:
 
     def attach(self) -> bool:
         """Attach to the servers that an earlier controller of the run started, if all run. Otherwise end them."""
-        states = {
-            member: self._hosts[member.host].find(_key(self._database, self._hardware, member))
-            for member in self._layout.members
-        }
+        states = {member: self._hosts[member.host].find(_job_key(self._key, member)) for member in self._layout.members}
         for member, state in states.items():
             if state is not None:
                 self.run(member)  # attaches to the job with this key
@@ -122,7 +119,7 @@ class Servers:
             timeout_s=float("inf"),
             files=tuple(files),
             background=True,
-            key=_key(self._database, self._hardware, member),
+            key=_job_key(self._key, member),
         )
         self._running[member.name] = _Running(member, self._hosts[member.host].start(job))
 
@@ -206,7 +203,13 @@ class StartedCluster:
     in `seams.Engine`."""
 
     def __init__(
-        self, database: Database, start: ServerStart, hardware: Hardware, hosts: Hosts, stopping: Stopping
+        self,
+        key: DatabaseKey,
+        database: Database,
+        start: ServerStart,
+        hardware: Hardware,
+        hosts: Hosts,
+        stopping: Stopping,
     ) -> None:
         self._database = database
         self._start = start
@@ -214,7 +217,7 @@ class StartedCluster:
         self._hosts = hosts
         named = [hosts[id_].host.model_copy(update={"name": address_of(hosts[id_])}) for id_ in hardware.hosts]
         self.layout: Layout = layout(database, named, start.port)
-        self.servers = Servers(database, hardware, hosts, self.layout)
+        self.servers = Servers(key, database, hosts, self.layout)
         self._stopping = stopping
         self._open = ExitStack()
         self._login = self._credentials()

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 from benchbrief.compiler.planning.data_states import changes_of, tolerated
 from benchbrief.model.message import figure
-from benchbrief.model.plan import Cell, Database, DatabaseKey, Hardware, Plan
+from benchbrief.model.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners.driver_contexts import Endpoint
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.command_files import command_files
@@ -59,6 +59,7 @@ class MongoDB:
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         self._plan = plan
         self._database, self._hardware = database, hardware
+        self._key = plan.key_of(database, hardware)
         self._hosts, self._host = hosts, hardware.hosts[0]
         self.keep: Path | None = None
         self.stopping: Stopping = GoesOn()
@@ -264,10 +265,10 @@ class MongoDB:
     def job_keys(self) -> Mapping[str, str]:
         """Implement `seams.OutlivesController`."""
         if self._database.start:
-            return server_keys(self._database, self._hardware, self._hosts)
+            return server_keys(self._key, self._database, self._hardware, self._hosts)
         if self._database.server != "embedded":
             return {}
-        return {f"server/{DatabaseKey.of(self._database.name, self._hardware.key)}": self._host}
+        return {f"server/{self._key}": self._host}
 
     def require_running_since(self, at: float) -> None:
         if self._running_since > at + _RESTART_SLACK_S:
@@ -302,7 +303,7 @@ class MongoDB:
             )
         elif self._database.start:
             self._cluster = StartedCluster(
-                self._database, self._database.start, self._hardware, self._hosts, self.stopping
+                self._key, self._database, self._database.start, self._hardware, self._hosts, self.stopping
             )
             self._cluster.servers.keep = self.keep
             self._cluster.start()
