@@ -134,8 +134,9 @@ def looks_at(plan: Plan, expect: Expect) -> Looks:
 
 def cells_read(plan: Plan, query: Query) -> Iterator[Cell]:
     """Yield the cells that a query reads; all of them where the plan is too old to say."""
+    unvaried = dict.fromkeys(plan.factors)
     for cell in plan.cells:
-        known = Point.of(cell).known_keys
+        known = {**unvaried, **Point.of(cell).known_keys}
         if query.reads is None or any(read.covers(known) for read in query.reads):
             yield cell
 

@@ -28,7 +28,7 @@ from benchbrief.dsl.bench_error import FULL, how_to_mend
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Plan
 from benchbrief.model.version import benchbrief_version
-from benchbrief.results.store.measure_views import VIEWS, create_views, planned_metrics
+from benchbrief.results.store.measure_views import create_measures, create_views, planned_metrics
 from benchbrief.results.store.store_schema import (
     SCHEMA_VERSION,
     TABLES,
@@ -392,7 +392,7 @@ def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
         connection.execute("BEGIN TRANSACTION")  # else each table is synced to the disk by itself
         for table in TABLES:
             connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
-        connection.execute(VIEWS)
+        create_measures(connection)
         connection.execute("COMMIT")
         connection.execute("SET enable_external_access = false")  # the metrics' SQL is that of the run's plan
         create_views(connection, planned_metrics(connection))

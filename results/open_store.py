@@ -30,7 +30,7 @@ from benchbrief.results.build_store import (
     rebuild,
 )
 from benchbrief.results.result_messages import say
-from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.measure_views import create_measures
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store_errors import NoRoom, ResultsError
@@ -216,7 +216,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreMan
         raise _Unusable(f"it has version {version} of the tables, not {SCHEMA_VERSION}")
     if _build_of(connection, paths.values()) != manifest.build.encode():
         raise _Damaged("its files belong to different builds")
-    connection.execute(VIEWS)
+    create_measures(connection)
     connection.execute(f"SET allowed_paths = [{', '.join(sql_text(path.absolute()) for path in large)}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET python_enable_replacements = false")

@@ -71,12 +71,16 @@ def units_of(answer: QueryAnswer, sql: str, store: Answering) -> tuple[str, ...]
 
 
 def _columns(schema: str, name: str, store: Answering) -> Mapping[str, str]:
+    if schema not in ("measure", "metric"):
+        return {}
+    factors: dict[str, str] = {}
+    with suppress(ResultsError):  # a shared store may have none of them
+        rows = store.sql("SELECT factor, unit FROM factors WHERE unit IS NOT NULL").rows
+        factors = {str(factor): str(unit) for factor, unit in rows}
     if schema == "measure":
-        return _VIEWS.get(name, {})
-    if schema == "metric":
-        rows = store.sql("SELECT name, unit FROM metrics").rows
-        return {"value": next((str(unit) for metric, unit in rows if metric == name), "")}
-    return {}
+        return {**factors, **_VIEWS.get(name, {})}
+    rows = store.sql("SELECT name, unit FROM metrics").rows
+    return {**factors, "value": next((str(unit) for metric, unit in rows if metric == name), "")}
 
 
 def _unit(asked: Mapping[str, Any], units: Mapping[str, str]) -> str:

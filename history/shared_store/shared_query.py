@@ -29,7 +29,7 @@ from benchbrief.history.object_stores.object_store import NoObject, SharedStoreE
 from benchbrief.history.shared_store.run_manifest import RunManifest, table_key
 from benchbrief.history.shared_store.shared_store import SharedStore
 from benchbrief.results.build_store import arrow_schema
-from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.measure_views import create_measures
 from benchbrief.results.store.store_schema import TABLES
 from benchbrief.results.store.user_query import QueryAnswer, ask, ask_in_batches
 from benchbrief.results.store_errors import ResultsError
@@ -73,7 +73,7 @@ def _views() -> Mapping[str, pa.Schema]:
         for table, row in TABLES.items():
             connection.register("rows_of", arrow_schema(row).empty_table())
             connection.execute(f"CREATE TABLE {sql_name(table)} AS FROM rows_of")
-        connection.execute(VIEWS)
+        create_measures(connection)
         names = connection.execute("SELECT view_name FROM duckdb_views() WHERE schema_name = 'measure'").fetchall()
         return {
             f"measure.{view}": connection.sql(f"FROM {sql_name('measure', view)}").to_arrow_table().schema

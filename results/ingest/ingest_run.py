@@ -16,10 +16,10 @@ from benchbrief.model import events as j
 from benchbrief.model.events import MEASURE, SOURCE
 from benchbrief.model.measurement import Operation
 from benchbrief.model.message import joined
-from benchbrief.model.plan import Cell, Experiment, Fact, Knee, Plan, Promise, Quantity
+from benchbrief.model.plan import Cell, Experiment, Fact, Knee, Plan, Promise, Quantity, key_text
 from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import CONFIDENCE
-from benchbrief.model.units import base_unit
+from benchbrief.model.units import base_unit, parse_unit
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter, table_importer
 from benchbrief.results.imports.keep_import import CellValue, read_manifest
@@ -29,6 +29,7 @@ from benchbrief.results.ingest.latency_rows import Statistic, statistics
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, check_files, first_problem
 from benchbrief.results.result_messages import say
 from benchbrief.results.store.store_schema import (
+    FactorRow,
     FactRow,
     LatencyRow,
     MetricRow,
@@ -254,6 +255,7 @@ def _latency(
 def ingest(evidence: Evidence) -> Iterator[Row]:
     """Yield all rows of the store. Cells come point by point, so that only one point's repeats are in memory."""
     yield run_row(evidence)
+    yield from factor_rows(evidence)
     yield from source_rows(evidence)
     yield from _fact_rows(evidence)
     yield from _note_rows(evidence)
@@ -365,6 +367,14 @@ def run_row(evidence: Evidence) -> RunRow:
         simulated=evidence.simulated is not None,
         origin=evidence.origin,
     )
+
+
+def factor_rows(evidence: Evidence) -> Iterator[FactorRow]:
+    for factor in evidence.plan.factors.values():
+        unit = None if factor.unit is None else base_unit(parse_unit(factor.unit).dimension)
+        for level in factor.levels:
+            number = None if isinstance(level.key, str) else level.key
+            yield FactorRow(evidence.run_id, factor.name, factor.label, key_text(level.key), level.label, number, unit)
 
 
 def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:

@@ -28,13 +28,14 @@ from benchbrief.model.units import DIMENSIONLESS, parse_unit
 from benchbrief.model.version import benchbrief_version
 from benchbrief.results.analysis.expectation_verdicts import judge, reading
 from benchbrief.results.build_store import arrow_schema
-from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.measure_views import create_measures
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import (
     SCHEMA_VERSION,
     TABLES,
     CellRow,
     EventRow,
+    FactorRow,
     LatencyRow,
     MetaRow,
     Row,
@@ -89,7 +90,7 @@ class GrowingTables:
                         connection.register("rows_of", rows)
                         connection.execute(f"CREATE TABLE {name} AS FROM rows_of")
                         connection.unregister("rows_of")
-                    connection.execute(VIEWS)
+                    create_measures(connection)
                     connection.execute("SET enable_external_access = false")
                     connection.execute("SET python_enable_replacements = false")
                     with Store(connection, self._run_dir) as store:
@@ -122,7 +123,7 @@ class GrowingTables:
     def _table(self, kind: _Kind, evidence: Evidence) -> pa.Table:
         import pyarrow as pa
 
-        from benchbrief.results.ingest.ingest_run import run_row
+        from benchbrief.results.ingest.ingest_run import factor_rows, run_row
 
         if kind is MetaRow:
             level = strictest_level(self._plan)
@@ -130,6 +131,8 @@ class GrowingTables:
             return _as_table(kind, [MetaRow(SCHEMA_VERSION, "", benchbrief_version(), size, "", level)])
         if kind is RunRow:
             return _as_table(kind, [run_row(evidence)])
+        if kind is FactorRow and self._plan.factors:
+            return _as_table(kind, list(factor_rows(evidence)))
         theirs = [tables[kind] for tables in self._rows.values() if kind in tables]
         return pa.concat_tables(theirs) if theirs else arrow_schema(kind).empty_table()
 

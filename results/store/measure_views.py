@@ -1,30 +1,35 @@
 """The `measure` views over a store's tables, from which metrics and users' SQL are computed.
 
-They have one row for each combination of their dimensions, only for cells with status ok:
+They have one row for each combination of their dimensions, only for cells with status ok. "Each factor" stands for a
+column for each factor of the run, by its name. It has the level: a word (VARCHAR) or a number in its base unit
+(DOUBLE); NULL in experiments that do not vary the factor.
 
-    measure.throughput  experiment, hardware, workload, threads, target, phase, repeat, operation, value
+    measure.throughput  experiment, hardware, workload, each factor, threads, target, phase, repeat, operation, value
                         [ops/s]; phase NULL is the whole measured window; operation 'all' is the total; a row for each
                         repeat: measure.spread has the mean over them
-    measure.latency     experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic,
-                        value [s], reported; repeat NULL is merged over repeats; phase NULL is the whole window
-    measure.errors      experiment, hardware, workload, threads, target, phase, repeat, value
-                        [share of operations, 0..1]
-    measure.sample      measure, experiment, hardware, workload, threads, target, repeat, node, time, value
+    measure.latency     experiment, hardware, workload, each factor, threads, target, phase, repeat, operation, kind,
+                        statistic, value [s], reported; repeat NULL is merged over repeats; phase NULL is the whole
+                        window
+    measure.errors      experiment, hardware, workload, each factor, threads, target, phase, repeat, value [share of
+                        operations, 0..1]
+    measure.sample      measure, experiment, hardware, workload, each factor, threads, target, repeat, node, time, value
                         [base unit]; devices summed (shares, times, temperatures, speeds: averaged); time in whole
                         seconds from the start of the measured window; each second that a reading stands for has one
                         row, the mean over that second
-    measure.mean        measure, experiment, hardware, workload, threads, target, repeat, node, value [base unit]: the
-                        mean over the sampled time of the measured window (for times of a disk's requests, the mean
-                        over requests); also sizes of databases, and what events did, which are not means
-    measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not,
-                        except cells that a search did not need
-    measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
-                        throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
+    measure.mean        measure, experiment, hardware, workload, each factor, threads, target, repeat, node, value [base
+                        unit]: the mean over the sampled time of the measured window (for times of a disk's requests,
+                        the mean over requests); also sizes of databases, and what events did, which are not means
+    measure.cells       experiment, hardware, workload, each factor, threads, target, repeat: every planned cell, done
+                        or not, except cells that a search did not need
+    measure.spread      experiment, hardware, workload, each factor, threads, target, phase, operation, repeats, mean,
+                        sd, cv: throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
 
-    measure.sustained   experiment, hardware, workload, value [ops/s], bound, decided, mark: the rate that a search for
-                        a promise found; bound is 'at_least' where the true one may be higher, else NULL; decided is
-                        whether the search decided with its confidence; mark is the sign before the value in briefs,
-                        such as ≳, or NULL; a metric of such a rate has the same columns
+    measure.sustained   experiment, hardware, workload, each factor, value [ops/s], bound, decided, mark: the rate that
+                        a search for a promise found; bound is 'at_least' where the true one may be higher, else NULL;
+                        decided is whether the search decided with its confidence; mark is the sign before the value in
+                        briefs, such as ≳, or NULL; a metric of such a rate has the same columns
+
+    measure.levels      levels, each factor: what the column `levels` of the tables says
 
     metric.NAME         the spec's metric of that name, as the run was planned: its dimensions, then value, in the unit
                         that the table `metrics` has; a missing value is NULL. One of a searched rate has `bound`,
@@ -50,10 +55,8 @@ from benchbrief.results.store_errors import ResultsError
 if TYPE_CHECKING:
     import duckdb
 
-VIEWS = (
+_VIEWS = (
     """
-CREATE SCHEMA measure;
-
 -- NaN and infinity are no measurements.
 CREATE MACRO measure.number(value) AS CASE WHEN isfinite(value) THEN value END;
 
@@ -66,27 +69,30 @@ CREATE MACRO measure.over_devices(value, unit) AS
 CASE WHEN any_value(unit) IN ('', '1', '%', 'share', 's', 'degC', 'K', 'Hz', 'rpm') THEN avg(value) ELSE sum(value) END;
 
 CREATE VIEW measure.cells AS
-SELECT experiment, hardware, workload, threads, target, repeat FROM main.cells WHERE status <> 'skipped';
+SELECT experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, repeat
+FROM main.cells JOIN measure.levels AS l USING (levels)
+WHERE status <> 'skipped';
 
 CREATE VIEW measure.throughput AS
-SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, measure.number(ops_per_s) AS value
-FROM main.throughput JOIN main.cells USING (run_id, cell_id)
+SELECT experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, phase, repeat, operation,
+       measure.number(ops_per_s) AS value
+FROM main.throughput JOIN main.cells USING (run_id, cell_id) JOIN measure.levels AS l USING (levels)
 WHERE status = 'ok';
 
 CREATE VIEW measure.latency AS
-SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic,
+SELECT experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, phase, repeat, operation, kind, statistic,
        measure.number(value_s) AS value, reported
-FROM main.latency
+FROM main.latency JOIN measure.levels AS l USING (levels)
 WHERE source IS NULL;
 
 CREATE VIEW measure.errors AS
-SELECT experiment, hardware, workload, threads, target, phase, repeat,
+SELECT experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, phase, repeat,
        errors / nullif(count + errors, 0) AS value
-FROM main.throughput JOIN main.cells USING (run_id, cell_id)
+FROM main.throughput JOIN main.cells USING (run_id, cell_id) JOIN measure.levels AS l USING (levels)
 WHERE status = 'ok' AND operation = 'all';
 
 CREATE VIEW measure.sample AS
-SELECT measure, experiment, hardware, workload, threads, target, repeat, node, time, value
+SELECT measure, experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, repeat, node, time, value
 FROM (
     SELECT run_id, cell_id, measure, node, time,
            measure.over_devices(value, unit) AS value
@@ -109,23 +115,25 @@ FROM (
         GROUP BY run_id, cell_id, measure, node, device, unit, time
     )
     GROUP BY run_id, cell_id, measure, node, time
-) JOIN main.cells USING (run_id, cell_id)
+) JOIN main.cells USING (run_id, cell_id) JOIN measure.levels AS l USING (levels)
 WHERE status = 'ok';
 
 CREATE VIEW measure.mean AS
-SELECT measure, experiment, hardware, workload, threads, target, repeat, node,
-       measure.over_devices(value, unit) AS value
+SELECT measure, experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, repeat, node, value
 FROM (
-    SELECT run_id, cell_id, measure, node, device, unit, measure.over_time(value, from_s, to_s) AS value
-    FROM main.samples
-    WHERE measure NOT IN ('disk.read_await', 'disk.write_await')
-    GROUP BY run_id, cell_id, measure, node, device, unit
-) JOIN main.cells USING (run_id, cell_id)
+    SELECT run_id, cell_id, measure, node, measure.over_devices(value, unit) AS value
+    FROM (
+        SELECT run_id, cell_id, measure, node, device, unit, measure.over_time(value, from_s, to_s) AS value
+        FROM main.samples
+        WHERE measure NOT IN ('disk.read_await', 'disk.write_await')
+        GROUP BY run_id, cell_id, measure, node, device, unit
+    )
+    GROUP BY run_id, cell_id, measure, node
+) JOIN main.cells USING (run_id, cell_id) JOIN measure.levels AS l USING (levels)
 WHERE status = 'ok'
-GROUP BY run_id, cell_id, measure, experiment, hardware, workload, threads, target, repeat, node
 UNION ALL
 -- What the requests of a disk took is weighted by how many there were. Where that is not known, all readings are alike.
-SELECT measure, experiment, hardware, workload, threads, target, repeat, node,
+SELECT measure, experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, repeat, node,
        coalesce(sum(value * requests) / nullif(sum(requests) FILTER (WHERE value IS NOT NULL), 0), avg(value))
 FROM (
     SELECT a.*, n.value * coalesce(nullif(n.to_s - n.from_s, 0), 1) AS requests
@@ -134,16 +142,16 @@ FROM (
       ON n.measure = CASE a.measure WHEN 'disk.read_await' THEN 'disk.reads' ELSE 'disk.writes' END
       AND n.run_id = a.run_id AND n.cell_id = a.cell_id AND n.node = a.node AND n.device = a.device AND n.t_s = a.t_s
     WHERE a.measure IN ('disk.read_await', 'disk.write_await')
-) JOIN main.cells USING (run_id, cell_id)
+) JOIN main.cells USING (run_id, cell_id) JOIN measure.levels AS l USING (levels)
 WHERE status = 'ok'
 GROUP BY ALL
 UNION ALL
-SELECT measure, experiment, hardware, workload, threads, target, repeat, node, value
-FROM main.sizes JOIN main.cells USING (run_id, cell_id)
+SELECT measure, experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, repeat, node, value
+FROM main.sizes JOIN main.cells USING (run_id, cell_id) JOIN measure.levels AS l USING (levels)
 WHERE status = 'ok'@EVENTS@;
 
 CREATE VIEW measure.spread AS
-SELECT experiment, hardware, workload, threads, target, phase, operation,
+SELECT * EXCLUDE (repeat, value),
        count(value) AS repeats, avg(value) AS mean, stddev_samp(value) AS sd,
        stddev_samp(value) / nullif(avg(value), 0) AS cv
 FROM measure.throughput
@@ -151,6 +159,23 @@ GROUP BY ALL;
 """.replace("@EVENTS@", EVENT_MEANS)
     + SUSTAINED
 )
+
+
+def create_measures(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the `measure` views over the connection's tables, with the columns of the run's factors."""
+    factors: dict[str, bool] = dict(
+        connection.execute("SELECT factor, number IS NOT NULL FROM main.factors").fetchall()
+    )
+    columns = "".join(f", {_level(factor, is_number)} AS {sql_name(factor)}" for factor, is_number in factors.items())
+    known = "(SELECT levels FROM main.cells UNION SELECT levels FROM main.promises)"
+    connection.execute(f"CREATE SCHEMA measure; CREATE TABLE measure.levels AS SELECT levels{columns} FROM {known}")  # noqa: S608  # quoted
+    connection.execute(_VIEWS)
+
+
+def _level(factor: str, is_number: bool) -> str:
+    """Return SQL for the level of a factor, by the text `levels`."""
+    level = f"nullif(split_part(split_part(',' || levels, {sql_text(f',{factor}=')}, 2), ',', 1), '')"
+    return f"TRY_CAST({level} AS DOUBLE)" if is_number else level
 
 
 _ASKED = re.compile(r"\bmetric\b|\bshow\b|\bdescribe\b|information_schema|duckdb_views", re.IGNORECASE)

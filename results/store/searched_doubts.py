@@ -162,10 +162,11 @@ def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
 def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[Keys, float]:
     """Return a query's values as if the searches had found these rates, which may be infinite. NaN for a
     missing value."""
-    typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
+    typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
     # The first row is no search. It gives the columns their types, even without a rate.
-    table = f"(VALUES {', '.join((typed, *rows))}) AS rates(experiment, hardware, workload, value)"
-    view = f"(FROM {table} WHERE experiment IS NOT NULL)"
+    table = f"(VALUES {', '.join((typed, *rows))}) AS rates(experiment, hardware, workload, levels, value)"
+    columns = "experiment, hardware, workload, l.* EXCLUDE (levels), value"
+    view = f"(SELECT {columns} FROM {table} JOIN measure.levels AS l USING (levels))"  # noqa: S608  # ours, quoted
     found = store.sql(sql.replace(SUSTAINED, view)).rows
     return {tuple(keys): math.nan if value is None else float(value) for *keys, value in found}

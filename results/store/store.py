@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.message import Message, joined, word
-from benchbrief.model.plan import DimKey, Query, Read
+from benchbrief.model.plan import DimKey, Levels, Query, Read
 from benchbrief.results.result_messages import say, shorten_reason
 from benchbrief.results.statistics.scalability import NoFit, fit_usl
 from benchbrief.results.statistics.significance import correct_p_value, p_value
@@ -52,12 +52,12 @@ class Confidence:
     high: float | None
 
 
-_OF_CELL = "experiment, hardware, workload, threads, target, repeat"
+_OF_CELL = "experiment, hardware, workload, levels, threads, target, repeat"
 _RECORDS = {
     "good_cells": "SELECT $cell FROM cells WHERE status = 'ok'",
     # Skipped cells come last, as they explain least.
     "bad_cells": "SELECT cell_id, status, reason, $cell FROM cells WHERE status <> 'ok' ORDER BY status = 'skipped'",
-    "searches": "SELECT experiment, hardware, workload, reason FROM promises WHERE sustained IS NULL",
+    "searches": "SELECT experiment, hardware, workload, levels, reason FROM promises WHERE sustained IS NULL",
     "latencies": "SELECT statistic, reason, $cell, phase, operation FROM latency "
     "WHERE value_s IS NULL AND source IS NULL",
     "sizes": "SELECT measure, sizes.reason, $cell FROM sizes JOIN cells USING (run_id, cell_id) WHERE value IS NULL",
@@ -76,6 +76,7 @@ _RECORDS = {
     "FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'",
 }
 """SQL for the cells of a run, and for the numbers that are missing in them. `$cell` stands for `_OF_CELL`."""
+_FACTORS = "SELECT DISTINCT factor FROM main.factors"
 
 
 class MissingValues:
@@ -139,12 +140,18 @@ class MissingValues:
         """Return the rows of one of `_RECORDS`. The store is asked once for each."""
         if of not in self._known:
             table = self._sql(_RECORDS[of].replace("$cell", _OF_CELL))
-            self._known[of] = [dict(zip(table.columns, row, strict=True)) for row in table]
+            rows = (dict(zip(table.columns, row, strict=True)) for row in table)
+            self._known[of] = [{**row, **self._unvaried, **Levels(row["levels"]).keys} for row in rows]
         return self._known[of]
 
     def _said(self, text: object) -> str:
         """Return the message behind a text of the store; the text itself when it has no code."""
         return self._sentences.get(str(text), str(text))
+
+    @cached_property
+    def _unvaried(self) -> Mapping[str, None]:
+        """Return each factor with the level of cells that do not vary it."""
+        return dict.fromkeys(factor for (factor,) in self._sql(_FACTORS).rows)
 
     @cached_property
     def _sentences(self) -> Mapping[str, Message]:
@@ -344,11 +351,14 @@ class Store:
         return self._connection.execute(sql, parameters).fetchall()
 
     def _order_of_names(self) -> dict[str, dict[DimKey | None, int]]:
-        """Return the rank of each name by its first cell: cells are in the plan's order."""
+        """Return the rank of each name by its first cell, as cells are in the plan's order, and of each level."""
         ranks: dict[str, dict[DimKey | None, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
         for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
             for names, name in zip(ranks.values(), row, strict=True):
                 names.setdefault(name, len(names))
+        for factor, level in self._rows("SELECT factor, level FROM factors"):
+            levels = ranks.setdefault(factor, {})
+            levels[level] = len(levels)
         return ranks
 
     def _rank(self, dim: str, key: DimKey | None) -> tuple[int, float, str]:

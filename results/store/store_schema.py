@@ -6,7 +6,8 @@ A missing value is NULL, and `reason` says why; it is never 0.
 Each table is a named tuple below (one Parquet file, one row a fact).
 
 threads is BIGINT (NULL where a search found none), target DOUBLE (NULL on a threads ramp), phase and repeat BIGINT
-from 1, names VARCHAR."""
+from 1, names VARCHAR. `levels` is the level of each factor that an experiment varies, as in
+`codec=lz4,vsize=1000`; '' where it varies none. The views have a column for each factor instead."""
 
 from __future__ import annotations
 
@@ -88,7 +89,7 @@ class EventRow(NamedTuple):
 EVENT_MEANS = """
 UNION ALL
 -- Of several events in a cell, the one with the most effect counts; one that has no value leaves the cell without.
-SELECT measure, experiment, hardware, workload, threads, target, repeat, '' AS node, value
+SELECT measure, experiment, hardware, workload, l.* EXCLUDE (levels), threads, target, repeat, '' AS node, value
 FROM (
     SELECT run_id, cell_id, unnest([
         {'measure': 'recovery', 'value': CASE WHEN count(recovery_s) = count(*) THEN max(recovery_s) END},
@@ -100,7 +101,7 @@ FROM (
     ], recursive := true)
     FROM main.events
     GROUP BY run_id, cell_id
-) JOIN main.cells USING (run_id, cell_id)
+) JOIN main.cells USING (run_id, cell_id) JOIN measure.levels AS l USING (levels)
 WHERE status = 'ok'"""
 
 
@@ -165,10 +166,10 @@ SELECT *,
        CASE WHEN value IS NULL THEN NULL WHEN bound IS NULL THEN if(decided, NULL, '≈') ELSE if(decided, '≥', '≳')
        END AS mark
 FROM (
-    SELECT experiment, hardware, workload, levels, sustained AS value,
+    SELECT experiment, hardware, workload, l.* EXCLUDE (levels), sustained AS value,
            CASE WHEN sustained IS NOT NULL AND (kind = 'at_least' OR by_generator) THEN 'at_least' END AS bound,
            coalesce(sure, false) AS decided
-    FROM main.promises
+    FROM main.promises JOIN measure.levels AS l USING (levels)
 );
 """
 
@@ -214,7 +215,7 @@ class SampleBlock(NamedTuple):
         return [self.run_id] * size, [self.cell_id] * size, *self[2:]
 
 
-SCHEMA_VERSION = 25
+SCHEMA_VERSION = 26
 """Incremented with every change of a table or a view. A store of another version is built again."""
 
 
@@ -286,6 +287,22 @@ class CellRow(NamedTuple):
     due: int | None = None
     """The operations that were due in the measured time by the schedule; NULL where the load generator does
     not tell."""
+
+
+class FactorRow(NamedTuple):
+    """A level of a factor, a setting that experiments vary, in the order of the spec.
+
+    In the views, `factor` is a column. `level` is the level as the column `levels` of the tables has it. Where levels
+    are numbers, `number` is the same in `unit`, a base unit; elsewhere both are NULL.
+    """
+
+    run_id: str
+    factor: str
+    label: str
+    level: str
+    level_label: str
+    number: float | None
+    unit: str | None
 
 
 class HistogramBucket(NamedTuple):
@@ -534,6 +551,7 @@ class PublishedRow(NamedTuple):
 
 Row = (
     RunRow
+    | FactorRow
     | CellRow
     | OperationRow
     | ThroughputRow
@@ -561,6 +579,7 @@ Row = (
 TABLES: dict[str, type[tuple[object, ...]]] = {
     "meta": MetaRow,
     "runs": RunRow,
+    "factors": FactorRow,
     "cells": CellRow,
     "operations": OperationRow,
     "throughput": ThroughputRow,

@@ -207,9 +207,10 @@ def test_each_doubt_has_a_sign(doubt: Doubt, mark: str) -> None:
 @pytest.mark.parametrize("sure", [True, False])
 def test_the_view_of_found_rates_has_the_doubt_that_briefs_print(kind: str, by_generator: bool, sure: bool) -> None:
     with duckdb.connect() as connection:
-        connection.execute("CREATE SCHEMA measure")
+        connection.execute("CREATE SCHEMA measure; CREATE TABLE measure.levels AS SELECT '' AS levels")
         connection.execute(
-            "CREATE TABLE promises AS SELECT 'e' AS experiment, 'h' AS hardware, 'w' AS workload, 5.0 AS sustained, "
+            "CREATE TABLE promises AS SELECT 'e' AS experiment, 'h' AS hardware, 'w' AS workload, '' AS levels, "
+            "5.0 AS sustained, "
             "? AS kind, ?::BOOL AS by_generator, ?::BOOL AS sure",
             [kind, by_generator, sure],
         )
@@ -253,9 +254,10 @@ class Many:
 
     def __init__(self, searches: int, step: float = 1.0) -> None:
         self.connection = duckdb.connect()
+        self.connection.execute("CREATE SCHEMA measure; CREATE TABLE measure.levels AS SELECT '' AS levels")
         self.queries = 0
         self.connection.execute(
-            "CREATE TABLE promises AS SELECT 'e' AS experiment, 'h' || n AS hardware, 'w' AS workload, "
+            "CREATE TABLE promises AS SELECT 'e' AS experiment, 'h' || n AS hardware, 'w' AS workload, '' AS levels, "
             "1000.0 + n * ? AS sustained, 'at_least' AS kind, false AS by_generator, true AS sure "
             "FROM range(?) AS r(n)",
             [step, searches],

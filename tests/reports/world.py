@@ -18,7 +18,7 @@ import pyarrow as pa
 from benchbrief.model import plan as p
 from benchbrief.results.build_store import arrow_schema
 from benchbrief.results.store import store_schema as s
-from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.measure_views import create_measures
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import Sentences
 from benchbrief.results.store.user_query import QueryAnswer
@@ -68,6 +68,7 @@ def _made_once(found: tuple[tuple[type, Any], ...]) -> Store:
             connection.register("incoming", pa.Table.from_arrays(arrays, schema=columns))
             connection.execute(f"INSERT INTO {name} FROM incoming")
             connection.unregister("incoming")
+    create_measures(connection)
     return _Remembering(connection)
 
 
@@ -76,14 +77,14 @@ _columns = cache(arrow_schema)
 
 @cache
 def _tables() -> str:
-    """The SQL that makes the empty tables and their views."""
+    """The SQL that makes the empty tables."""
     with duckdb.connect(":memory:") as connection:
         for name, row_type in s.TABLES.items():
             connection.register("incoming", _columns(row_type).empty_table())
             connection.execute(f"CREATE TABLE {name} AS FROM incoming")
             connection.unregister("incoming")
         made = connection.execute("SELECT sql FROM duckdb_tables()").fetchall()
-    return "\n".join([*(sql for (sql,) in made), VIEWS])
+    return "\n".join(sql for (sql,) in made)
 
 
 # --- queries, as the compiler would write them -------------------------------------------------------------------

@@ -14,7 +14,7 @@ from benchbrief.compiler.briefs.lower_report import lower
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.model import plan
 from benchbrief.results.build_store import arrow_schema
-from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.measure_views import create_measures
 from benchbrief.results.store.store_schema import TABLES
 from tests.compiler.metrics.measured import Measured, cells_of, generate, run, scope_of
 from tests.compiler.metrics.plans import elements, queries
@@ -112,7 +112,7 @@ def test_the_numbers_come_out_of_the_views_of_the_store_as_well(shrink: Measured
     tables: dict[str, list[dict[str, object]]] = {"cells": [], "throughput": []}
     for number, cell in enumerate(shrink.cells):
         names = ("experiment", "hardware", "workload", "threads", "target", "repeat")
-        where = {"run_id": "r", "cell_id": str(number)}
+        where = {"run_id": "r", "cell_id": str(number), "levels": ""}
         tables["cells"].append({**where, **dict(zip(names, cell, strict=True)), "status": "ok"})
         value = shrink.throughput[cell, None, "all"]
         tables["throughput"].append({**where, "operation": "all", "ops_per_s": value})
@@ -122,7 +122,7 @@ def test_the_numbers_come_out_of_the_views_of_the_store_as_well(shrink: Measured
             arrow = pa.Table.from_pylist(filled, schema=arrow_schema(row))
             connection.execute(f"CREATE TABLE {table} AS FROM arrow")
             del arrow  # DuckDB found it by its name
-        connection.execute(VIEWS)
+        create_measures(connection)
         multipliers = run(connection, next(metric.query for metric in metrics if metric.name == "multiplier"))
     assert [f"{value:.1f}" for value in multipliers.values()] == [row[2] for row in PUBLISHED.values()]
 
