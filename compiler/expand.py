@@ -42,6 +42,8 @@ from benchbrief.model.plan import (
     Host,
     Knee,
     KneeSearch,
+    Levels,
+    Option,
     Probe,
     Step,
 )
@@ -53,21 +55,44 @@ from benchbrief.model.tool_spec import CHANGES, Change
 _Shape = tuple[object, ...]
 
 
-def workloads_in_order(matrix: Matrix) -> tuple[str, ...]:
-    """Return the workloads in the order in which they run.
+Pair = tuple[str, Levels]
+"""A workload and the levels at which it runs."""
 
-    This is the order of the spec, unless another one needs fewer loads, or as many loads and fewer other resets. The
-    other one goes data set by data set: first the workloads that read, then those that update, then those that insert.
+
+def pairs_in_order(matrix: Matrix) -> tuple[Pair, ...]:
+    """Return each workload at each combination of levels, in the order in which one hardware runs them.
+
+    This is the order of the spec, all workloads at one combination after the other, unless another one needs fewer
+    loads, or as many loads and fewer other resets. The other ones go data set by data set; in the last of them, the
+    workloads that read come first, then those that update, then those that insert.
     """
-    if matrix.experiment.order == "random":
-        return matrix.experiment.workloads
-    database = next(iter(matrix.databases.values()))
-    shapes: dict[_Shape, int] = {}
-    for load in matrix.loads:
-        shapes.setdefault(_shape(load), len(shapes))
-    best = sorted(matrix.loads, key=lambda load: (shapes[_shape(load)], CHANGES.index(load.workload.changes)))
-    chosen = best if _resets(best, database) < _resets(matrix.loads, database) else matrix.loads
-    return tuple(load.workload.name for load in chosen)
+    pairs = tuple((workload, levels) for levels, workload in product(matrix.levels, matrix.experiment.workloads))
+    if matrix.experiment.order == "random" or len(pairs) == 1:
+        return pairs
+    uses = {pair: _use(matrix, *pair) for pair in pairs}
+    first = {data: at for at, data in reversed([(at, use.data) for at, use in enumerate(uses.values())])}
+    together = sorted(pairs, key=lambda pair: first[uses[pair].data])
+    by_change = sorted(
+        together, key=lambda pair: (first[uses[pair].data], CHANGES.index(uses[pair].load.workload.changes))
+    )
+    orders = (pairs, together, by_change) if matrix.experiment.levels else (pairs, by_change)
+    return tuple(min(orders, key=lambda each: _resets([uses[pair] for pair in each])))
+
+
+class _Use(NamedTuple):
+    """A workload, its database, and the place and the shape of its data set there."""
+
+    load: ReadWorkload
+    database: Database
+    place: str
+    data: str
+
+
+def _use(matrix: Matrix, workload: str, levels: Levels) -> _Use:
+    load = matrix.load_at(workload, levels)
+    database = matrix.databases[matrix.database_key(matrix.experiment.hardware[0], levels)]
+    place = f"{database.uri} {database.path}"
+    return _Use(load, database, place, f"{place} {_data_options(matrix, database)} {_shape(load)}")
 
 
 def _shape(load: ReadWorkload) -> _Shape:
@@ -75,15 +100,22 @@ def _shape(load: ReadWorkload) -> _Shape:
     return tuple(properties.get(key) for key, each in load.family.attributes.items() if each.shapes_data)
 
 
-def _resets(loads: Sequence[ReadWorkload], database: Database) -> tuple[int, int]:
-    """Return how many loads and how many other resets the workloads need on one hardware, with two cells each."""
+def _data_options(matrix: Matrix, database: Database) -> dict[str, Option]:
+    """Return the options of a database that its data depend on."""
+    options = matrix.database.engine.options
+    not_in_data = {matrix.database.reads_options.word(key) for key, option in options.items() if not option.shapes_data}
+    return {key: value for key, value in database.options.items() if key not in not_in_data}
+
+
+def _resets(uses: Sequence[_Use]) -> tuple[int, int]:
+    """Return how many loads and how many other resets the uses need on one hardware, with two cells each."""
     states, count, others = DataStates(), 0, 0
-    for load in (each for each in loads for _ in range(2)):
-        if not load.existing:
-            states.without("")
+    for use in (each for each in uses for _ in range(2)):
+        if not use.load.existing:
+            states.without(use.place)
             continue
-        found = states.reset("", repr(_shape(load)), database.reset, database.engine, bytes_=0.0, load_s=0.0)
-        states.changed("", load.workload.changes, 0.0)
+        found = states.reset(use.place, use.data, use.database.reset, use.database.engine, bytes_=0.0, load_s=0.0)
+        states.changed(use.place, use.load.workload.changes, 0.0)
         count += found.work == "load"
         others += found.work not in ("", "load")
     return count, others
@@ -108,8 +140,8 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
     searches = _Searches()
     places = list(_places(matrices, hosts))
     if budget_s is not None:
-        places.sort(key=lambda each: 1 if chooses(each[0].experiment) else each[2][3])
-    for matrix, block, (_, _, point, repeat) in places:
+        places.sort(key=lambda each: 1 if chooses(each[0].experiment) else each[2][-1])
+    for matrix, block, (*_, point, repeat) in places:
         cells.append(block.cell(point, repeat, (up, states), searches))
         if matrix.experiment.search:
             searches.add(matrix.experiment.search, cells[-1])
@@ -145,8 +177,8 @@ class DatasetUse(NamedTuple):
         return self.block.load.workload.name
 
     @property
-    def levels(self) -> str:
-        return ""
+    def levels(self) -> Levels:
+        return self.block.levels
 
     @property
     def dataset(self) -> Dataset | None:
@@ -172,7 +204,7 @@ class DatasetUse(NamedTuple):
 def uses_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator[DatasetUse]:
     """Yield how each cell gets its data set, in running order. Faster than `expand`, which makes whole cells."""
     states = DataStates()
-    for _, block, (_, _, point, repeat) in _places(matrices, hosts):
+    for _, block, (*_, point, repeat) in _places(matrices, hosts):
         yield DatasetUse(block, point, repeat, block.reset(states))
 
 
@@ -183,8 +215,8 @@ def resets_in_order(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> 
     """
     states = DataStates()
     counts: Counter[Curve] = Counter()
-    for matrix, block, (hardware, workload, _, _) in _places(matrices, hosts):
-        curve = Curve(matrix.experiment.name, hardware, workload)
+    for matrix, block, (hardware, workload, levels, _, _) in _places(matrices, hosts):
+        curve = Curve(matrix.experiment.name, hardware, workload, levels)
         if counts[curve] < usual_cells_of_curve(matrix.experiment):
             counts[curve] += 1
             yield matrix.experiment, block.reset(states)
@@ -194,10 +226,10 @@ def _places(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> Iterator
     shared = SharedEquipment(matrices, hosts)
     for matrix in matrices:
         blocks = {
-            (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts, shared)
-            for unit, load in product(matrix.units, matrix.loads)
+            (unit.hardware.key, workload, levels): _Block.of(matrix, unit, workload, levels, hosts, shared)
+            for unit, workload, levels in product(matrix.units, matrix.experiment.workloads, matrix.levels)
         }
-        yield from ((matrix, blocks[place[0], place[1]], place) for place in ordered(matrix))
+        yield from ((matrix, blocks[place[:3]], place) for place in ordered(matrix))
 
 
 class _Searches:
@@ -215,35 +247,39 @@ class _Searches:
         return searched(search, hashes)
 
 
-_Place = tuple[str, str, float | None, int]
+_Place = tuple[str, str, Levels, float | None, int]
 _Before = tuple[dict[str, DatabaseKey], DataStates]
 """What earlier cells left behind: running servers and data sets."""
 
 
 def ordered(matrix: Matrix) -> list[_Place]:
-    """Return (hardware, workload, point, repeat) in the experiment's order."""
+    """Return (hardware, workload, levels, point, repeat) in the experiment's order."""
     e = matrix.experiment
-    repeats, workloads = range(1, e.repeats + 1), workloads_in_order(matrix)
+    repeats, pairs = range(1, e.repeats + 1), pairs_in_order(matrix)
     if e.order == "interleaved":
         # A beside B at each repeat, so that drift affects both sides
-        turns = product(workloads, matrix.points, repeats, e.hardware)
-        places = [(hardware, workload, point, repeat) for workload, point, repeat, hardware in turns]
+        workloads = dict.fromkeys(workload for workload, _ in pairs)
+        turns = product(workloads, matrix.points, repeats, e.hardware, matrix.levels)
+        places = [(hardware, workload, levels, point, repeat) for workload, point, repeat, hardware, levels in turns]
     else:
-        places = list(product(e.hardware, workloads, matrix.points, repeats))
+        each = product(e.hardware, pairs, matrix.points, repeats)
+        places = [(hardware, *pair, point, repeat) for hardware, pair, point, repeat in each]
     if e.order == "random":
         random.Random(e.seed).shuffle(places)  # noqa: S311  # an order that can be had again, not a secret
     if e.budget_s is not None:  # each point once before any is repeated
-        places.sort(key=lambda place: place[3])
+        places.sort(key=lambda place: place[-1])
     return places
 
 
 @dataclass
 class _Block:
-    """What the cells of one hardware and workload share."""
+    """What the cells of one hardware and workload at one combination of levels share."""
 
     matrix: Matrix
     unit: HardwareUnit
     load: ReadWorkload
+    levels: Levels
+    database: DatabaseKey
     shared: str
     """The digest of all that can change a result, without point and repeat."""
     place: str
@@ -267,12 +303,14 @@ class _Block:
         cls,
         matrix: Matrix,
         unit: HardwareUnit,
-        load: ReadWorkload,
+        workload: str,
+        levels: Levels,
         hosts: Mapping[str, Host],
         equipment: SharedEquipment,
     ) -> _Block:
-        hardware = unit.hardware
-        database = matrix.databases[hardware.key]
+        hardware, load = unit.hardware, matrix.load_at(workload, levels)
+        key = matrix.database_key(hardware.key, levels)
+        database = matrix.databases[key]
         load_hosts = matrix.load_hosts(unit, load)
         probes = matrix.probes[hardware.key]
         shared = shared_parts(
@@ -291,6 +329,8 @@ class _Block:
             matrix=matrix,
             unit=unit,
             load=load,
+            levels=levels,
+            database=key,
             shared=digest(shared),
             place=place_of(hardware, database, hosts),
             dataset=dataset_of(hardware, database, load, matrix, hosts),
@@ -334,6 +374,8 @@ class _Block:
             hardware=self.unit.hardware.key,
             database=self.database,
             workload=self.load.workload.name,
+            levels=self.levels,
+            workload_key="" if self._workload_key == self.load.workload.name else self._workload_key,
             client=client.name if client else None,
             load_hosts=self.load_hosts,
             tool=self.matrix.tool,
@@ -374,16 +416,17 @@ class _Block:
 
     @cached_property
     def _path(self) -> str:
-        return f"{self.matrix.experiment.name}/{self.unit.hardware.key}/{self.load.workload.name}"
+        levels = f"/{self.levels}" if self.levels else ""
+        return f"{self.matrix.experiment.name}/{self.unit.hardware.key}/{self.load.workload.name}{levels}"
 
     @cached_property
-    def database(self) -> DatabaseKey:
-        return DatabaseKey.of(self.matrix.database.name, self.unit.hardware.key)
+    def _workload_key(self) -> str:
+        return self.matrix.workload_key(self.load.workload.name, self.levels)
 
     @cached_property
     def knees(self) -> Mapping[Axis, Knee]:
         """The unknown knees that give the cell its points, by axis."""
-        place = self.unit.hardware.key, self.load.workload.name
+        place = self.unit.hardware.key, self.load.workload.name, self.levels
         return {key: by_pair[place] for key, by_pair in self.matrix.knees.items()}
 
     @cached_property
@@ -395,7 +438,7 @@ class _Block:
     def _reset_bytes(self) -> float:
         records = self.dataset.records if self.dataset else 0
         found = records * self.load.family.record_bytes(self.load.workload.properties)
-        return found or self.matrix.databases[self.unit.hardware.key].size_bytes or 0.0
+        return found or self.matrix.databases[self.database].size_bytes or 0.0
 
     @cached_property
     def _insert_s(self) -> float:
@@ -413,7 +456,7 @@ class _Block:
         if self.dataset is None:
             states.without(self.place)
             return ResetStep()
-        database = self.matrix.databases[self.unit.hardware.key]
+        database = self.matrix.databases[self.database]
         found = states.reset(
             self.place,
             self.dataset.hash,
@@ -499,13 +542,11 @@ def dataset_of(
         return None
     p = load.workload.properties
     shape = [key for key, each in load.family.attributes.items() if each.shapes_data and not each.product_of]
-    options = matrix.database.engine.options
-    not_in_data = {matrix.database.reads_options.word(key) for key, option in options.items() if not option.shapes_data}
     content = {
         "hosts": machines(hardware.hosts, hosts),
         "prepare": list(hardware.prepare),
         "database": {k: v for k, v in database_parts(database).items() if k not in _NOT_OF_THE_DATA}
-        | {"reset": None, "options": {k: v for k, v in database.options.items() if k not in not_in_data}},
+        | {"reset": None, "options": _data_options(matrix, database)},
         "tool": matrix.tool.driver,  # two tools may make other keys; its build is known on its host
         "shape": {key: p[key] for key in shape if key in p},
         **size_parts(database, load.workload),

@@ -7,21 +7,22 @@ from dataclasses import replace
 from itertools import product
 
 from benchbrief.compiler.blocks import equipment_errors, experiment_errors
-from benchbrief.compiler.blocks.databases import DatabaseSpec, read_databases
+from benchbrief.compiler.blocks.databases import DatabaseSpec, read_database
 from benchbrief.compiler.blocks.equipment_errors import AgedData
 from benchbrief.compiler.blocks.experiments import Matrix, NamedBlocks, read_experiments
+from benchbrief.compiler.blocks.factors import BlocksAtLevels, DeclaredFactor, Factors, default_bound, read_factors
 from benchbrief.compiler.blocks.hardware import HardwareUnit, HostTable, read_clients, read_hardware, read_schedulers
 from benchbrief.compiler.blocks.meters import read_power
 from benchbrief.compiler.blocks.probes import read_probe_blocks
 from benchbrief.compiler.blocks.ramps import KneeReference
 from benchbrief.compiler.blocks.shared_equipment import warn_of_overlap
 from benchbrief.compiler.blocks.values import Reader
-from benchbrief.compiler.blocks.workloads import ReadWorkload, read_workloads
+from benchbrief.compiler.blocks.workloads import ReadWorkload, workload_reader
 from benchbrief.compiler.expand import dataset_of, ordered
 from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge, names_in
 from benchbrief.compiler.frontend.name_errors import UntranslatedExtension
-from benchbrief.compiler.frontend.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
+from benchbrief.compiler.frontend.scope import ExperimentKey, FactorKey, HardwareKey, Scope, WorkloadKey
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TOOL_SPECS, tool_word, word_of
 from benchbrief.compiler.schemas import (
@@ -39,7 +40,7 @@ from benchbrief.model import plan
 from benchbrief.model.achieved_load import Schedule
 from benchbrief.model.extension_spec import LANGUAGES, Boundary
 from benchbrief.model.fingerprint import place_of
-from benchbrief.model.plan import Cell, Host, Report
+from benchbrief.model.plan import Cell, Host, Levels, Report
 from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.value_shapes import BlockSchema
 
@@ -145,14 +146,15 @@ def _base(knee_of: KneeReference) -> Span:
 
 def _knees(
     key: str, knee_of: KneeReference, matrix: Matrix, other: Matrix, reader: Reader
-) -> Mapping[tuple[str, str], plan.Knee]:
-    """Return the knee to use for each hardware and workload of the matrix; none after a mistake."""
+) -> Mapping[tuple[str, str, Levels], plan.Knee]:
+    """Return the knee to use for each hardware, workload and level of the matrix; none after a mistake."""
     experiment = other.experiment
     if experiment.search is None or experiment.axis != key:
         searched = f"it searches for that of `{experiment.axis}`" if experiment.search else "it does not search"
         reader.report(experiment_errors.NoSearch(knee_of.span, experiment.name, key, searched))
         return {}
     knees = {}
+    factors = tuple(other.levels[0].keys)
     for unit, load in product(matrix.units, matrix.loads):
         hardware = _same(unit.hardware.key, (), experiment.hardware)
         workload = _same(load.workload.name, (load.of,), experiment.workloads)
@@ -162,9 +164,12 @@ def _knees(
         ):
             if chosen is None:
                 reader.report(experiment_errors.ManyKnees(knee_of.span, experiment.name, kind, wanted, known))
-        if hardware is not None and workload is not None:
-            pair = (unit.hardware.key, load.workload.name)
-            knees[pair] = plan.Knee(experiment=experiment.name, hardware=hardware, workload=workload)
+        if hardware is None or workload is None:
+            continue
+        for levels in matrix.levels:
+            at = levels.only(factors)
+            place = (unit.hardware.key, load.workload.name, levels)
+            knees[place] = plan.Knee(experiment=experiment.name, hardware=hardware, workload=workload, levels=at)
     return knees
 
 
@@ -410,24 +415,24 @@ def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], f
     for matrix in matrices:
         if matrix.database.reset.how != "reuse":
             continue
-        held: dict[tuple[str, str], tuple[str, str]] = {}
-        for unit in matrix.units:
-            database = matrix.databases[unit.hardware.key]
+        held: dict[tuple[str, str, Levels], tuple[str, str]] = {}
+        for unit, levels in product(matrix.units, matrix.levels):
+            database = matrix.databases[matrix.database_key(unit.hardware.key, levels)]
             place = place_of(unit.hardware, database, hosts)
-            for load in matrix.loads:
-                dataset = dataset_of(unit.hardware, database, load, matrix, hosts)
-                held[unit.hardware.key, load.workload.name] = place, dataset.hash if dataset else ""
-        writes = {load.workload.name: load.workload.writes for load in matrix.loads}
+            for name in matrix.experiment.workloads:
+                dataset = dataset_of(unit.hardware, database, matrix.load_at(name, levels), matrix, hosts)
+                held[unit.hardware.key, name, levels] = place, dataset.hash if dataset else ""
+        writes = {load.workload.name: load.workload.writes for load in matrix.loads_at.values()}
         _, writers, cells = aged.setdefault(matrix.database.name, (matrix.database, {}, []))
-        for hardware, workload, point, repeat in ordered(matrix):
-            place, dataset_hash = held[hardware, workload]
+        for hardware, workload, levels, point, repeat in ordered(matrix):
+            place, dataset_hash = held[hardware, workload, levels]
             there, by = written.get(place, ("", {}))
             if not dataset_hash or there != dataset_hash:  # loaded before, or made by the benchmark itself
                 written[place] = there, by = dataset_hash, {}
             elif by:
                 writers.update(by)
                 at = f"{matrix.experiment.axis}={point:.0f}/" if point is not None else ""
-                cells.append(f"{matrix.experiment.name}/{hardware}/{workload}/{at}r{repeat}")
+                cells.append(f"{matrix.experiment.name}/{hardware}/{workload}/{levels and f'{levels}/'}{at}r{repeat}")
             if dataset_hash and writes[workload]:
                 by[workload] = None
     for name, (spec, writers, cells) in aged.items():
@@ -457,6 +462,7 @@ class Model:
     workloads: Mapping[str, ReadWorkload]
     matrices: tuple[Matrix, ...]
     schedulers: Mapping[str, plan.SchedulerBlock]
+    factors: Factors
     scope: Scope
     whole: bool
 
@@ -471,14 +477,17 @@ def resolve(
     """
     reader = Reader(params, findings)
     apply_profile(found, profile, findings)
+    factors = read_factors(found.blocks["factor"], reader)
+    reader = reader.at(default_bound(factors))
     check_profiles(found, reader)
     hosts = HostTable(reader)
     language = _language(found)
     world = NamedBlocks(
         hardware=read_hardware(found.blocks["hardware"], hosts),
         clients=read_clients(found.blocks["client"], hosts),
-        databases=read_databases(found.blocks["database"], reader),
-        workloads=read_workloads(found.blocks["workload"], reader, language),
+        databases=BlocksAtLevels(found.blocks["database"], factors, reader, read_database),
+        workloads=BlocksAtLevels(found.blocks["workload"], factors, reader, workload_reader(language)),
+        factors=factors,
         probes=read_probe_blocks(found.blocks["probe"], reader),
         hosts=hosts.hosts,
         language=language,
@@ -505,7 +514,8 @@ def resolve(
         workloads=loads,
         matrices=matrices,
         schedulers=schedulers,
-        scope=replace(_scope(found, params, world.hardware, loads, matrices), profile=profile),
+        factors=factors,
+        scope=replace(_scope(found, params, world, loads, matrices), profile=profile),
         whole=whole and len(matrices) == len(found.blocks["experiment"]),
     )
 
@@ -526,33 +536,35 @@ def _language_of(report: ast.Block) -> str:
 
 
 def _loads(world: NamedBlocks, matrices: Iterable[Matrix], findings: Findings) -> dict[str, ReadWorkload]:
-    """Return the workloads by name, with the number of records that the experiments use. Reports a workload with
-    two numbers."""
+    """Return the workloads by their keys in a plan, with the number of records that the experiments use. Reports a
+    workload with two numbers."""
     loads = {name: load for name, load in world.workloads.items() if load is not None}
     used: dict[str, ReadWorkload] = {}
     for matrix in matrices:
-        for load in matrix.loads:
-            name = load.workload.name
-            other = used.setdefault(name, load)
+        for key, load in matrix.loads_at.items():
+            other = used.setdefault(key, load)
             if other.workload != load.workload:
                 sizes = sorted(int(float(each.workload.properties["records"])) for each in (other, load))
                 records = " and ".join(f"{size:,}" for size in sizes)
-                findings.add(experiment_errors.TwoSizes(load.span, name, records))
+                findings.add(experiment_errors.TwoSizes(load.span, load.workload.name, records))
     return {**loads, **used}
 
 
 def _scope(
     found: Declarations,
     params: Mapping[str, ast.Expr],
-    hardware: Mapping[str, HardwareUnit],
+    world: NamedBlocks,
     loads: Mapping[str, ReadWorkload],
     matrices: tuple[Matrix, ...],
 ) -> Scope:
-    pairs = [
-        (unit.hardware.key, load.workload.name) for matrix in matrices for unit in matrix.units for load in matrix.loads
+    curves = [
+        (unit.hardware.key, load.workload.name, levels)
+        for matrix in matrices
+        for unit, load, levels in product(matrix.units, matrix.loads, matrix.levels)
     ]
     return Scope(
-        hardware=tuple(_hardware_key(unit) for unit in hardware.values()),
+        hardware=tuple(_hardware_key(unit) for unit in world.hardware.values()),
+        factors=tuple(_factor_key(factor) for factor in world.factors.values()),
         workloads=tuple(
             WorkloadKey(
                 key=name,
@@ -564,14 +576,21 @@ def _scope(
                 shares=tuple(load.family.operation_shares(load.workload.properties).items()),
             )
             for name, load in loads.items()
+            if name == load.workload.name
         ),
         experiments=tuple(_experiment_key(matrix) for matrix in matrices),
         metrics=tuple(found.metrics.values()),
         expects=tuple(found.expects),
         reports=tuple(found.reports.values()),
         params=dict(params),
-        experiment_visible=len(set(pairs)) < len(pairs),
+        experiment_visible=len(set(curves)) < len(curves),
     )
+
+
+def _factor_key(declared: DeclaredFactor) -> FactorKey:
+    factor = declared.factor
+    levels = tuple((level.key, level.label) for level in factor.levels)
+    return FactorKey(key=factor.name, label=factor.label, unit=factor.unit, levels=levels, span=declared.span)
 
 
 def _hardware_key(unit: HardwareUnit) -> HardwareKey:
@@ -595,6 +614,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         label=e.label,
         hardware=e.hardware,
         workloads=e.workloads,
+        levels=e.levels,
         axis=e.axis if e.points else None,
         points=e.points,
         unknown=tuple((key, f"{knee_of.experiment}.knee") for key, knee_of in matrix.awaits.items()),

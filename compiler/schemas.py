@@ -364,6 +364,18 @@ EXPERIMENT = BlockSchema(
             "The offered load; several make a ramp (open loop).",
             example="target = range(1k ops/s, 20k ops/s, steps: 20)",
         ),
+        "vary": Key(
+            Special("`codec`, `[codec, vsize]` or `codec[none, zstd]`"),
+            "The factors whose levels it measures, in every combination.",
+            default="none: each factor has its default",
+            example="vary = [codec, vsize]",
+        ),
+        "when": Key(
+            Special("a condition such as `codec != none or vsize > 100 B`"),
+            "Which combinations of levels are measured.",
+            default="all",
+            example="when = codec != none or vsize > 100 B",
+        ),
         "arrivals": Key(
             Special(
                 "`constant`, `poisson`, `steps(1k ops/s, 2k ops/s, lasting: 30 s)`, "
@@ -485,11 +497,43 @@ def scheduler_schema(*others: SchedulerSpec) -> BlockSchema:
 
 SCHEDULER = scheduler_schema()
 
+FACTOR = BlockSchema(
+    "A setting that experiments vary. Its name stands in place of a value in databases and workloads; levels may have "
+    'names and labels, `lz4 "LZ4" = "lz4"`.',
+    {
+        "levels": Key(
+            Special("`[100 B, 1 kB]`, `range(8 MiB, 1 GiB, factor: 2)`, or a list of words or texts"),
+            "Its levels, where they need no names of their own.",
+            example="levels = [100 B, 1 kB]",
+        ),
+        "default": Key(
+            Special("one of its levels"),
+            "The level in experiments that do not vary it.",
+            default="the first level",
+            example="default = lz4",
+        ),
+    },
+    blocks=("level",),
+    open_keys=Fact(),
+    inherits=False,
+    overridable=False,
+)
+
+LEVEL = BlockSchema(
+    "A level of several settings, which stand for `factor.setting` in databases and workloads.",
+    {},
+    open_keys=Fact(),
+    inherits=False,
+    overridable=False,
+)
+
 BLOCKS: Mapping[str, BlockSchema] = {
     "hardware": HARDWARE,
     "variant": VARIANT,
     "ssh": SSH,
     "client": CLIENT,
+    "factor": FACTOR,
+    "level": LEVEL,
     "database": DATABASE,
     "workload": WORKLOAD,
     "probe": PROBE,

@@ -11,7 +11,7 @@ from benchbrief.model.points import Curve
 
 
 def most_cells_of_curve(experiment: Experiment) -> int:
-    """Return how many cells of one hardware and workload a run measures at most. Adaptive ramps and searches for a
+    """Return how many cells of one curve a run measures at most. Adaptive ramps and searches for a
     promise measure only a part of their candidates."""
     points = max(1, len(experiment.points))
     if experiment.promise:
@@ -23,11 +23,12 @@ def most_cells_of_curve(experiment: Experiment) -> int:
 
 def most_cells(experiment: Experiment) -> int:
     """Return how many cells of an experiment a run measures at most."""
-    return len(experiment.hardware) * len(experiment.workloads) * most_cells_of_curve(experiment)
+    curves = len(experiment.hardware) * len(experiment.workloads) * max(1, len(experiment.levels))
+    return curves * most_cells_of_curve(experiment)
 
 
 def usual_cells_of_curve(experiment: Experiment) -> int:
-    """Return how many cells of one hardware and workload an estimate counts."""
+    """Return how many cells of one curve an estimate counts."""
     points = max(1, len(experiment.points))
     if experiment.promise:
         return min(points * experiment.repeats, experiment.promise.usual)

@@ -566,12 +566,8 @@ class DatabaseSpec:
     """The place of each attribute's value."""
 
 
-def read_databases(entries: Mapping[str, Entry], reader: Reader) -> dict[str, DatabaseSpec | None]:
-    """Return the databases by name. The value is None for one with a mistake."""
-    return {entry.name: _read_database(entry, reader) for entry in entries.values()}
-
-
-def _read_database(entry: Entry, reader: Reader) -> DatabaseSpec | None:
+def read_database(entry: Entry, reader: Reader) -> DatabaseSpec | None:
+    """Return a database; None after a mistake."""
     engine = _engine(entry, reader)
     values = reader.block(entry, database_schema(engine) if engine else DATABASE)
     if engine is None:
@@ -794,12 +790,13 @@ def _hole(
         case ast.Name(text=name) if name in known:
             return known[name]
         case ast.Name() as name:
-            param = reader.deref(name)
-            if isinstance(param, ast.String) and param.plain is not None:
-                return param.plain
+            if (text := reader.printed(name)) is not None:
+                return text
             if reader.findings.at(name.span) or name.text in unit.said:
                 return None  # reported for other hardware already, or where the hardware declares it with a mistake
             reader.report(equipment_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
+        case ast.Attr() as attr if (text := reader.printed(attr)) is not None:
+            return text
         case ast.Call(function=function) if (
             key == "uri" and function.text not in _REFERENCES and did_you_mean(function.text, _REFERENCES)
         ):

@@ -12,6 +12,15 @@ from typing import Literal, Protocol, TypeVar
 from benchbrief.compiler.blocks import equipment_errors, experiment_errors
 from benchbrief.compiler.blocks.arrivals import DeclaredArrivals, check_arrivals, read_arrivals, times_of
 from benchbrief.compiler.blocks.databases import DatabaseSpec, database_on
+from benchbrief.compiler.blocks.factors import (
+    BlocksAtLevels,
+    Factors,
+    bound_to,
+    combinations,
+    own_levels,
+    read_vary,
+    workload_key,
+)
 from benchbrief.compiler.blocks.hardware import HardwareUnit
 from benchbrief.compiler.blocks.measured_times import Times, fitting_repeats, overlap_of, read_repeats, read_times
 from benchbrief.compiler.blocks.probes import DeclaredProbe, read_probes, warn_of_short_window
@@ -39,7 +48,7 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.achieved_load import Schedule
-from benchbrief.model.plan import Event
+from benchbrief.model.plan import Event, Levels
 from benchbrief.model.value_shapes import Number, Text
 
 _TIME = Number("s", "5 min", minimum=5.0)
@@ -208,9 +217,10 @@ class NamedBlocks:
 
     hardware: Mapping[str, HardwareUnit]
     clients: Mapping[str, plan.Client | None]
-    databases: Mapping[str, DatabaseSpec | None]
-    workloads: Mapping[str, ReadWorkload | None]
+    databases: BlocksAtLevels[DatabaseSpec]
+    workloads: BlocksAtLevels[ReadWorkload]
     probes: Mapping[str, DeclaredProbe | None]
+    factors: Factors
     hosts: Mapping[str, plan.Host]
     language: str
     """The language of the built-in labels and descriptions."""
@@ -326,7 +336,7 @@ class PartChecks:
         return self.values.span("repeats"), tool.word
 
     def fitting(
-        self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
+        self, loads: Sequence[ReadWorkload], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
     ) -> tuple[ReadWorkload, ...]:
         """Return the workloads for this database, with the records that fill its declared size."""
         findings, engine = self.reader.findings, database.engine
@@ -346,14 +356,14 @@ class PartChecks:
                     )
                 )
         if not engine.in_process:
-            return loads
+            return tuple(loads)
         for unit in units:
             if unit.hardware.nodes > 1:
                 place, key = self.places["hardware", unit.hardware.key], unit.hardware.key
                 findings.add(equipment_errors.OneHostOnly(place, key, unit.hardware.nodes, engine.label))
         size = database.size
         if size is None:
-            return loads
+            return tuple(loads)
         return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
 
     def check_blocks(self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
@@ -472,17 +482,18 @@ _ON_FAILURE: Mapping[str, Literal["stop", "try_all"]] = {"stop": "stop", "try_al
 
 @dataclass(frozen=True)
 class Matrix:
-    """An experiment whose parts fit together. `clients`, `databases` and `probes` are by hardware key.
+    """An experiment whose parts fit together. `clients` and `probes` are by hardware key.
 
-    `awaits` maps `threads` or `target` to the experiment whose knee gives it. `knees` maps each hardware and workload
-    to the search that finds the knee (see `compiler/resolve.py`).
+    `awaits` maps `threads` or `target` to the experiment whose knee gives it. `knees` maps each hardware, workload
+    and levels to the search that finds the knee (see `compiler/resolve.py`).
     """
 
     experiment: plan.Experiment
     units: tuple[HardwareUnit, ...]
     loads: tuple[ReadWorkload, ...]
+    """The workloads at the default level of each factor; `load_at` has them at others."""
     database: DatabaseSpec
-    databases: Mapping[str, plan.Database]
+    databases: Mapping[plan.DatabaseKey, plan.Database]
     probes: Mapping[str, tuple[plan.Probe, ...]]
     asked: tuple[str, ...]
     """The probes that the experiment names, including those that the profile made unreadable."""
@@ -498,8 +509,29 @@ class Matrix:
     span: Span
     places: Mapping[str, Span] = field(default_factory=dict)
     """The place of each attribute's value."""
-    knees: Mapping[Axis, Mapping[tuple[str, str], plan.Knee]] = field(default_factory=dict)
+    knees: Mapping[Axis, Mapping[tuple[str, str, Levels], plan.Knee]] = field(default_factory=dict)
     events: Events = field(default_factory=dict)
+    factors: Factors = field(default_factory=dict)
+    uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The factors that each workload uses, by its name, and those of the database, by ""."""
+    loads_at: Mapping[str, ReadWorkload] = field(default_factory=dict)
+    """The workloads by their keys in a plan."""
+
+    @property
+    def levels(self) -> tuple[Levels, ...]:
+        """The combinations of levels that it measures; one without levels where it varies nothing."""
+        return self.experiment.levels or (Levels(),)
+
+    def database_key(self, hardware: str, levels: Levels) -> plan.DatabaseKey:
+        own = own_levels(self.uses[""], levels, self.factors) if self.factors else levels
+        return plan.DatabaseKey.of(self.database.name, hardware, own)
+
+    def workload_key(self, workload: str, levels: Levels) -> str:
+        """Return the key of a workload in the plan: its name, unless it differs from that at the default levels."""
+        return workload_key(workload, self.uses[workload], levels, self.factors) if self.factors else workload
+
+    def load_at(self, workload: str, levels: Levels) -> ReadWorkload:
+        return self.loads_at[self.workload_key(workload, levels)]
 
     def load_hosts(self, unit: HardwareUnit, load: ReadWorkload) -> tuple[str, ...]:
         """Return the hosts that generate the load: only one if several would repeat the same work."""
@@ -516,16 +548,12 @@ class Matrix:
     @property
     def cells(self) -> int:
         e = self.experiment
-        return len(e.hardware) * len(e.workloads) * len(self.points) * e.repeats
+        return len(e.hardware) * len(e.workloads) * len(self.levels) * len(self.points) * e.repeats
 
 
 def databases_of(matrices: Iterable[Matrix]) -> dict[plan.DatabaseKey, plan.Database]:
     """Return the databases of all matrices by their keys in a plan."""
-    return {
-        plan.DatabaseKey.of(each.database.name, key): database
-        for each in matrices
-        for key, database in each.databases.items()
-    }
+    return {key: database for each in matrices for key, database in each.databases.items()}
 
 
 def read_experiments(entries: Mapping[str, Entry], world: NamedBlocks, reader: Reader) -> tuple[Matrix, ...]:
@@ -558,6 +586,8 @@ class _Experiment:
         """The place of each hardware group and each workload."""
         self.groups: list[tuple[str, ...]] = []
         """The keys of the hardware that each item of `hardware` names."""
+        self.uses: dict[str, tuple[str, ...]] = {}
+        """The factors that each workload uses, and by "" those of the database."""
 
     def matrix(self) -> Matrix | None:
         """Return the matrix; None after a mistake."""
@@ -574,19 +604,24 @@ class _Experiment:
             return None
         clients, tool = self._load_generator(database)
         client = largest_client(clients)
-        databases = {unit.hardware.key: database_on(database, unit, self.world.hosts, self.reader) for unit in units}
+        varied = read_vary(self.values.series("vary"), self.world.factors, self.reader)
+        levels = combinations(varied)
         spec = TOOL_SPECS.usable(tool.driver) if tool else None
         if tool is None or spec is None:
             return None
         fits = PartChecks(self.entry, self.values, self.reader, self.places)
-        loads = fits.fitting(loads, database, units)
-        fits.check_shares(client, spec, loads, ramps)
+        databases = self._databases(database, units, levels)
+        loads_at = self._loads_at(loads, database, levels, lambda load, spec: fits.fitting((load,), spec, units)[0])
+        if loads_at is None:
+            return None
+        loads, every = tuple(loads_at[load.workload.name] for load in loads), tuple(loads_at.values())
+        fits.check_shares(client, spec, every, ramps)
         fits.check_most(client, spec, ramps, said)
         fits.check_tool(spec, database, times)
         arrivals = check_arrivals(said, spec, database.engine, (self.values, times.measure_s), self.reader)
-        fits.check_loads(loads, times.phases, spec, database.engine)
-        check_steady(times, self.entry, SteadyParts(spec, database.engine, client, said, loads), self.reader)
-        fits.check_blocks(loads, database, ramps)
+        fits.check_loads(every, times.phases, spec, database.engine)
+        check_steady(times, self.entry, SteadyParts(spec, database.engine, client, said, every), self.reader)
+        fits.check_blocks(every, database, ramps)
         if ramps is None or (said is None and self.values.said("arrivals")):
             return None
         warn_of_short_window(self.entry.name, placed, times.measure_s, self.reader)
@@ -594,13 +629,14 @@ class _Experiment:
         if promised:
             schedule = Schedule(arrivals, self.values.number("warm_up") or 0.0)
             lowest = ramps.ramp.points[0], times.until.from_s if times.until else times.measure_s
-            check_promise(promised, loads, spec, database.engine, (schedule, *lowest), self.reader)
+            check_promise(promised, every, spec, database.engine, (schedule, *lowest), self.reader)
         awaits = ramps.awaits
         return Matrix(
             experiment=plan.Experiment(
                 name=self.entry.name,
                 label=self.entry.label,
                 hardware=tuple(unit.hardware.key for unit in units),
+                levels=levels if varied else (),
                 workloads=tuple(load.workload.name for load in loads),
                 axis=ramps.axis,
                 points=ramps.ramp.points,
@@ -642,7 +678,10 @@ class _Experiment:
             tool_spec=spec,
             threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
             awaits=awaits,
-            events=place_events(clients, spec, loads),
+            events=place_events(clients, spec, every),
+            factors=self.world.factors,
+            uses=self.uses,
+            loads_at=loads_at,
             span=self.entry.head,
             places={key: self.values.span(key) for key in self.entry.attributes},
         )
@@ -768,6 +807,47 @@ class _Experiment:
 
     def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> Item | None:
         return self.reader.refuse(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
+
+    # --- at the levels of the factors ------------------------------------------------------------------------------
+
+    def _databases(
+        self, database: DatabaseSpec, units: Sequence[HardwareUnit], levels: Sequence[Levels]
+    ) -> dict[plan.DatabaseKey, plan.Database]:
+        """Return the database on each hardware at each level that it uses."""
+        self.uses[""] = self.world.databases.uses(database.name)
+        found: dict[plan.DatabaseKey, plan.Database] = {}
+        for own in dict.fromkeys(own_levels(self.uses[""], each, self.world.factors) for each in levels):
+            spec = self.world.databases.at(database.name, own)
+            reader = self.reader.at(bound_to(own.keys, self.world.factors)) if own else self.reader
+            if spec is None:
+                continue
+            for unit in units:
+                key = plan.DatabaseKey.of(database.name, unit.hardware.key, own)
+                found[key] = database_on(spec, unit, self.world.hosts, reader)
+        return found
+
+    def _loads_at(
+        self,
+        loads: Sequence[ReadWorkload],
+        database: DatabaseSpec,
+        levels: Sequence[Levels],
+        fitted: Callable[[ReadWorkload, DatabaseSpec], ReadWorkload],
+    ) -> dict[str, ReadWorkload] | None:
+        """Return the workloads at each level that they use, by their keys in a plan; None after a mistake."""
+        world, found = self.world, dict[str, ReadWorkload]()
+        for load in loads:
+            name, of = load.workload.name, load.of or load.workload.name
+            used = {*world.workloads.uses(of), *(() if load.counted else world.databases.uses(database.name, "size"))}
+            self.uses[name] = tuple(factor for factor in world.factors if factor in used)
+            for each in (Levels(), *levels):
+                key = workload_key(name, self.uses[name], each, world.factors)
+                if key in found:
+                    continue
+                read, spec = world.workloads.at(of, each), world.databases.at(database.name, each)
+                if read is None or spec is None:
+                    return None
+                found[key] = fitted(load_phase(read, world.language) if load.of else read, spec)
+        return found
 
     # --- points, times and repeats ---------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -161,6 +162,14 @@ class Constant:
         return plan.Quantity(value=self.value, unit=base_unit(self.dimension), text=self.text)
 
 
+@dataclass(frozen=True)
+class Bound:
+    """What stands in place of a factor's name at one of its levels. `constant` is its number, if it is one."""
+
+    expr: ast.Expr
+    constant: Constant | None
+
+
 Value = str | bool | Constant | plan.Reference | ast.String | tuple[ast.Expr, ...]
 
 
@@ -244,10 +253,23 @@ class Reader:
         self._params = params
         self.findings = findings
         self._constants: dict[str, Constant | None] = {}
+        self._levels: Mapping[str, Bound] = {}
+        """What stands in place of the names of factors."""
         for name, expr in params.items():
             # In this order, each needs only those before it.
             if isinstance(expr, ast.Quantity | ast.Unary | ast.Binary) and not _is_range(expr):
                 self._constants[name] = self.constant(expr)
+
+    def at(self, bound: Mapping[str, Bound]) -> Reader:
+        """Return a reader of blocks where these words stand for levels: `codec`, or `tuning.cache` of a bundle."""
+        reader = copy(self)
+        reader._levels = {**self._levels, **bound}
+        reader._params = {**self._params, **{name: each.expr for name, each in bound.items()}}
+        reader._constants = {
+            **self._constants,
+            **{name: each.constant for name, each in bound.items() if each.constant},
+        }
+        return reader
 
     def report(self, problem: CompileProblem) -> None:
         self.findings.add(problem)
@@ -346,17 +368,31 @@ class Reader:
             case Number():
                 return self.quantity(key, expr, shape)
             case Fact():
-                return self._fact(key, self.deref(expr), shape)
+                return self._fact(key, expr, shape)
             case Login():
                 return self._login(key, self.deref(expr), shape)
             case Special():
                 return (expr,)
 
     def deref(self, expr: ast.Expr) -> ast.Expr:
-        """Return the expression of a parameter; any other one unchanged."""
-        while isinstance(expr, ast.Name) and expr.text in self._params:
-            expr = self._params[expr.text]
+        """Return the expression of a parameter or of a factor's level; any other one unchanged."""
+        while (name := _named(expr)) in self._params:
+            expr = self._params[name]
         return expr
+
+    def printed(self, expr: ast.Expr) -> str | None:
+        """Return what stands in a text for the name of a parameter or factor: a text as it is, and the number of a
+        level in base units. None for other expressions."""
+        found = self.deref(expr)
+        name = _named(expr)
+        if found is expr:
+            return None
+        if isinstance(found, ast.String):
+            return found.plain
+        if name in self._levels and isinstance(found, ast.Name):
+            return found.text
+        constant = self._constants.get(name) if name in self._levels else None
+        return plan.key_text(constant.value) if constant else None
 
     def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> T | None:
         return self.refuse(wrong_value(expr, key, wanted, words))
@@ -400,7 +436,8 @@ class Reader:
             return self.refuse(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
         return self._wrong(expr, key, shape.wanted, ["secret" if shape.secret else "env"])
 
-    def _fact(self, key: str, expr: ast.Expr, shape: Fact) -> Value | None:
+    def _fact(self, key: str, written: ast.Expr, shape: Fact) -> Value | None:
+        expr = self.deref(written)
         if isinstance(expr, ast.String):
             return self._text(key, expr, Text())
         if isinstance(expr, ast.Name) and expr.text in _FLAGS:
@@ -408,7 +445,7 @@ class Reader:
         if shape.removable and isinstance(expr, ast.Name) and expr.text == "none":
             return None
         if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
-            return self.constant(expr)
+            return self._computed(written)
         return self.refuse(wrong_value(expr, key, shape.wanted, _FLAGS, texts=True))
 
     def quantity(self, key: str, expr: ast.Expr, shape: Number) -> Constant | None:
@@ -452,10 +489,10 @@ class Reader:
 
     def _computed(self, expr: ast.Expr) -> Constant | None:
         """Return the constant that an expression stands for, or the parameter that it names."""
-        while isinstance(expr, ast.Name) and expr.text in self._params:
-            if expr.text in self._constants:
-                return self._constants[expr.text]
-            expr = self._params[expr.text]
+        while (name := _named(expr)) in self._params:
+            if name in self._constants:
+                return self._constants[name]
+            expr = self._params[name]
         return self.constant(expr)
 
     def constant(self, expr: ast.Expr) -> Constant | None:
@@ -463,10 +500,10 @@ class Reader:
         match expr:
             case ast.Quantity():
                 return self._literal(expr)
-            case ast.Name() if expr.text in self._constants:
-                inner = self._constants[expr.text]
+            case ast.Name() | ast.Attr() if (name := _named(expr)) in self._constants:
+                inner = self._constants[name]
                 return inner and Constant(inner.value, inner.dimension, inner.text, expr.span, inner.bare)
-            case ast.Name() if expr.text in self._params:
+            case ast.Name() | ast.Attr() if _named(expr) in self._params:
                 return self.constant(self.deref(expr))
             case ast.Name():
                 return self.refuse(name_errors.NotAName(expr.span, expr.text, tuple(self._params)))
@@ -522,6 +559,16 @@ class Reader:
         unit = base_unit(dimension)
         text = f"{value:,.6g} {unit}".strip()
         return Constant(value, dimension, text, expr.span, left.bare and right.bare)
+
+
+def _named(expr: ast.Expr) -> str:
+    """Return what may be the name of a parameter or factor, or an attribute of a bundle; "" for other expressions."""
+    match expr:
+        case ast.Name(text=text):
+            return text
+        case ast.Attr(base=ast.Name(text=text), field=field):
+            return f"{text}.{field.text}"
+    return ""
 
 
 def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from benchbrief.compiler.blocks.values import Reader, Values, described, origin, read_spec_file, setting
@@ -102,10 +102,10 @@ class ReadWorkload:
         return self.workload.phase == "run" and any(done)
 
 
-def read_workloads(entries: Mapping[str, Entry], reader: Reader, language: str) -> dict[str, ReadWorkload | None]:
-    """Return the workloads by name. The value is None for one with a mistake."""
+def workload_reader(language: str) -> Callable[[Entry, Reader], ReadWorkload | None]:
+    """Return what reads a workload; the result is None after a mistake."""
     schemas: dict[str, BlockSchema] = {}
-    return {entry.name: _read(entry, reader, language, schemas) for entry in entries.values()}
+    return lambda entry, reader: _read(entry, reader, language, schemas)
 
 
 def _read(entry: Entry, reader: Reader, language: str, schemas: dict[str, BlockSchema]) -> ReadWorkload | None:

@@ -143,7 +143,8 @@ def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
     def planned(matrices: tuple[Matrix, ...]) -> Plan:
         cells = expand(matrices, model.hosts)
         estimate_s = estimate_some(cells, counted_cells(cells, plan.experiments))
-        workloads = plan.workloads | {load.workload.name: load.workload for each in matrices for load in each.loads}
+        loads = {key: load for each in matrices for key, load in each.loads_at.items()}
+        workloads = plan.workloads | {key: load.workload for key, load in loads.items()}
         changed = {
             "cells": cells,
             "databases": databases_of(matrices),
@@ -263,7 +264,14 @@ def _with_property(matrices: tuple[Matrix, ...], names: Collection[str], key: st
         properties = {**load.workload.properties, key: value}
         return replace(load, workload=load.workload.model_copy(update={"properties": properties}))
 
-    return tuple(replace(matrix, loads=tuple(map(changed, matrix.loads))) for matrix in matrices)
+    return tuple(
+        replace(
+            matrix,
+            loads=tuple(map(changed, matrix.loads)),
+            loads_at={key: changed(load) for key, load in matrix.loads_at.items()},
+        )
+        for matrix in matrices
+    )
 
 
 def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:

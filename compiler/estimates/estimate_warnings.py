@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
+from itertools import product
 from typing import NamedTuple
 
 from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.equipment_errors import CostlyReset, ReplacedData
 from benchbrief.compiler.blocks.experiments import Matrix, databases_of
-from benchbrief.compiler.blocks.workloads import ReadWorkload
 from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.estimate import counted_cells
 from benchbrief.compiler.expand import DatasetUse, dataset_of, ordered, resets_in_order, uses_in_order
@@ -19,7 +19,7 @@ from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import EVERYWHERE, Reset
 from benchbrief.model.fingerprint import place_of
-from benchbrief.model.plan import Cell, Database, DatabaseKey, Dataset, Hardware, Host, Workload
+from benchbrief.model.plan import Cell, Database, DatabaseKey, Dataset, Hardware, Host, Levels, Workload
 from benchbrief.model.tool_spec import Change
 
 _WORTH_S = 60.0
@@ -57,12 +57,11 @@ def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> boo
     left: set[tuple[str, str]] = set()
     for matrix in matrices:
         contents = {
-            (unit.hardware.key, load.workload.name): _place_and_data(unit.hardware, load, matrix, hosts)
-            for unit in matrix.units
-            for load in matrix.loads
+            (unit.hardware.key, workload, levels): _place_and_data(unit.hardware, workload, levels, matrix, hosts)
+            for unit, workload, levels in product(matrix.units, matrix.experiment.workloads, matrix.levels)
         }
-        for hardware, workload, _, _ in ordered(matrix):
-            place, content = found = contents[hardware, workload]
+        for hardware, workload, levels, _, _ in ordered(matrix):
+            place, content = found = contents[hardware, workload, levels]
             if (before := there.get(place, content)) != content:
                 if found in left:
                     return True
@@ -72,10 +71,10 @@ def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> boo
 
 
 def _place_and_data(
-    hardware: Hardware, load: ReadWorkload, matrix: Matrix, hosts: Mapping[str, Host]
+    hardware: Hardware, workload: str, levels: Levels, matrix: Matrix, hosts: Mapping[str, Host]
 ) -> tuple[str, str]:
-    database = matrix.databases[hardware.key]
-    dataset = dataset_of(hardware, database, load, matrix, hosts)
+    database = matrix.databases[matrix.database_key(hardware.key, levels)]
+    dataset = dataset_of(hardware, database, matrix.load_at(workload, levels), matrix, hosts)
     return place_of(hardware, database, hosts), dataset.hash if dataset else ""
 
 
@@ -105,7 +104,7 @@ class PlannedUse(NamedTuple):
     @classmethod
     def of(cls, cell: Cell, workloads: Mapping[str, Workload]) -> PlannedUse:
         load_s = sum(step.seconds for step in cell.steps if step.reset == "load")
-        changes = changes_of(workloads[cell.workload], cell.events)
+        changes = changes_of(workloads[cell.workload_key or cell.workload], cell.events)
         return cls(cell.id, cell.hardware, cell.database, cell.dataset, changes, load_s)
 
 

@@ -76,7 +76,10 @@ def dotted(expr: ast.Expr) -> str:
     return f"{dotted(expr.base)}.{expr.field.text}" if isinstance(expr, ast.Attr) else text_of(expr)
 
 
-TOP_LEVEL = ("hardware", "client", "database", "workload", "probe", "experiment", "scheduler", "profile", "report")
+TOP_LEVEL = (
+    *("hardware", "client", "factor", "database", "workload", "probe"),
+    *("experiment", "scheduler", "profile", "report"),
+)
 _NO_SCHEMA = BlockSchema("", {}, named=False)
 
 

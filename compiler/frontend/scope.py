@@ -15,7 +15,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.achieved_load import Schedule
-from benchbrief.model.plan import Quantity
+from benchbrief.model.plan import DimKey, Levels, Quantity
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,17 @@ class HardwareKey:
     facts: dict[str, Quantity]
     units: dict[str, str]
     texts: dict[str, str]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
+class FactorKey:
+    """A factor. `levels` are the key and the label of each level; `unit` is that of keys which are numbers."""
+
+    key: str
+    label: str
+    unit: str | None
+    levels: tuple[tuple[DimKey, str], ...]
     span: Span = field(compare=False)
 
 
@@ -82,6 +93,8 @@ class ExperimentKey:
     """Whether it searches for the highest rate of a promise."""
     service_only: tuple[Span, str, tuple[str, ...]] | None = None
     unmerged: tuple[Span, str] | None = None
+    levels: tuple[Levels, ...] = ()
+    """The combinations of the levels that it varies; () where it varies nothing."""
     measured_at: Span | None = field(default=None, compare=False)
     """Where the spec says how long it is measured."""
 
@@ -99,6 +112,8 @@ class Scope:
     reports: tuple[ast.Block, ...]
     params: dict[str, ast.Expr]
     experiment_visible: bool
+    factors: tuple[FactorKey, ...] = ()
+    """The factors of the spec, in its order."""
     profile: str | None = None
 
     @cached_property

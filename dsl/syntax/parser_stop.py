@@ -33,7 +33,7 @@ _PIECE = re.compile(
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])"
     rf"|(?P<signs>{_SIGNS.pattern})"
 )
-_KEYWORDS = "metric|param|expect|use|hardware|client|database|workload|probe|experiment|profile|report|scheduler"
+_KEYWORDS = "metric|param|expect|use|hardware|client|factor|database|workload|probe|experiment|profile|report|scheduler"
 _VALUE = r'\s*+(?:"[^"\r\n]*"\s*+)?=(?!=)'
 _DECLARATION = re.compile(rf"{_PIECE.pattern}|(?P<declaration>^(?:{_KEYWORDS})\b(?!{_VALUE}))", re.MULTILINE)
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
@@ -162,12 +162,12 @@ def _differently_indented(source: Source, opener: int, closer: int) -> bool:
 
 
 DECLARATIONS = (
-    "hardware", "client", "database", "workload", "probe", "experiment", "metric", "expect", "report", "profile",
-    "scheduler", "param", "use",
+    "hardware", "client", "factor", "database", "workload", "probe", "experiment", "metric", "expect", "report",
+    "profile", "scheduler", "param", "use",
 )  # fmt: skip
 INNER_BLOCKS = (
-    "callout", "compare", "each", "figure", "formula", "options", "override", "section", "ssh", "table", "theme",
-    "variant",
+    "callout", "compare", "each", "figure", "formula", "level", "options", "override", "section", "ssh", "table",
+    "theme", "variant",
 )  # fmt: skip
 
 PIECE = re.compile(
