@@ -34,17 +34,22 @@ NAMES = {
 PAIRS = [(template, NAMES[template]) for template in TEMPLATES]
 """One brief a layout, that of the first in Japanese."""
 PDF: tuple[Format, ...] = ("pdf",)
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="12"><rect width="40" height="12" fill="#0a7"/></svg>'
 A4, LETTER, WIDE = (595, 842), (612, 792), (960, 540)
 
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A PDF of each layout by its name and the brief's; the white paper on US paper, slides without an appendix."""
+    """A PDF of each layout by its name and the brief's, each with a logo; the white paper on US paper, slides without
+    an appendix."""
     found = {}
+    logo = tmp_path_factory.mktemp("house") / "logo.svg"
+    logo.write_text(LOGO)
+    theme = p.Theme(logo=p.Asset(file=str(logo), sha256="0" * 64))
     for template, name in PAIRS:
         world, report = briefs.made(name)
         provenance = {"blog": "compact", "slide": "none"}.get(template, "full")
-        report = report.model_copy(update={"template": template, "provenance": provenance})
+        report = report.model_copy(update={"template": template, "provenance": provenance, "theme": theme})
         folder = tmp_path_factory.mktemp(f"{template}-{name}")
         report = report.model_copy(update={"paper": "letter" if template == "white_paper" else "a4"})
         pdf = render(world.plan(report), world.store(), report.name, folder, formats=PDF).pdf
