@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from benchbrief.compiler import word_meanings
 from benchbrief.compiler.blocks.ramps import KNEE_STATISTICS
-from benchbrief.compiler.frontend.name_index import Kind, NameIndex
+from benchbrief.compiler.frontend.name_index import NOT_LEVELS, Kind, NameIndex, Symbol, items_of
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, family_of
 from benchbrief.compiler.problems import article
 from benchbrief.compiler.registry import (
@@ -57,6 +57,7 @@ _CHOICES = {
 }
 _ICONS: dict[Kind, types.CompletionItemKind] = {
     "variant": ItemKind.EnumMember,
+    "factor": ItemKind.Enum,
     "fact": ItemKind.Field,
     "probe": ItemKind.Event,
     "metric": ItemKind.Function,
@@ -91,6 +92,9 @@ class Suggestions:
         for name in self.index.names("variant"):
             if name.startswith(f"{family}."):
                 yield self.word(name.removeprefix(f"{family}."), "A variant.", ItemKind.EnumMember)
+        for name in self.index.names("setting"):
+            if name.startswith(f"{family}."):
+                yield self.word(name.removeprefix(f"{family}."), f"What each level of `{family}` says.", ItemKind.Field)
         if family in self.index.names("hardware") and not self.has_expressions:
             yield self.word("variants", "All of its variants.", ItemKind.EnumMember)
         if family in self.index.names("experiment") and not self.has_expressions:
@@ -211,8 +215,27 @@ class Suggestions:
             if wanted is None or unit.dimension == wanted:
                 yield self.word(name, units.dimension_name(unit.dimension), ItemKind.Unit)
 
+    def dimensions(self) -> Iterator[Item]:
+        """Yield the dimensions that every spec has, then the factors of this one."""
+        yield from map(self.dimension, DIMENSIONS)
+        yield from self.names("factor")
+
     def dimension(self, name: str) -> Item:
         return self.word(name, word_meanings.DIMENSIONS.get(name, ""), ItemKind.Enum)
+
+    def levels(self, factor: str) -> Iterator[Item]:
+        """Yield the levels of a factor, as an expression or a list names them."""
+        node = self.index.nodes.get(Symbol("factor", factor))
+        for item in node.body if isinstance(node, ast.Block) else ():
+            doc = f"```bench\n{' '.join(item.span.text.split())}\n```"
+            if isinstance(item, ast.Block):
+                yield self.word(item.name.text if item.name else "", doc, ItemKind.EnumMember)
+            elif item.key.text == "levels":
+                for value in items_of(item):
+                    if not isinstance(value, ast.Call):  # a ramp
+                        yield self.word(value.span.text, f"A level of `{factor}`.", ItemKind.EnumMember)
+            elif item.key.text not in NOT_LEVELS:
+                yield self.word(item.key.text, doc, ItemKind.EnumMember)
 
     def word(self, word: str, doc: str, kind: types.CompletionItemKind, insert: str = "") -> Item:
         return Item(word, kind=kind, documentation=markdown(doc), insert_text=insert or None)
@@ -233,6 +256,7 @@ _SIGNS = {"=", ",", "[", "(", "{", ":", "+", "-", "*", "/", "<", ">", "<=", ">="
 _LINKS = {"and", "or", "not", "x", "over", "by", "along", "when", "every", "on", "from", "in"}
 OPERATORS = frozenset(_SIGNS | _LINKS)
 """What a value can't end with."""
+_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 
 
 class ExpressionSuggestions(Suggestions):
@@ -242,7 +266,7 @@ class ExpressionSuggestions(Suggestions):
         previous = cursor.before[-2].text if len(cursor.before) > 1 else ""
         if last is None or last.text in OPERATORS - {"."} or last.text == "expect" or last.kind == "string":
             if last is not None and (last.text in ("over", "by", "along") or self.lists_dimensions()):
-                yield from map(self.dimension, DIMENSIONS)
+                yield from self.dimensions()
                 if last.text == ",":
                     yield self.word("when", word_meanings.LINKS["when"], ItemKind.Keyword)
                     yield from self.arguments(cursor.frame.word)
@@ -277,6 +301,7 @@ class ExpressionSuggestions(Suggestions):
             yield self.word(name, f"{doc} Its measures are behind a dot.", ItemKind.Module)
         yield self.word("nodes", "The number of hosts, by hardware.", ItemKind.Field)
         yield from self.names("fact")
+        yield from self.names("factor")
         yield from self.params(None)
         for name, (snippet, doc) in word_meanings.FUNCTIONS.items():
             if in_hole or name != "range":
@@ -284,6 +309,8 @@ class ExpressionSuggestions(Suggestions):
         if in_hole:
             yield from self.hardware(with_variants=False)
             yield from self.names("workload")
+            for factor in self.index.names("factor"):
+                yield from self.levels(factor)
             for dim in ("workload", "hardware", "experiment"):
                 yield self.dimension(dim)
         yield self.word("steady", "Whether a phase is in the steady state, after `when`.", ItemKind.Keyword)
@@ -303,17 +330,19 @@ class ExpressionSuggestions(Suggestions):
                 yield self.word(operation, "An operation.", ItemKind.EnumMember)
         if dim in ("", "experiment"):
             yield from self.names("experiment")
+        for factor in self.index.names("factor"):
+            if dim in ("", factor):
+                yield from self.levels(factor)
         if not dim:
-            for name in DIMENSIONS:
-                item = self.dimension(name)
-                item.insert_text = f"{name}: "
-                item.label = f"{name}:"
+            for item in self.dimensions():
+                item.insert_text = f"{item.label}: "
+                item.label += ":"
                 yield item
 
     def option_values(self, option: str) -> Iterator[Item]:
         choices = {"axis": ("left", "right"), "log": ("x", "y"), "band": ("confidence",)}
         if option == "color":
-            yield from map(self.dimension, DIMENSIONS)
+            yield from self.dimensions()
         for word in choices.get(option, ()):
             yield self.word(word, "", ItemKind.EnumMember)
 
@@ -461,6 +490,7 @@ class _Completer(ExpressionSuggestions):
         first = words[0]
         if first == "each":
             yield from (self.dimension(name) for name in ("workload", "hardware", "experiment"))
+            yield from self.names("factor")
         elif first == "formula" and len(words) == 1:
             yield from self.names("metric")
         elif first == "formula" and "for" in words:
@@ -536,9 +566,25 @@ class _Completer(ExpressionSuggestions):
                 yield from self.arguments(inner)
             elif inner == "knee" and cursor.before[-2].text == "latency":
                 yield from (self.word(name, "", ItemKind.EnumMember) for name in KNEE_STATISTICS)
+        elif kind == "factor" and block.key == "default":
+            yield from self.levels(block.head.name)
+        elif kind == "experiment" and block.key in ("vary", "when"):
+            yield from self.varied(last.text if last else "")
         else:
             yield from self.wanted(kind, block.key, shape, last.text if last else "")
+            if kind in ("database", "options", "workload"):
+                yield from self.names("factor")
         yield from self.params(shape)
+
+    def varied(self, last: str) -> Iterator[Item]:
+        """Yield what `vary = [codec[none], vsize]` and `when = codec != none` may name at the cursor."""
+        compared = self.cursor.before[-2].text if last in _COMPARISONS and len(self.cursor.before) > 1 else ""
+        if of := compared or (self.cursor.frame.word if self.cursor.frame.bracket == "[" else ""):
+            yield from self.levels(of)
+        elif not last or last in OPERATORS:
+            yield from self.names("factor")
+        elif self.cursor.block.key == "when":
+            yield from (self.word(word, "", ItemKind.Keyword) for word in ("and", "or"))
 
     def wanted(self, kind: str, key: str, shape: Shape | None, last: str) -> Iterator[Item]:
         """Return what the value of an attribute may be, by its block and its name, else by its shape."""
@@ -615,7 +661,7 @@ class _Completer(ExpressionSuggestions):
             for offer in TEMPLATE_SPECS.offered():  # not imported: a slow one would hold up the list
                 yield self.word(offer.name, f"A template of the package {offer.source}.", ItemKind.EnumMember)
         if block.key in ("rows", "columns"):
-            yield from map(self.dimension, DIMENSIONS)
+            yield from self.dimensions()
             yield self.word("facts", "All that is declared about the hardware.", ItemKind.EnumMember)
 
 

@@ -30,6 +30,7 @@ from benchbrief.model.value_shapes import BlockSchema, Fact, Key
 DECLARATION_SNIPPETS = {
     "hardware": ('hardware ${1:name} "${2:Label}" {\n  hosts = ${3:local}\n}', BLOCKS["hardware"].doc),
     "client": ('client ${1:load} {\n  hosts = "${2:load.lab}"\n  tool  = ${3:ycsb}\n}', BLOCKS["client"].doc),
+    "factor": ('factor ${1:name} "${2:Label}" {\n  levels = [$0]\n}', BLOCKS["factor"].doc),
     "database": (
         "database ${1:name} {\n  engine = ${2|rocksdb,mongodb|}\n  $0\n}",
         BLOCKS["database"].doc,
@@ -61,6 +62,7 @@ DECLARATION_SNIPPETS = {
 }
 INNER = {
     "variant": 'variant ${1:name} "${2:Label}" { $0 }',
+    "level": 'level ${1:name} "${2:Label}" { $0 }',
     "ssh": "ssh {\n  $0\n}",
     "options": "options {\n  $0\n}",
     "override": "override ${1|workload,experiment|} { $0 }",

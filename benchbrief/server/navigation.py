@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from benchbrief.compiler.frontend.name_index import BUILT_IN_FACTS, NameIndex, Occurrence, Symbol
+from benchbrief.compiler.frontend.name_index import BUILT_IN_FACTS, NOT_LEVELS, NameIndex, Occurrence, Symbol
 from benchbrief.compiler.metrics.expressions import reserved_for
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -19,6 +19,8 @@ _Kind = types.SymbolKind
 _KINDS = {
     "hardware": _Kind.Class,
     "variant": _Kind.EnumMember,
+    "factor": _Kind.Enum,
+    "level": _Kind.EnumMember,
     "client": _Kind.Interface,
     "database": _Kind.Object,
     "workload": _Kind.Method,
@@ -60,7 +62,9 @@ def _has(name: str, query: str) -> bool:
     return all(letter in letters for letter in query.lower())
 
 
-def _symbols(file: Parsed, items: Iterable[ast.Declaration | ast.Item]) -> Iterator[types.DocumentSymbol]:
+def _symbols(
+    file: Parsed, items: Iterable[ast.Declaration | ast.Item], within: str = ""
+) -> Iterator[types.DocumentSymbol]:
     for item in items:
         match item:
             case ast.Block():
@@ -68,7 +72,7 @@ def _symbols(file: Parsed, items: Iterable[ast.Declaration | ast.Item]) -> Itera
                 called = name.text if name else _text(item.label) or item.keyword.text
                 detail = " ".join(filter(None, (item.keyword.text, _text(item.label) if name else "")))
                 kind = _KINDS.get(item.keyword.text, _Kind.String)
-                children = list(_symbols(file, item.body))
+                children = list(_symbols(file, item.body, item.keyword.text))
                 yield _symbol(file, called, detail, kind, item.span, (name or item.keyword).span, children)
             case ast.Metric():
                 unit = f"in {item.unit.text}" if item.unit else ""
@@ -81,6 +85,9 @@ def _symbols(file: Parsed, items: Iterable[ast.Declaration | ast.Item]) -> Itera
                 yield _symbol(file, called, "expect", _Kind.Boolean, item.span, item.condition.span)
             case ast.Use():
                 yield _symbol(file, item.path.plain or "", "use", _Kind.Namespace, item.span, item.path.span)
+            case ast.Attribute(key=name) if within == "factor" and name.text not in NOT_LEVELS:
+                detail = " ".join(filter(None, ("level", _text(item.label))))
+                yield _symbol(file, name.text, detail, _Kind.EnumMember, item.span, name.span)
             case ast.Attribute():
                 pass  # in the text, not in its outline
 
@@ -158,6 +165,9 @@ def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
     symbol = occurrence.symbol
     if symbol.kind == "fact" and symbol.name in BUILT_IN_FACTS:
         raise CannotRename(f"`{symbol.name}` is an attribute of the language")
+    node = view.index.nodes.get(symbol)
+    if symbol.kind == "level" and isinstance(node, ast.Attribute) and node.key.text == "levels":
+        raise CannotRename(f"`{symbol.word}` is the value of this level, not only its name")
     return occurrence, view.file.range(occurrence.span)
 
 
@@ -189,14 +199,14 @@ def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceE
 
 def _collision(index: NameIndex, symbol: Symbol, name: str) -> str:
     """Return why a symbol can't have this name; "" when it can."""
-    if symbol.kind == "metric" and (what := reserved_for(name)):
+    if symbol.kind in ("metric", "factor") and (what := reserved_for(name)):
         return f"`{name}` is {what} of the language"
     if symbol.kind == "fact" and name in BUILT_IN_FACTS:
         return f"`{name}` is an attribute of the language"
-    if symbol.kind == "variant":
+    if symbol.kind in ("variant", "level", "setting"):
         group = symbol.name.rpartition(".")[0]
-        if Symbol("variant", f"{group}.{name}") in index.nodes:
-            return f"`{group}` already has a variant `{name}`"
+        if Symbol(symbol.kind, f"{group}.{name}") in index.nodes:
+            return f"`{group}` already has a {symbol.kind} `{name}`"
     elif Symbol(symbol.kind, name) in index.nodes:
         return f"there already is a {symbol.kind} `{name}`"
     for rivals in _RIVALS:
@@ -208,7 +218,7 @@ def _collision(index: NameIndex, symbol: Symbol, name: str) -> str:
 
 
 _RIVALS = (
-    frozenset({"hardware", "variant", "workload", "experiment"}),  # keys of an index, and holes
-    frozenset({"metric", "fact", "param"}),  # names in expressions
+    frozenset({"hardware", "variant", "workload", "experiment", "level"}),  # keys of an index, and holes
+    frozenset({"metric", "fact", "param", "factor"}),  # names in expressions
 )
 """Kinds whose names stand in the same places."""

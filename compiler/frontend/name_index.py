@@ -5,6 +5,7 @@ dimension, a word of the language, a misspelt name) has no occurrence."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
@@ -22,6 +23,9 @@ Kind = Literal[
     "hardware",
     "variant",
     "fact",
+    "factor",
+    "level",
+    "setting",
     "client",
     "database",
     "workload",
@@ -34,21 +38,24 @@ Kind = Literal[
     "param",
 ]
 NOT_FACTS = frozenset({"hosts", "prepare", "power", "control"})
+NOT_LEVELS = frozenset({"levels", "default"})
+"""Attributes of a factor that are no levels of it."""
 _KEYED: tuple[Kind, ...] = ("hardware", "workload", "experiment")
-"""The kinds of keys in an index, in the order of lookup."""
+"""The kinds of keys in an index, in the order of lookup. Levels of factors come after them."""
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A declared thing. A variant has its group's name too (`box.small`). A fact of one name is one symbol on all
-    hardware."""
+    """A declared thing. A variant has its group's name too (`box.small`), as a level (`codec.lz4`) and a setting of
+    its bundles (`tuning.cache`) have their factor's. A fact of one name is one symbol on all hardware, a setting on
+    all levels."""
 
     kind: Kind
     name: str
 
     @property
     def word(self) -> str:
-        """The name as its declaration has it: a variant's without its group."""
+        """The name as its declaration has it: a variant's without its group, a level's without its factor."""
         return self.name.rpartition(".")[2]
 
 
@@ -67,7 +74,7 @@ Node = ast.Block | ast.Metric | ast.Param | ast.Attribute
 @dataclass
 class NameIndex:
     """Where names are declared and used. `nodes` maps each symbol to its declaration: the first if there are several.
-    All attributes of a fact are in `occurrences`."""
+    All attributes of a fact or a setting are in `occurrences`."""
 
     occurrences: list[Occurrence] = field(default_factory=list)
     nodes: dict[Symbol, Node] = field(default_factory=dict)
@@ -93,9 +100,17 @@ class NameIndex:
     @cached_property
     def variants(self) -> Mapping[str, Symbol]:
         """The variants by name: the full name, and the short one where it is unique."""
-        every = [symbol for symbol in self.nodes if symbol.kind == "variant"]
-        words = [symbol.word for symbol in every]
-        short = {symbol.word: symbol for symbol in every if words.count(symbol.word) == 1}
+        return self._by_word("variant")
+
+    @cached_property
+    def levels(self) -> Mapping[str, Symbol]:
+        """The levels by name: that with the factor, and the short one where only one factor has it."""
+        return self._by_word("level")
+
+    def _by_word(self, kind: Kind) -> Mapping[str, Symbol]:
+        every = [symbol for symbol in self.nodes if symbol.kind == kind]
+        counts = Counter(symbol.word for symbol in every)
+        short = {symbol.word: symbol for symbol in every if counts[symbol.word] == 1}
         return {**short, **{symbol.name: symbol for symbol in every}}
 
 
@@ -125,7 +140,9 @@ def _define(declaration: ast.Declaration, found: NameIndex) -> None:
             for kind in TOP_LEVEL:
                 if declaration.keyword.text == kind:
                     _add(found, Symbol(kind, name.text), name, declaration)  # type: ignore[arg-type]  # all are Kinds
-            if declaration.keyword.text == "hardware":
+            if declaration.keyword.text == "factor":
+                _define_levels(declaration, name.text, found)
+            elif declaration.keyword.text == "hardware":
                 _define_facts(declaration, found)
                 for item in declaration.body:
                     if isinstance(item, ast.Block) and item.keyword.text == "variant" and item.name:
@@ -139,6 +156,30 @@ def _define_facts(block: ast.Block, found: NameIndex) -> None:
     for item in block.body:
         if isinstance(item, ast.Attribute) and item.key.text not in NOT_FACTS:
             _add(found, Symbol("fact", item.key.text), item.key, item)
+
+
+def _define_levels(factor: ast.Block, name: str, found: NameIndex) -> None:
+    for item in factor.body:
+        match item:
+            case ast.Attribute(key=ast.Name(text="levels")):
+                for value in items_of(item):
+                    if isinstance(value, ast.Name):
+                        _add(found, Symbol("level", f"{name}.{value.text}"), value, item)
+            case ast.Attribute(key=key) if key.text not in NOT_LEVELS:
+                _add(found, Symbol("level", f"{name}.{key.text}"), key, item)
+            case ast.Block(keyword=ast.Name(text="level"), name=ast.Name() as level):
+                _add(found, Symbol("level", f"{name}.{level.text}"), level, item)
+                for setting in item.body:
+                    if isinstance(setting, ast.Attribute):
+                        _add(found, Symbol("setting", f"{name}.{setting.key.text}"), setting.key, setting)
+            case _:
+                pass
+
+
+def items_of(attribute: ast.Attribute) -> Iterator[ast.Expr]:
+    """Yield the values of an attribute, those of a list one by one."""
+    for value in attribute.values:
+        yield from value.items if isinstance(value, ast.List) else (value,)
 
 
 def _add(found: NameIndex, symbol: Symbol, name: ast.Name, node: Node) -> None:
@@ -170,6 +211,8 @@ class _Uses:
                 self.expression(declaration.condition)
             case ast.Block() if declaration.keyword.text == "report":
                 self.element(declaration)
+            case ast.Block(keyword=ast.Name(text="factor"), name=ast.Name(text=factor)):
+                self.factor(declaration, factor)
             case ast.Block():
                 self.block(declaration, declaration.keyword.text)
             case ast.Use():
@@ -184,7 +227,10 @@ class _Uses:
         for item in block.body:
             if isinstance(item, ast.Attribute):
                 for value in item.values:
-                    self.value(value, _WANTED.get((kind, item.key.text)))
+                    if kind == "experiment" and item.key.text in ("vary", "when"):
+                        self.expression(value)
+                    else:
+                        self.value(value, _WANTED.get((kind, item.key.text)))
             elif item.keyword.text == "override" and item.subject is not None:
                 if item.name:
                     self._named(item.subject.text, item.name)
@@ -192,20 +238,30 @@ class _Uses:
             else:
                 self.block(item, item.keyword.text)
 
+    def factor(self, block: ast.Block, factor: str) -> None:
+        """Walk a factor. `default` names one of its levels; their values are like any others."""
+        for item in block.body:
+            if isinstance(item, ast.Block):
+                self.block(item, "level")
+                continue
+            for value in items_of(item):
+                if item.key.text != "default" or not self._level(factor, value):
+                    self.value(value, None)
+
     def _named(self, kind: str, name: ast.Name) -> None:
         for known in TOP_LEVEL:
             if known == kind:
                 self._use(known, name)  # type: ignore[arg-type]  # all are Kinds
 
     def value(self, expr: ast.Expr, wanted: Kind | None) -> None:
-        """Walk a value. A name in it is a parameter, or of the `wanted` kind."""
+        """Walk a value. A name in it is a parameter, of the `wanted` kind, or a factor."""
         match expr:
             case ast.Name():
                 self._name_of(expr, wanted)
             case ast.Attr(base=ast.Name()) if wanted == "hardware":
                 self._dotted(expr)
             case ast.Attr(base=ast.Name() as base):
-                self._use("experiment", base) or self._use("param", base)
+                _ = self._use("experiment", base) or self._use("param", base) or self._setting(base, expr.field)
             case ast.Call():
                 for argument in expr.arguments:
                     self.value(argument.value, wanted)
@@ -224,13 +280,45 @@ class _Uses:
     def _name_of(self, name: ast.Name, wanted: Kind | None) -> None:
         if not self._use("param", name) and wanted == "hardware":
             self._hardware(name)
-        elif wanted is not None and not self.found.nodes.get(Symbol("param", name.text)):
-            self._use(wanted, name)
+        elif not self.found.nodes.get(Symbol("param", name.text)):
+            self._use(wanted or "factor", name)
 
     def hole_of_value(self, expr: ast.Expr) -> None:
-        """Add the use of a fact in a hole of a database's path or options: `{cache}`."""
-        if isinstance(expr, ast.Name) and not self._use("fact", expr):
-            self._use("param", expr)
+        """Add the use in a hole of a database's path or options: a fact, `{cache}`, or a factor, `{codec}`."""
+        match expr:
+            case ast.Name():
+                _ = self._use("fact", expr) or self._use("param", expr) or self._use("factor", expr)
+            case ast.Attr(base=ast.Name() as base):
+                self._setting(base, expr.field)
+            case _:
+                pass
+
+    # --- factors ---
+
+    def _setting(self, factor: ast.Name, field: ast.Name) -> bool:
+        """Walk `tuning.cache`, or a level, `codec.lz4`."""
+        if not self._use("factor", factor):
+            return False
+        for kind in ("setting", "level"):
+            symbol = Symbol(kind, f"{factor.text}.{field.text}")
+            if symbol in self.found.nodes:
+                self.found.occurrences.append(Occurrence(symbol, field.span))
+        return True
+
+    def _level(self, factor: str, expr: ast.Expr) -> bool:
+        """Add the use of a level by its short name. `factor` is "" where it is not said."""
+        if not isinstance(expr, ast.Name):
+            return False
+        symbol = self.found.levels.get(f"{factor}.{expr.text}" if factor else expr.text)
+        if symbol is not None:
+            self.found.occurrences.append(Occurrence(symbol, expr.span))
+        return symbol is not None
+
+    def _levels_of(self, factor: ast.Name, levels: Iterable[ast.Expr]) -> None:
+        """Walk what is compared with a factor, or is its key: the names of its levels, or other expressions."""
+        for level in levels:
+            if not self._level(factor.text, level):
+                self.expression(level)
 
     # --- hardware ---
 
@@ -263,28 +351,38 @@ class _Uses:
             case ast.Attr():
                 if dotted(expr) not in KINDS:
                     self._subject(expr)
+            case ast.Index(base=ast.Name() as base) if self._use("factor", base):
+                self._levels_of(base, [argument.value for argument in expr.arguments])
             case ast.Index():
                 self.expression(expr.base)
                 for argument in expr.arguments:
                     self.key(argument)
+            case ast.Binary(left=ast.Name() as left) if self._use("factor", left):
+                self._levels_of(left, [expr.right])
             case ast.String():
-                for hole in _holes(expr):
-                    if not self._subject(hole.expr):
-                        self.expression(hole.expr)
+                self._text(expr)
             case _:
+                for dimension in _dimensions(expr):
+                    self._use("factor", dimension)
                 for inner in _inner(expr):
                     self.expression(inner)
 
+    def _text(self, text: ast.String) -> None:
+        for hole in _holes(text):
+            if not self._subject(hole.expr):
+                self.expression(hole.expr)
+
     def _quantity(self, name: ast.Name) -> None:
         if not self._use("metric", name) and name.text not in KINDS and name.text not in DIMENSIONS:
-            _ = self._use("fact", name) or self._use("param", name)
+            _ = self._use("fact", name) or self._use("param", name) or self._use("factor", name)
 
     def _subject(self, expr: ast.Expr) -> bool:
         """Walk a hole that is a name: `{two}`, `{workload.title}`, `{rr.description}`."""
         if isinstance(expr, ast.Name):
             if expr.text in KINDS or Symbol("metric", expr.text) in self.found.nodes:
                 return False
-            return self._hardware(expr) or self._use("workload", expr) or self._use("experiment", expr)
+            named = self._hardware(expr) or self._use("workload", expr) or self._use("experiment", expr)
+            return named or self._use("factor", expr) or self._level("", expr)
         if not isinstance(expr, ast.Attr) or dotted(expr) in KINDS:
             return False
         if self._dotted(expr):
@@ -293,10 +391,12 @@ class _Uses:
             return False
         if expr.base.text == "hardware":
             return self._use("fact", expr.field)
-        return self._use("workload", expr.base) or self._use("experiment", expr.base) or expr.base.text in DIMENSIONS
+        base = expr.base
+        named = self._use("workload", base) or self._use("experiment", base) or self._setting(base, expr.field)
+        return named or self._level("", base) or base.text in DIMENSIONS
 
     def key(self, argument: ast.Argument) -> None:
-        """Walk a key: `nvme`, `box.small`, `workload: a`, `threads: 96`, `load(f)`."""
+        """Walk a key: `nvme`, `box.small`, `workload: a`, `codec: none`, `threads: 96`, `load(f)`."""
         kinds = _KEYED if argument.key is None else tuple(kind for kind in _KEYED if kind == argument.key.text)
         value = argument.value
         if isinstance(value, ast.Call) and value.function.text == "load":
@@ -304,8 +404,11 @@ class _Uses:
                 self.key(inner)
         elif isinstance(value, ast.Attr):
             self._dotted(value)
+        elif argument.key is not None and self._use("factor", argument.key):
+            self._levels_of(argument.key, [value])
         elif isinstance(value, ast.Name) and kinds:
-            _ = any(self._hardware(value) if kind == "hardware" else self._use(kind, value) for kind in kinds)
+            named = any(self._hardware(value) if kind == "hardware" else self._use(kind, value) for kind in kinds)
+            _ = named or (argument.key is None and self._level("", value))
         else:
             self.expression(value)
 
@@ -316,6 +419,8 @@ class _Uses:
             self.expression(block.label)
         if block.base is not None:
             self.expression(block.base)
+        if block.keyword.text == "each" and block.subject is not None:
+            self._use("factor", block.subject)
         for item in block.body:
             if isinstance(item, ast.Block):
                 self.element(item)
@@ -341,6 +446,11 @@ BUILT_IN_FACTS = frozenset(HARDWARE.keys)
 
 def _holes(string: ast.String) -> Iterator[ast.Hole]:
     return (part for part in string.parts if isinstance(part, ast.Hole))
+
+
+def _dimensions(expr: ast.Expr) -> tuple[ast.Name, ...]:
+    """Return the dimensions that a function takes away, or that values are shown by."""
+    return expr.over if isinstance(expr, ast.Call) else expr.dimensions if isinstance(expr, ast.By) else ()
 
 
 def _inner(expr: ast.Expr) -> Iterator[ast.Expr]:

@@ -7,6 +7,7 @@ import pytest
 from benchbrief.compiler.frontend.name_index import NameIndex, Symbol, index
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax.parse import parse
+from tests.server.specs import VARIED
 
 SPEC = """\
 param size = 2k
@@ -99,6 +100,36 @@ metric gain = throughput[x] / throughput[a.x]
 """
     found = index(parse(Source("spec.bench", text)).declarations)
     assert [sum(1 for _ in found.of(Symbol("variant", name))) for name in ("a.x", "b.x")] == [2, 1]
+
+
+def test_factors_levels_and_settings_are_found_in_every_place() -> None:
+    found = index(parse(Source("spec.bench", VARIED)).declarations)
+    kinds = ("factor", "level", "setting")
+    counts = {symbol.name: sum(1 for _ in found.of(symbol)) for symbol in found.nodes if symbol.kind in kinds}
+    assert counts == {
+        "codec": 8,
+        "codec.none": 6,
+        "codec.lz4": 3,
+        "codec.zstd": 1,
+        "vsize": 8,
+        "tuning": 8,
+        "tuning.small": 2,
+        "tuning.large": 3,
+        "tuning.cache": 3,
+        "tuning.direct": 3,
+    }
+    assert {occurrence.span.text == occurrence.symbol.word for occurrence in found.occurrences} == {True}
+
+
+def test_a_level_that_two_factors_have_is_told_by_its_factor_alone() -> None:
+    text = """
+factor codec { none = "none"  lz4 = "lz4" }
+factor sync { none = false  all = true }
+experiment e { vary = [codec[none], sync]  when = sync == none }
+metric m = throughput[none] / throughput[codec: none]
+"""
+    found = index(parse(Source("spec.bench", text)).declarations)
+    assert [sum(1 for _ in found.of(Symbol("level", name))) for name in ("codec.none", "sync.none")] == [3, 2]
 
 
 def test_names_are_told_apart_by_their_kind() -> None:

@@ -132,6 +132,22 @@ def test_the_other_snippets_make_one_once_the_experiment_names_them(tmp_path: Pa
     assert found.plan is not None, found.diagnostics
 
 
+def test_the_snippet_of_a_factor_makes_one_once_the_experiment_varies_it(tmp_path: Path) -> None:
+    titles = ("Hardware", "Factor", "RocksDB", "db_bench workload", "Experiment")
+    text = "".join(_filled(title) for title in titles)
+    for placeholder, name in {
+        'compression = "none"': "compression = codec",
+        "  threads": "  vary = codec  threads",
+    }.items():
+        assert placeholder in text
+        text = text.replace(placeholder, name)
+    spec = tmp_path / "spec.bench"
+    spec.write_text(text, encoding="utf-8")
+    found = check(spec)
+    assert found.plan is not None, found.diagnostics
+    assert len(found.plan.factors["codec"].levels) == 2
+
+
 def test_every_choice_of_a_snippet_is_one_that_the_checker_knows() -> None:
     """A spec for each choice would be long; a misspelt word is what goes wrong."""
     known = {*words.constants(), *words.TOOLS, *words.DIRECTIONS, "disk", "cpu", "none", "lz4", "zstd", "snappy"}

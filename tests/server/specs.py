@@ -29,6 +29,40 @@ report brief "What a second folder buys" {
 """
 """Right, without a warning."""
 
+VARIED = """\
+hardware box { hosts = local }
+factor codec "Compression" { none "No compression" = "none"  lz4 "LZ4" = "lz4"  zstd "Zstandard" = "zstd" }
+factor vsize "Value size"  { levels = [100 B, 1 kB]  default = 1 kB }
+factor tuning "Tuning" {
+  level small "Small" { cache = 8 MiB  direct = false }
+  level large "Large" { cache = 1 GiB  direct = true }
+  default = large
+}
+database rocks {
+  engine = rocksdb
+  path   = "/var/tmp/b/{codec}"
+  options { compression = codec  cache = tuning.cache  direct_io = tuning.direct }
+}
+workload rr from db_bench.readrandom { value_size = vsize }
+experiment matrix {
+  hardware  = box
+  workloads = rr
+  threads   = [1, 2]
+  vary      = [codec[none, lz4], vsize, tuning]
+  when      = codec != none or vsize > 100 B
+  measure   = 1 s
+}
+metric saved in % = 1 - database.size / database.size[codec: none], higher is better
+metric gain in % = throughput[large] / throughput[small] - 1, higher is better
+report brief "Which compression?" {
+  text = "On {none}, {max(throughput[none] over threads, vsize, tuning, workload):,.0fu}."
+  table "Space saved" { rows = codec  columns = mean(saved over workload, threads, tuning) by vsize }
+  each tuning { figure "{tuning.label}" { line = throughput[lz4] by threads, color vsize } }
+  table "Gain" { rows = codec  columns = mean(gain over threads, workload) by vsize }
+}
+"""
+"""Three factors, of words, of numbers and of bundles. Right, without a warning."""
+
 
 def cursor(text: str, mark: str = "|") -> tuple[str, int, int]:
     """The text without its last `|`, and the line and character (from 0, of plain text) where that was."""

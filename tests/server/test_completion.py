@@ -9,7 +9,7 @@ import pytest
 
 from benchbrief.compiler import word_meanings
 from benchbrief.compiler.blocks import arrivals
-from tests.server.specs import SMALL, cursor
+from tests.server.specs import SMALL, VARIED, cursor
 from tests.support.lsp import Client, session
 
 
@@ -38,8 +38,8 @@ def assert_offered(client: Client, text: str, wanted: list[str], unwanted: list[
 def test_an_empty_line_offers_every_declaration_as_a_snippet(client: Client) -> None:
     found = items(client, "|", before="")
     assert [item["label"] for item in found] == [
-        *("hardware", "client", "database", "workload", "probe", "experiment", "scheduler", "profile", "report"),
-        *("metric", "expect", "param", "use"),
+        *("hardware", "client", "factor", "database", "workload", "probe", "experiment", "scheduler", "profile"),
+        *("report", "metric", "expect", "param", "use"),
     ]
     assert {item["insertTextFormat"] for item in found} == {2}
     assert found[0]["textEdit"]["newText"].startswith('hardware ${1:name} "${2:Label}" {\n')
@@ -209,6 +209,41 @@ def test_arguments_of_calls_are_offered_by_name_and_with_what_they_take(
     client: Client, text: str, wanted: list[str], unwanted: list[str]
 ) -> None:
     assert_offered(client, text, wanted, unwanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "unwanted"),
+    [
+        pytest.param("factor f {\n  |", ["levels", "default", "level"], ["hosts", "vsize"], id="attributes"),
+        pytest.param("factor codec {\n  default = |", ["none", "lz4"], ["codec", "small"], id="default"),
+        pytest.param("experiment e { vary = |", ["codec", "vsize", "tuning"], ["rr", "none"], id="varied"),
+        pytest.param("experiment e { vary = [codec, |", ["vsize"], ["none"], id="more that is varied"),
+        pytest.param("experiment e { vary = [codec[|", ["none", "zstd"], ["codec", "small"], id="levels of a subset"),
+        pytest.param("experiment e { vary = [vsize[|", ["100 B", "1 kB"], ["none"], id="numbers of a subset"),
+        pytest.param("experiment e { when = |", ["codec", "vsize"], ["none"], id="condition"),
+        pytest.param("experiment e { when = codec != |", ["none", "lz4"], ["codec", "large"], id="compared"),
+        pytest.param("experiment e { when = vsize > |", ["100 B"], ["none"], id="compared number"),
+        pytest.param("experiment e { when = codec != none |", ["and", "or"], ["codec"], id="more conditions"),
+        pytest.param("database d { options { compression = |", ["codec", '"zstd"'], [], id="in an option"),
+        pytest.param("database d { options { cache = tuning.|", ["cache", "direct"], ["small"], id="of a bundle"),
+        pytest.param('database d { path = "/x/{|', ["codec", "vsize"], [], id="in a path"),
+        pytest.param("workload w from rr { value_size = |", ["vsize"], [], id="in a workload"),
+        pytest.param("metric m = |", ["vsize", "throughput"], [], id="in a metric"),
+        pytest.param("metric m = throughput[|", ["none", "large", "codec:", "100 B"], ["codec"], id="keys"),
+        pytest.param("metric m = throughput[codec: |", ["none", "lz4"], ["large", "rr"], id="keys of a factor"),
+        pytest.param("metric m = max(throughput over |", ["codec", "threads"], ["none"], id="over"),
+        pytest.param("report r { each |", ["codec", "workload"], [], id="each"),
+        pytest.param('report r { table "T" { rows = |', ["codec", "workload"], [], id="rows"),
+        pytest.param('report r { figure "F" { line = gain by threads, color |', ["codec"], ["none"], id="colours"),
+        pytest.param('report r { text = "{|', ["codec", "none", "large"], [], id="in a text"),
+    ],
+)
+def test_factors_and_their_levels_are_offered_where_they_may_stand(
+    client: Client, text: str, wanted: list[str], unwanted: list[str]
+) -> None:
+    found = labels(client, text, before=VARIED)
+    assert set(wanted) <= set(found)
+    assert not set(unwanted) & set(found)
 
 
 def test_files_to_use_are_offered_from_the_folder_of_the_spec(client: Client) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchbrief.server.documents import specs_below
-from tests.server.specs import SMALL, apply, cursor
+from tests.server.specs import SMALL, VARIED, apply, cursor
 from tests.support.lsp import Client, RequestError
 
 LAB = """\
@@ -59,6 +59,42 @@ def test_a_name_leads_to_its_declaration(client: Client, word: str, nth: int, de
     uri = client.open("small.bench", SMALL)
     found = client.at("definition", uri, *place(SMALL, word, nth))
     assert definition in words(SMALL, found)
+
+
+@pytest.mark.parametrize(
+    ("word", "definition"),
+    [
+        pytest.param("codec  cache", "1:codec", id="factor in an option"),
+        pytest.param("{codec}", "1:codec", id="factor in a path"),
+        pytest.param("vsize }\nexp", "2:vsize", id="factor in a workload"),
+        pytest.param("vsize, tuning]", "2:vsize", id="factor that is varied"),
+        pytest.param("codec != none", "1:codec", id="factor in a condition"),
+        pytest.param("none or", "1:none", id="level in a condition"),
+        pytest.param("none, lz4", "1:none", id="level of a subset"),
+        pytest.param("large]", "5:large", id="level of an index"),
+        pytest.param("none], higher", "1:none", id="level of a named index"),
+        pytest.param("codec: none", "1:codec", id="factor of an index"),
+        pytest.param("{none}", "1:none", id="level in a hole"),
+        pytest.param("vsize, tuning, w", "2:vsize", id="factor behind over"),
+        pytest.param("vsize }\n  each", "2:vsize", id="factor behind by"),
+        pytest.param("vsize } }", "2:vsize", id="factor of a colour"),
+        pytest.param("tuning { figure", "3:tuning", id="factor that an element is repeated for"),
+        pytest.param("tuning.cache", "3:tuning", id="factor of a bundle"),
+        pytest.param("large\n}", "5:large", id="default"),
+    ],
+)
+def test_factors_and_levels_lead_to_their_declarations(client: Client, word: str, definition: str) -> None:
+    uri = client.open("varied.bench", VARIED)
+    at = VARIED.index(word)
+    line = VARIED.count("\n", 0, at)
+    assert words(VARIED, client.at("definition", uri, line, at - VARIED.rfind("\n", 0, at))) == [definition]
+
+
+def test_a_setting_of_a_bundle_leads_to_each_level_that_says_it(client: Client) -> None:
+    uri = client.open("varied.bench", VARIED)
+    line, character = place(VARIED, "tuning.cache")
+    found = client.at("definition", uri, line, character + 3)
+    assert words(VARIED, found) == ["4:cache", "5:cache"]
 
 
 @pytest.mark.parametrize("word", ["throughput", "experiment", "higher", "local", "What a second"])
@@ -164,6 +200,26 @@ def test_a_renamed_spec_is_as_right_as_before(client: Client) -> None:
     assert "{range(won over threads):+.0%}" in text
 
 
+def test_renamed_factors_and_levels_change_everywhere(client: Client) -> None:
+    uri = client.open("varied.bench", VARIED)
+    text = VARIED
+    for old, new in (
+        ("codec", "compressor"),
+        ("vsize", "bytes"),
+        ("tuning", "setup"),
+        ("none", "plain"),
+        ("large", "big"),
+        ("direct", "unbuffered"),
+    ):
+        edit = client.at("rename", uri, *place(text, f" {old} "), newName=new)
+        text = apply(text, edit["changes"][uri])
+        client.change(uri, {"text": text})
+    kept = {"none": 2, "direct": 1}  # the value "none" with its label, and the option `direct_io`
+    assert {old: text.count(old) for old in ("codec", "vsize", "tuning", "none", "large", "direct")} == {
+        old: kept.get(old, 0) for old in ("codec", "vsize", "tuning", "none", "large", "direct")
+    }
+
+
 def test_the_name_to_change_is_shown_before_a_rename(client: Client) -> None:
     uri = client.open("small.bench", SMALL)
     found = client.at("prepareRename", uri, *place(SMALL, "{two}"))
@@ -193,6 +249,34 @@ def test_what_can_not_be_renamed_is_refused_with_the_reason(client: Client, word
     assert refused.value.code == -32803
 
 
+@pytest.mark.parametrize(
+    ("word", "new", "reason"),
+    [
+        pytest.param("codec", "throughput", "`throughput` is a measure of the language", id="factor to a measure"),
+        pytest.param("codec", "threads", "`threads` is a dimension of the language", id="factor to a dimension"),
+        pytest.param("codec", "vsize", "there already is a factor `vsize`", id="factor to another"),
+        pytest.param("codec", "saved", "there is a metric `saved`", id="factor to a metric"),
+        pytest.param("lz4", "zstd", "`codec` already has a level `zstd`", id="level to another"),
+        pytest.param("lz4", "rr", "there is a workload `rr`", id="level to a workload"),
+        pytest.param("lz4", "large", "there is a level `large`", id="level to one of another factor"),
+        pytest.param("direct", "cache", "`tuning` already has a setting `cache`", id="setting to another"),
+    ],
+)
+def test_factors_can_not_be_renamed_to_what_stands_beside_them(
+    client: Client, word: str, new: str, reason: str
+) -> None:
+    uri = client.open("varied.bench", VARIED)
+    with pytest.raises(RequestError, match=reason):
+        client.at("rename", uri, *place(VARIED, f" {word} "), newName=new)
+
+
+def test_a_level_that_is_its_own_value_can_not_be_renamed(client: Client) -> None:
+    text = VARIED.replace('lz4 "LZ4" = "lz4"', "levels = [lz4]")
+    uri = client.open("varied.bench", text)
+    with pytest.raises(RequestError, match="`lz4` is the value of this level, not only its name"):
+        client.at("prepareRename", uri, *place(text, "lz4]"))
+
+
 def test_nothing_is_renamed_while_a_file_has_a_syntax_error(client: Client) -> None:
     uri = client.open("small.bench", SMALL + "metric broken =\n")
     with pytest.raises(RequestError, match="syntax error"):
@@ -216,6 +300,17 @@ def test_the_outline_has_the_blocks_with_their_labels(client: Client) -> None:
         ("two", "variant Second"),
     ]
     assert [each["name"] for each in found[-1]["children"]] == ["Throughput", "gain"]
+
+
+def test_the_outline_has_factors_with_their_levels(client: Client) -> None:
+    uri = client.open("varied.bench", VARIED)
+    found = client.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+    listed = {each["name"]: [(level["name"], level["detail"]) for level in each["children"]] for each in found[1:4]}
+    assert listed == {
+        "codec": [("none", "level No compression"), ("lz4", "level LZ4"), ("zstd", "level Zstandard")],
+        "vsize": [],
+        "tuning": [("small", "level Small"), ("large", "level Large")],
+    }
 
 
 def test_the_outline_keeps_what_a_syntax_error_hides(client: Client) -> None:
