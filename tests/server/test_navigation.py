@@ -214,7 +214,7 @@ def test_renamed_factors_and_levels_change_everywhere(client: Client) -> None:
         edit = client.at("rename", uri, *place(text, f" {old} "), newName=new)
         text = apply(text, edit["changes"][uri])
         client.change(uri, {"text": text})
-    kept = {"none": 2, "direct": 1}  # the value "none" with its label, and the option `direct_io`
+    kept = {"none": 1, "direct": 1}  # the value "none", and the option `direct_io`
     assert {old: text.count(old) for old in ("codec", "vsize", "tuning", "none", "large", "direct")} == {
         old: kept.get(old, 0) for old in ("codec", "vsize", "tuning", "none", "large", "direct")
     }
