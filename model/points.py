@@ -51,6 +51,11 @@ class Curve(NamedTuple):
     def of(cls, each: _OnCurve) -> Curve:
         return cls(each.experiment, each.hardware, each.workload, Levels(each.levels))
 
+    @property
+    def keys(self) -> dict[Dimension, DimKey]:
+        """Return the key of each dimension, with those of the factors at the end."""
+        return {**dict(zip(CURVE, self[:-1], strict=True)), **self.levels.keys}
+
     @classmethod
     def all_of(cls, experiment: Experiment) -> Iterator[Curve]:
         """Yield every curve of an experiment, in the order of the spec."""

@@ -482,7 +482,7 @@ def _of_tables(part: object, results: Results) -> Iterator[tuple[_Wanted, ...]]:
         for line in table.lines:
             for key in table.keys if line.query else ():
                 at = {table.dim: key.value} if line.query and table.dim in line.query.dims else {}
-                if line.query:
+                if line.query and not results.left_out(line.query, **at):
                     yield (_Wanted(line.query, _known_place(at)),)
 
 

@@ -13,6 +13,7 @@ from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude, to_digits
+from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis, XKind
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers
 from benchbrief.reports.charts.searched_points import (
@@ -24,6 +25,7 @@ from benchbrief.reports.charts.searched_points import (
     with_verdicts,
 )
 from benchbrief.reports.data.measure_labels import readable_label
+from benchbrief.reports.data.place_labels import keys_in_order, level_name
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import (
@@ -50,7 +52,7 @@ def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], resul
     words, chart = results.words, charts[0]
     marks = {d.trace.mark for d in drawn} - {"rule"}
     mark = "mixed" if len(marks) > 1 else next(iter(marks), "rule")
-    kind = words[f"alt_{mark}"].format(dim=words.get(x_dim or "", x_dim))
+    kind = words[f"alt_{mark}"].format(dim=words.dimension(x_dim or ""))
     axes = words["alt_curve_axes" if mark == "curve" else "alt_axes"]
     sentences = [axes.format(kind=kind, x=chart.x.title, y=chart.left or chart.right)]
     if chart.right and chart.left:
@@ -300,12 +302,12 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     """Return everything about a figure except its place on the page."""
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
-    figure = figure.model_copy(update={"keys": _all_keys(figure, results)})
+    figure = figure.model_copy(update={"keys": _with_level_names(figure, _all_keys(figure, results), results)})
     along, stairs = staircase_axis(figure, x_dim, results)
     figure = figure.model_copy(update={"keys": {**figure.keys, **stairs}})
     remarks = _Remarks()
     chosen = chosen_ramp(figure, x_dim, results)
-    kind = "category" if stairs else _x_kind(figure, x_dim, chosen=bool(chosen))
+    kind = "category" if stairs else _x_kind(figure, x_dim, results, chosen=bool(chosen))
     drawn = [
         d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
     ]
@@ -320,17 +322,18 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     right = [d for d in drawn if d.trace.right]
     y_scale, y_right = axis_scale(left), axis_scale(right)
     curve = next((s for s in figure.series if s.mark == "curve"), None)
-    x_unit = curve.x_query.unit if curve and curve.x_query else UNIT_OF_DIM.get(along or "", "")
-    x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit) if curve else Scale(1.0, x_unit)
-    scaled = tuple(
-        in_scale(d, y_right if d.trace.right else y_scale, x_scale if curve else Scale(1.0, "")) for d in drawn
-    )
+    if curve:
+        x_unit = curve.x_query.unit if curve.x_query else ""
+        x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit)
+    else:
+        x_scale = _axis_of_keys(along or "", kind, results)
+    scaled = tuple(in_scale(d, y_right if d.trace.right else y_scale, x_scale) for d in drawn)
     x_label = figure.x_label or next((readable_label(s.x_label, results.words) for s in figure.series if s.x_label), "")
-    x_label = x_label or results.words.get(along or "", "")
+    x_label = x_label or results.words.dimension(along or "")
     x_keys = _keys(figure, x_dim)
     labels = (f"{float(k.label):,.12g}" if stairs else k.label for k in x_keys)
     categories = tuple(map(key_text, labels, (k.value for k in x_keys))) if kind == "category" else ()
-    places = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
+    places = () if curve or kind == "category" else tuple(x_scale(float(k.value)) for k in x_keys)
     ticks = round_rates(places) if chosen == "searched" else places
     if curve:
         x_label = without_shared_end(x_label, readable_label(curve.label, results.words))
@@ -353,7 +356,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
         _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
         tuple(_data(scaled, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
-        results.words["point_labels"].format(dim=results.words.get(x_dim, x_dim)) if curve and x_dim else "",
+        results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
     )
 
 
@@ -369,6 +372,29 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
                 found = results.keys(series.query, dim) | {k.value for k in keys.get(dim, ())}
                 keys[dim] = tuple(map(_numbered, sorted(found, key=lambda v: (isinstance(v, str), v))))
     return {dim: tuple(k for k in of_dim if not _not_needed(figure, dim, k, results)) for dim, of_dim in keys.items()}
+
+
+def _with_level_names(
+    figure: plan.FigureElement, keys: Mapping[str, tuple[plan.LabelledKey, ...]], results: Results
+) -> dict[str, tuple[plan.LabelledKey, ...]]:
+    """Return the keys of a figure. The levels of a factor that colours lines or has panels are named with it where a
+    level alone would not tell: the factor is not written beside them, as it is on an axis."""
+    known = {dim: results.plan.factors[dim] for dim in keys if dim in results.plan.factors}
+    named = {figure.panel_dim, *(series.color_dim for series in figure.series)}
+    return {
+        dim: tuple(plan.LabelledKey(value=k.value, label=level_name(known[dim], k.value)) for k in of_dim)
+        if dim in named and dim in known
+        else of_dim
+        for dim, of_dim in keys.items()
+    }
+
+
+def _axis_of_keys(dim: str, kind: XKind, results: Results) -> Scale:
+    """Return the scale of an x axis that shows the keys of a dimension: those of a factor in its unit."""
+    factor = results.plan.factors.get(dim)
+    if factor is None or factor.unit is None or kind == "category":
+        return Scale(1.0, UNIT_OF_DIM.get(dim, ""))
+    return Scale(parse_unit(factor.unit).factor, unit_text(factor.unit))
 
 
 def _numbered(value: DimKey) -> plan.LabelledKey:
@@ -394,7 +420,7 @@ def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.LabelledKey
     return figure.keys.get(dim, ()) if dim else ()
 
 
-def _x_kind(figure: plan.FigureElement, dim: str | None, *, chosen: bool = False) -> XKind:
+def _x_kind(figure: plan.FigureElement, dim: str | None, results: Results, *, chosen: bool = False) -> XKind:
     if any(s.mark == "curve" for s in figure.series):
         return "log" if figure.log_x else "linear"
     keys = _keys(figure, dim)
@@ -406,7 +432,7 @@ def _x_kind(figure: plan.FigureElement, dim: str | None, *, chosen: bool = False
     if values[0] <= 0:
         return "linear"
     ratios = [b / a for a, b in pairwise(values)]
-    spaced = dim == "threads" and len(ratios) > 1 and min(ratios) >= 1.5
+    spaced = (dim == "threads" or dim in results.plan.factors) and len(ratios) > 1 and min(ratios) >= 1.5
     return "log" if figure.log_x or spaced or chosen else "linear"
 
 
@@ -440,22 +466,29 @@ def _traces(
         if series.x_dim == "time" and series.mark == "line":
             keys = _moments(series, where, keys, results)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
-        if series.x_dim in ("threads", "target") and series.mark != "rule":
+        if series.x_dim and series.mark != "rule":
             kept = [
                 (point, k)
                 for point, k in zip(points, keys, strict=True)
-                if point.y is not None or not results.not_due(series.query, **where, **{series.x_dim: k.value})
+                if point.y is not None or _is_due(series, series.x_dim, {**where, series.x_dim: k.value}, results)
             ]
             points, keys = [point for point, _ in kept], tuple(k for _, k in kept)
         _explain(points, keys, series, where, name, results, remarks)
         details = tuple(_detail(series, p, k, where, results) for p, k in zip(points, keys, strict=True))
         loose = series.mark == "line" and any(isinstance(k.value, str) for k in keys)
         if series.mark == "rule" and series.x_dim:
-            points = [_standing(point, figure, series.x_dim, kind) for point in points]
+            points = [_standing(point, figure, series.x_dim, kind, series.query.unit) for point in points]
         right, counted = series.axis == "right", is_counted(series.query.unit)
         trace = Trace(name, series.mark, tuple(points), color, right, series.dashed, loose, counted)
         trace = with_verdicts(trace, series, keys, where, kind, results)
         yield DrawnSeries(series, label, trace, details, panel.label if panel else "")
+
+
+def _is_due(series: plan.Series, x_dim: str, at: Mapping[str, DimKey], results: Results) -> bool:
+    """Return whether a point without a value is missing: a run should have it."""
+    if results.left_out(series.query, **at):
+        return False
+    return x_dim not in ("threads", "target") or not results.not_due(series.query, **at)
 
 
 def _moments(
@@ -468,9 +501,9 @@ def _moments(
 
 
 def _color(results: Results, dim: str, key: plan.LabelledKey, index: int) -> int:
-    """Return the colour. A hardware or workload has one colour in every figure of a report."""
-    known = {"hardware": list(results.plan.hardware), "workload": list(results.plan.workloads)}.get(dim, [])
-    return known.index(str(key.value)) if key.value in known else index
+    """Return the colour. A hardware, workload or level has one colour in every figure of a report."""
+    known = keys_in_order(dim, results.plan)
+    return known.index(key.value) if key.value in known else index
 
 
 def _point(
@@ -499,12 +532,15 @@ def _detail(
     behind = [c for c in results.cells_behind(series.query, **where, **along) if c.status == "ok"]
     x = point.x if series.mark == "curve" and point.y is not None else None
     cells, repeats = tuple(dict.fromkeys(c.cell_id for c in behind)), len({c.repeat for c in behind})
-    return Detail(key_text(key.label, key.value), x, point.y, point.low, point.high, repeats, cells, point.mark)
+    label = key_text(key.label, key.value)
+    is_amount = isinstance(key.value, float) and series.x_dim in results.plan.factors
+    in_files = str(_numbered(key.value).label) if is_amount else label
+    return Detail(label, x, point.y, point.low, point.high, repeats, cells, point.mark, in_files)
 
 
-def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind) -> ChartPoint:
+def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind, unit: str) -> ChartPoint:
     """Place a mark on the x axis: its value may lie between two categories."""
-    x = point.y
+    x = None if point.y is None else point.y * parse_unit(unit).factor
     if x is not None and kind == "category":
         pairs = enumerate(pairwise(float(k.value) for k in _keys(figure, dim)))
         x = next((i + (x - a) / (b - a) for i, (a, b) in pairs if a <= x <= b), None)
@@ -536,6 +572,8 @@ def _explain(
     remarks: _Remarks,
 ) -> None:
     """Add footnotes for gaps, and for a requested band."""
+    if not points and any(isinstance(results.plan.factors.get(dim), plan.Factor) for dim in where):
+        return  # the run has no such combination of levels
     if series.mark == "rule" or not points:  # a mark is no point; a line through time has the sampled ones
         if all(point.y is None for point in points):
             reasons = results.words["semicolon"].join(results.reasons_missing(series.query, **where))
@@ -594,8 +632,8 @@ def _data_head(
 ) -> tuple[str, ...]:
     words = results.words
     y = [title for title in (chart.left, chart.right) if title]
-    key = words.get(x_dim or "", "") if curve else chart.x.title
-    panel = [words.get(panel_dim, panel_dim)] if panel_dim else []
+    key = words.dimension(x_dim or "") if curve else chart.x.title
+    panel = [words.dimension(panel_dim)] if panel_dim else []
     return (*panel, words["series"], key, *([chart.x.title] if curve else []), " / ".join(y))
 
 

@@ -104,8 +104,8 @@ def _tip(drawn: DrawnSeries, detail: Detail, words: Words) -> Iterable[str]:
     if detail.x is not None:
         x = drawn.x(detail.x)
         value = f"{value}{words['semicolon']}{with_unit(fixed(x, decimals_for([x])), drawn.x.unit)}"
-    dim = words.get(drawn.series.x_dim or "", "")
-    key = f"{dim} {detail.key}" if dim and _is_number(detail.key) else detail.key
+    dim = words.dimension(drawn.series.x_dim or "")
+    key = f"{dim} {detail.key}" if dim and _is_number(detail.in_files or detail.key) else detail.key
     yield f"{key}{words['colon']}{value}" if detail.key else value
     if texts[1] and texts[2]:
         yield words["tip_interval"].format(low=texts[1], high=texts[2])

@@ -34,6 +34,8 @@ class Detail:
     repeats: int
     cells: tuple[str, ...]
     mark: str = ""
+    in_files: str = ""
+    """Its place in the file of the figure's data: an amount in base units, without its unit."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def figure_csv(
                 [
                     *([_csv_text(d.panel)] if panel else []),
                     _csv_text(d.trace.name),
-                    _csv_text(detail.key),
+                    _csv_text(detail.in_files or detail.key),
                     *([_csv_text(detail.x), x_unit] if curve else []),
                     _csv_text(detail.value),
                     d.series.query.unit,

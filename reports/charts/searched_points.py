@@ -15,6 +15,7 @@ from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import ChartPoint, RefusedPlace, Trace, XKind
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, event_rules
 from benchbrief.reports.data.measure_labels import readable_label
+from benchbrief.reports.data.place_labels import keys_in_order, system_label
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import points, quantity
 from benchbrief.reports.words.brief_words import Words
@@ -231,17 +232,17 @@ def _rule(
 
 
 def _color(line: plan.Series, each: Promised, results: Results) -> int | None:
-    """Return the palette's place for the hardware or workload that the line's colour stands for, as `build_figure.py`
-    chooses it; None if it stands for neither."""
-    if line.color_dim == "hardware":
-        return list(results.plan.hardware).index(each.hardware)
-    return list(results.plan.workloads).index(each.workload) if line.color_dim == "workload" else None
+    """Return the palette's place for the hardware, workload or level that the line's colour stands for, as
+    `build_figure.py` chooses it; None if it stands for neither."""
+    key = each.curve.keys.get(line.color_dim or "")
+    known = keys_in_order(line.color_dim or "", results.plan)
+    return known.index(key) if key in known else None
 
 
 def _found(each: Promised, results: Results, *, alone: bool) -> str:
     words, plan_ = results.words, results.plan
     several = len({other.workload for other in results.promises if other.experiment == each.experiment}) > 1
-    labels = [plan_.hardware[each.hardware].label, *([plan_.workloads[each.workload].label] if several else [])]
+    labels = [system_label(each, results), *([plan_.workloads[each.workload].label] if several else [])]
     name = words["promise_found"] if alone else words.locale.listed([words["promise_found"], *labels])
     if each.sustained is None:
         return name

@@ -9,6 +9,7 @@ from typing import Literal
 from benchbrief.model.budgets import looks_at
 from benchbrief.model.plan import DimKey, Expect, Query, Unjudged
 from benchbrief.model.precision import formatted
+from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import automatic, quantity
 from benchbrief.reports.words.brief_words import counted
@@ -125,8 +126,4 @@ def _sides(expect: Expect, place: dict[str, str | float], results: Results) -> I
 
 
 def _key(dim: str, key: str | float, results: Results) -> str:
-    if dim == "hardware" and (hardware := results.plan.hardware.get(str(key))):
-        return hardware.label
-    if dim == "workload" and (workload := results.plan.workloads.get(str(key))):
-        return workload.label
-    return f"{dim} {automatic(key) if isinstance(key, float) else key}"
+    return key_label(dim, key, results.plan) or f"{dim} {automatic(key) if isinstance(key, float) else key}"

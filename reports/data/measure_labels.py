@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import get_args
 
-from benchbrief.model.plan import Dimension, Label, LatencyKind, Query, Wording
+from benchbrief.model.plan import Dimension, Label, LatencyKind, Plan, Query, Wording
+from benchbrief.reports.data.place_labels import level_name
 from benchbrief.reports.data.report_data import reads_of
 from benchbrief.reports.words.brief_words import Words, counted
 
@@ -14,7 +15,7 @@ _FACTS = {"nodes": "nodes", "price": "fact_price", "cores": "fact_cores", "memor
 _NUMBERED: tuple[Dimension, ...] = ("threads", "target", "phase", "repeat")
 _MEASURE = re.compile(r"([a-z]+|[a-z][a-z0-9_]*\.[a-z0-9_]+)(?:\[([a-z_, ]+)\])?(?=,|$)")
 
-_REDUCED = re.compile(r"(max|min|mean|median|sum)\((.+) over ([a-z]+(?:, [a-z]+)*)\)")
+_REDUCED = re.compile(r"(max|min|mean|median|sum)\((.+) over (\w+(?:, \w+)*)\)")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?=,|$)")
 """The form of a metric's name: `steady_rate`."""
 _CJK = "[\u2e80-\u9fff\uff00-\uffef]"
@@ -84,7 +85,7 @@ def _points(label: Wording, words: Words) -> Iterator[str]:
 
 
 def _over(dims: Iterable[str], words: Words) -> str:
-    return words.locale.listed(words.get(f"over_{dim}") or words.get(dim, dim).lower() for dim in dims)
+    return words.locale.listed(map(words.dimension_within, dims))
 
 
 def _reduced_to(label: Wording, words: Words) -> str:
@@ -108,6 +109,9 @@ _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 
 
 def _readable(label: str, words: Words) -> str:
+    name, comma, keys = label.partition(", ")
+    if name in words.factors:
+        return words.locale.listed((words.factors[name], keys)) if comma else words.factors[name]
     if reduced := _reduced(label):
         function, inner, over = reduced.groups()
         of = readable_label(inner, words)
@@ -153,9 +157,14 @@ def _reduced(label: str) -> re.Match[str] | None:
     return None
 
 
-def line_label(label: Label, query: Query, words: Words) -> str:
-    """Return the head of a table's line. A bare number of threads or of a phase becomes "4 threads"."""
+def line_label(label: Label, query: Query, words: Words, plan: Plan) -> str:
+    """Return the head of a table's line. A bare number of threads or of a phase becomes "4 threads", and a bare level
+    of a factor "Value size 100 B"."""
     for read in reads_of(query):
+        for dim, factor in plan.factors.items():
+            for key in read.keys.get(dim, ()):
+                if isinstance(label, str) and label == factor.label_of(key):
+                    return level_name(factor, key)
         for dim in _NUMBERED:
             for key in read.keys.get(dim, ()):
                 if isinstance(key, float) and isinstance(label, str) and label.replace(",", "") == f"{key:.15g}":

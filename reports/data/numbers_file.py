@@ -45,7 +45,8 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class MeasurementLine:
-    """A ramp on one hardware with one workload: its measured points, its runs, its raw outputs."""
+    """A ramp on one hardware with one workload: its measured points, its runs, its raw outputs. `hardware` is the label
+    of that, the names of the levels of factors, or both, by what tells the measurements apart."""
 
     id: str
     name: str
@@ -78,6 +79,8 @@ class ProvenanceView:
     """The line of each cell's measurement, for cells behind any number."""
     unlisted: str = ""
     """How many raw outputs are not in `files`, as they are too many for a page; "" for none."""
+    system: str = ""
+    """The heading of what the measurements have as `hardware`."""
 
 
 FORMAT = "benchbrief-numbers"

@@ -14,7 +14,7 @@ from benchbrief.compiler.planning.plan_file import plan_sha256
 from benchbrief.model.achieved_load import OfferedLoad, load_of
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message
-from benchbrief.model.plan import Cell, DimKey, Plan, Query, Quote, Read
+from benchbrief.model.plan import Cell, Dimension, DimKey, Levels, Plan, Query, Quote, Read
 from benchbrief.model.points import CURVE, POINT, Curve
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.brief_error import ReportError
@@ -157,9 +157,6 @@ class _Remembering:
         return self._store.each(text)
 
 
-_POINT = (*POINT, "repeat")
-
-
 class ReportedCell(NamedTuple):
     cell_id: str
     experiment: str
@@ -206,7 +203,8 @@ class Results:
         self.plan = plan
         self.store: AskedStore = _Remembering(store)
         sentences = read_sentences(self.store.sql(SENTENCES).rows)
-        self.words = words.with_sentences(sentences).at_level(strictest_level(plan))
+        labels = {name: factor.label for name, factor in plan.factors.items()}
+        self.words = words.with_sentences(sentences).at_level(strictest_level(plan)).with_factors(labels)
         self._read: dict[str, dict[tuple[DimKey, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[DimKey, ...], str]] = {}
         self._behind: dict[str, list[tuple[ReportedCell, dict[str, DimKey]]]] = {}
@@ -309,7 +307,7 @@ class Results:
         if query.sql not in self._behind:
             reads = reads_of(query)
             self._behind[query.sql] = [point for point in self._points if any(read.covers(point[1]) for read in reads)]
-        dims = tuple(dim for dim in _POINT if dim in where)
+        dims = tuple(dim for dim in (*self.plan.point_dims, "repeat") if dim in where)
         if (query.sql, dims) not in self._behind_at:
             found: dict[tuple[DimKey, ...], list[ReportedCell]] = {}
             for cell, at in self._behind[query.sql]:
@@ -374,14 +372,31 @@ class Results:
         there = self._places_at(where)
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
 
+    def left_out(self, query: Query, **where: DimKey) -> bool:
+        """Return whether no run has the combination of levels at these keys, so that nothing is missing there."""
+        if not self.plan.factors or self._planned(query, **where):
+            return False
+        there = self._places_at({dim: key for dim, key in where.items() if dim not in self.plan.factors})
+        fixed = [
+            {dim: keys for dim, keys in read.keys.items() if dim not in self.plan.factors} for read in reads_of(query)
+        ]
+        return all(
+            any(all(at[dim] in keys for dim, keys in each.items() if dim in at) for at in there) for each in fixed
+        )
+
     def _places_at(self, where: Mapping[str, DimKey]) -> list[dict[str, DimKey]]:
-        return [place for place in self._places if all(place[d] == where[d] for d in CURVE if d in where)]
+        dims = [dim for dim in self._curve_dims if dim in where]
+        return [place for place in self._places if all(place[dim] == where[dim] for dim in dims)]
 
     @cached_property
     def _places(self) -> list[dict[str, DimKey]]:
-        """Each combination of experiment, hardware and workload that has planned cells, once."""
-        found = dict.fromkeys(tuple(at[dim] for dim in CURVE) for _, at in self._points)
-        return [dict(zip(CURVE, keys, strict=True)) for keys in found]
+        """Each combination of experiment, hardware, workload and levels that has planned cells, once."""
+        places = {Curve.of(cell): at for cell, at in self._points}
+        return [{dim: at[dim] for dim in self._curve_dims} for at in places.values()]
+
+    @cached_property
+    def _curve_dims(self) -> tuple[Dimension, ...]:
+        return (*CURVE, *self.plan.factors)
 
     @cached_property
     def plan_sha256(self) -> str:
@@ -422,8 +437,13 @@ class Results:
 
     @cached_property
     def _points(self) -> list[tuple[ReportedCell, dict[str, DimKey]]]:
-        """Each cell with its keys in the form of queries."""
-        return [(cell, {dim: _key(getattr(cell, dim)) for dim in _POINT}) for cell in self.cells]
+        """Each cell with its keys in the form of queries. It has no key of a factor that it does not vary."""
+        return [(cell, self._place_of(cell)) for cell in self.cells]
+
+    def _place_of(self, cell: ReportedCell) -> dict[str, DimKey]:
+        levels = Levels(cell.levels).keys if cell.levels else {}
+        own = {dim: getattr(cell, dim) for dim in (*POINT, "repeat")}
+        return {dim: _key(key) for dim, key in {**own, **dict.fromkeys(self.plan.factors), **levels}.items()}
 
     @cached_property
     def published(self) -> bool:

@@ -279,9 +279,19 @@ class Item:
 
 
 @dataclass(frozen=True)
+class LevelTable:
+    """What the levels of a factor stand for. `head` has the factor's label and, for a bundle, the names of its
+    attributes; a row has the level's label and its values."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class DisclosureGroup:
     title: str
     items: tuple[Item, ...]
+    tables: tuple[LevelTable, ...] = ()
 
 
 @dataclass(frozen=True)

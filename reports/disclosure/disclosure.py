@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from typing import NamedTuple
@@ -26,6 +26,7 @@ from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.imported_briefs import shown_names
+from benchbrief.reports.data.place_labels import levels_label, place_holes, system_heading
 from benchbrief.reports.data.report_data import (
     NOT_PUBLISHED,
     KneeFound,
@@ -36,6 +37,7 @@ from benchbrief.reports.data.report_data import (
 )
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.disclosure import run_origin, systems_under_test
+from benchbrief.reports.disclosure.levels import disclose_combinations, level_tables
 from benchbrief.reports.disclosure.run_origin import reused_runs, run_row, time_text
 from benchbrief.reports.disclosure.systems_under_test import (
     always_texts,
@@ -261,16 +263,15 @@ def chosen_points(experiment: p.Experiment, results: Results) -> str:
 
 def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) -> str:
     """Return the rule of an adaptive ramp, with the points that each of its curves was measured at."""
-    words, plan = results.words, results.plan
+    words = results.words
     items = [
         words[f"d_points_on_{experiment.axis}"].format(
             points=points(tried_points(curve, experiment.axis, results)) or words["missing"],
-            hardware=plan.hardware[curve.hardware].label,
-            workload=plan.workloads[curve.workload].label,
+            **place_holes(curve, results),
         )
         for curve in Curve.all_of(experiment)
     ]
-    shared = shares_points(plan, experiment.name)
+    shared = shares_points(results.plan, experiment.name)
     return words["d_adaptive"].format(
         n=rule.points,
         candidates=len(experiment.points),
@@ -306,10 +307,9 @@ def promise_search(experiment: p.Experiment, rule: p.Promise, results: Results) 
 
 
 def _promised(found: Promised, results: Results) -> str:
-    words, plan = results.words, results.plan
+    words = results.words
     where = {
-        "hardware": plan.hardware[found.hardware].label,
-        "workload": plan.workloads[found.workload].label,
+        **place_holes(found, results),
         "rates": words.locale.listed([_runs(r.rate, r.met, r.judged, r.beyond, words) for r in found.rates if r.judged])
         or words["missing"],
     }
@@ -330,8 +330,7 @@ def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
 
 def _remarkable(found: Promised, results: Results) -> Iterator[str]:
     """Yield that held-out runs lowered the rate, and what contradicts the assumption of the search."""
-    words, plan = results.words, results.plan
-    where = {"hardware": plan.hardware[found.hardware].label, "workload": plan.workloads[found.workload].label}
+    words, where = results.words, place_holes(found, results)
     refuted = [rate for rate in found.rates if rate.refuted]
     if found.sustained is not None and refuted:
         rates = [_runs(r.rate, r.held_met, r.held_out, r.held_beyond, words) for r in refuted]
@@ -364,17 +363,36 @@ def disclose_memory_fit(results: Results) -> Iterator[Item]:
         "SELECT hardware, database, max(value) FROM sizes JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' AND measure = 'database.size' AND value IS NOT NULL GROUP BY ALL"
     ).rows
-    sizes: dict[str, float] = {}
+    sizes: dict[str, dict[p.DatabaseKey, float]] = {}
     for hardware_key, database, size in rows:
         on = p.DatabaseKey(database)
         if not _goes_around_cache(results.plan, on) and not _is_in_memory(results, on):
-            sizes[str(hardware_key)] = max(float(size), sizes.get(str(hardware_key), 0.0))
+            sizes.setdefault(str(hardware_key), {})[on] = float(size)
     for key, hardware in results.plan.hardware.items():
-        memory = _smallest_memory(hardware, results)
-        if key in sizes and memory is not None and sizes[key] <= memory:
-            size, most = (bytes_text(amount, exact=False) for amount in (sizes[key], memory))
-            text = results.words["d_fits_in_memory"].format(hardware=hardware.label, size=size, memory=most)
+        memory, known = _smallest_memory(hardware, results), sizes.get(key, {})
+        # Where levels have data sets of their own, some may fit and others not.
+        of_levels = {on.levels for on in known} - {""}
+        fitting = {on: size for on, size in known.items() if memory is not None and size <= memory}
+        if memory is not None and fitting and (of_levels or len(fitting) == len(known)):
+            size, most = (bytes_text(amount, exact=False) for amount in (max(fitting.values()), memory))
+            named = _fitting_label(hardware, known, fitting, results)
+            text = results.words["d_fits_in_memory"].format(hardware=named, size=size, memory=most)
             yield Item("", text, emphasis=True)
+
+
+def _fitting_label(
+    hardware: p.Hardware, known: Collection[p.DatabaseKey], fitting: Collection[p.DatabaseKey], results: Results
+) -> str:
+    """Return the name of what fits: the hardware, or the levels; the databases where all levels of the only hardware
+    do."""
+    if len(fitting) < len(known):
+        levels = dict.fromkeys(levels_label(on.levels, results) for on in fitting)
+        named = [hardware.label] if len(results.plan.hardware) > 1 else []
+        return results.words["semicolon"].join(filter(None, [*named, *levels]))
+    if len(results.plan.hardware) > 1 or not any(on.levels for on in known):
+        return hardware.label
+    databases = (results.plan.databases[on].label for on in fitting if on in results.plan.databases)
+    return results.words.locale.listed(dict.fromkeys(databases)) or hardware.label
 
 
 def _goes_around_cache(plan: p.Plan, database: p.DatabaseKey) -> bool:
@@ -444,8 +462,14 @@ def build_disclosure(
         "d_expects": lambda: disclose_expectations(results),
         "d_warnings": lambda: _warnings(results),
     }
+    tables = gaps.each("d_levels tables", lambda: level_tables(results), "disclosure", words["d_levels"])
     made = [
-        DisclosureGroup(words[key], gaps.each(key, source, "disclosure", words[key])) for key, source in sources.items()
+        DisclosureGroup(
+            words[key],
+            tuple(item for item in gaps.each(key, source, "disclosure", words[key]) if item.text),
+            tables if key == "d_levels" else (),
+        )
+        for key, source in sources.items()
     ]
     lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
     bad: dict[str, list[str]] = {}
@@ -458,7 +482,6 @@ def build_disclosure(
         elif words.status_of(cell.status, cell.reason) not in ("ok", "skipped", "left_out", "refused"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
     remarks = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
-    groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
     needed = sum(cell.status != "skipped" for cell in results.cells)
     unpublished = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
     all_ok = counted(words, "d_all_imported" if imported_briefs.is_imported(results) else "d_all_ok", needed)
@@ -466,7 +489,7 @@ def build_disclosure(
         all_ok = " ".join((all_ok, counted(words, "d_refused", refused)))
     if unpublished:
         all_ok = counted(words, "d_not_published", len(results.cells), missing=unpublished)
-    return DisclosureView(tuple(group for group in groups if group.items), remarks, all_ok, lines)
+    return DisclosureView(tuple(group for group in made if group.items or group.tables), remarks, all_ok, lines)
 
 
 def _conditions(results: Results, *, facts_shown: bool) -> dict[str, Callable[[], Iterable[Item]]]:
@@ -475,6 +498,7 @@ def _conditions(results: Results, *, facts_shown: bool) -> dict[str, Callable[[]
         return {"d_stated": lambda: _stated(results)}
     return {
         "d_systems": lambda: disclose_systems(results),
+        "d_levels": lambda: disclose_combinations(results),
         "d_load": lambda: _tools(results),
         "d_settings": lambda: _settings(results),
         "d_workloads": lambda: _workloads(results),
@@ -572,12 +596,19 @@ def _settings(results: Results) -> Iterable[Item]:
             parts.append(words["d_repeats"].format(n=experiment.repeats))
         if experiment.cool_down_s:
             parts.append(words["d_cool_down"].format(time=duration(experiment.cool_down_s)))
-        parts.append(words[f"d_order_{experiment.order}"].format(seed=experiment.seed))
+        parts.append(_order(experiment, results))
         parts.append(
             words["d_errors"].format(share=f"{100 * result_limits.accepted_share(experiment, results):.12g}{NBSP}%")
         )
         parts.append(_probes(experiment.name, results))
         yield Item(experiment.label, words["semicolon"].join(parts))
+
+
+def _order(experiment: p.Experiment, results: Results) -> str:
+    if not experiment.levels or experiment.order == "random":
+        return results.words[f"d_order_{experiment.order}"].format(seed=experiment.seed)
+    dims = system_heading(experiment.levels, results)
+    return results.words[f"d_order_{experiment.order}_levels"].format(dims=dims)
 
 
 def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
@@ -607,18 +638,17 @@ def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
             latency=experiment.search.latency,
             rise=rise,
             gain=gain,
-            found=results.words.locale.listed(found) or words["missing"],
+            found=words["semicolon"].join(found) or words["missing"],
         )
 
 
 def _knee(search: KneeFound, axis: str, results: Results) -> str:
-    words, plan = results.words, results.plan
+    words = results.words
     key = "d_no_knee" if search.knee is None else f"d_knee_{axis}"
     return words[key].format(
         knee=points([search.knee or 0.0]),
         tried=points(tried_points(Curve.of(search), axis, results)) or words["missing"],
-        hardware=plan.hardware[search.hardware].label,
-        workload=plan.workloads[search.workload].label,
+        **place_holes(search, results),
     )
 
 
@@ -636,8 +666,11 @@ def _probes(experiment: str, results: Results) -> str:
 
 
 def _workloads(results: Results) -> Iterable[Item]:
+    by_name: dict[str, list[p.Workload]] = {}
     for workload in results.plan.workloads.values():
-        settings = settings_text(workload.properties)
+        by_name.setdefault(workload.name, []).append(workload)
+    for workload, *at_levels in by_name.values():
+        settings = settings_text(workload.properties, *(each.properties for each in at_levels))
         yield Item(workload.label, f"{workload.family} {workload.benchmark}{results.words['colon']}{settings}")
     yield from _data(results)
 

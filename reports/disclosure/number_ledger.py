@@ -36,6 +36,7 @@ from benchbrief.reports.data.numbers_file import (
     SeriesEntry,
     SourceLine,
 )
+from benchbrief.reports.data.place_labels import system_heading, system_label
 from benchbrief.reports.data.report_data import NOT_PUBLISHED, ReportedCell, Results
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.notices.open_searches import open_searches
@@ -318,7 +319,8 @@ class Ledger:
         }
         listed, others = ((), 0) if compact else (outputs.listed, outputs.count - len(outputs.listed))
         unlisted = fixed(others, 0) if others else ""
-        return ProvenanceView(tuple(origin), tuple(lines), apart, listed, compact, places, unlisted)
+        system = system_heading({cell.levels for cell in self._results.cells}, self._results)
+        return ProvenanceView(tuple(origin), tuple(lines), apart, listed, compact, places, unlisted, system)
 
     def file(self, report: p.Report, origin: Sequence[tuple[str, str]]) -> NumbersFile:
         run = run_row(self._results)
@@ -364,7 +366,7 @@ class Ledger:
 
     @cached_property
     def _measurement(self) -> dict[str, Curve]:
-        """The experiment, hardware and workload of each cell, which together identify a measurement."""
+        """The experiment, hardware, workload and levels of each cell, which together identify a measurement."""
         return {cell.cell_id: Curve.of(cell) for cell in self._results.cells}
 
     @cached_property
@@ -385,7 +387,7 @@ class Ledger:
             f"measurement-{number}",
             f"M{number}",
             plan.experiments[first.experiment].label,
-            plan.hardware[first.hardware].label,
+            system_label(first, self._results),
             plan.workloads[first.workload].label,
             _points(known) or words["not_published" if unpublished else "p_none_measured"],
             self._runs(known),

@@ -152,7 +152,7 @@ def _versions(kind: str, results: Results) -> Iterator[str]:
             name = database.label if database else fact.name.removesuffix("version").removesuffix(".")
             value = results.words.said(fact.value)
             text = value if value.lower().startswith(name[:3].lower()) else f"{name} {value}"
-            found.setdefault(text, {})[fact.node or ""] = None
+            found.setdefault(text, {})[(fact.node or "").partition("?")[0] if database else fact.node or ""] = None
     for text, nodes in found.items():
         names = locale().listed(node for node in nodes if node)
         yield f"{text} ({names})" if names else text

@@ -15,6 +15,7 @@ from benchbrief.model.plan import Fact, Hardware, Quantity
 from benchbrief.model.points import Curve
 from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.place_labels import levels_label
 from benchbrief.reports.data.report_data import Results, reads_of
 from benchbrief.reports.data.view_model import FactGroup, FactLine, Item
 from benchbrief.reports.text.number_format import bytes_text, locale
@@ -100,9 +101,9 @@ def property_texts(driver: str, results: Results) -> Iterable[str]:
     found: dict[str, dict[str, None]] = {}
     # The first three values of each place are enough: the text names two at most.
     rows = results.store.sql(
-        "SELECT experiment, hardware, workload, name, value FROM properties JOIN cells USING (run_id, cell_id) "
-        "WHERE name <> 'version' GROUP BY experiment, hardware, workload, name, value QUALIFY row_number() OVER "
-        "(PARTITION BY experiment, hardware, workload, name ORDER BY min(cell_id), value) <= 3 "
+        "SELECT experiment, hardware, workload, levels, name, value FROM properties JOIN cells USING (run_id, cell_id) "
+        "WHERE name <> 'version' GROUP BY experiment, hardware, workload, levels, name, value QUALIFY row_number() "
+        "OVER (PARTITION BY experiment, hardware, workload, levels, name ORDER BY min(cell_id), value) <= 3 "
         "ORDER BY min(cell_id), name, value"
     ).rows
     for *place, name, value in rows:
@@ -250,17 +251,28 @@ _LEFT_OUT = ("stand_in", "other_server", "size on disk")
 def disclose_systems(results: Results) -> Iterable[Item]:
     """Return for each database an item with its common settings, then one for each differing hardware group."""
     words = results.words
-    by_name: dict[str, list[tuple[p.DatabaseKey, p.Database]]] = {}
+    by_name: dict[str, dict[str, list[p.DatabaseKey]]] = {}
     for key, database in results.plan.databases.items():
-        by_name.setdefault(database.name, []).append((key, database))
-    for same in by_name.values():
-        label = same[0][1].label
-        found = {key: _Described.of(key, database, results) for key, database in same}
+        by_name.setdefault(database.name, {}).setdefault(key.hardware, []).append(key)
+    for database_name, groups in by_name.items():
+        label = next(database.label for database in results.plan.databases.values() if database.name == database_name)
+        at_levels = {hardware: [_Described.of(key, results) for key in keys] for hardware, keys in groups.items()}
+        found = {
+            hardware: _Described.shared(of_levels).with_sizes(_sizes(groups[hardware], results))
+            for hardware, of_levels in at_levels.items()
+        }
         shared = _Described.shared(list(found.values()))
         yield Item(label, shared.text(words))
-        for key, one in found.items():
+        for hardware, one in found.items():
             if own := one.without(shared).text(words):
-                yield Item(words["d_system_on"].format(name=label, hardware=_hardware_label(key, results)), own)
+                known = results.plan.hardware.get(hardware)
+                on = known.label if known else hardware
+                yield Item(words["d_system_on"].format(name=label, hardware=on), own)
+            for key, of_level in zip(groups[hardware], at_levels[hardware], strict=True):
+                # A table of levels has the options that differ.
+                if own := of_level.without(one).with_options(()).text(words):
+                    on = levels_label(key.levels, results)
+                    yield Item(words["d_system_on"].format(name=label, hardware=on), own)
     for name, word in (("stand_in", "d_stand_in"), ("other_server", "d_other_server")):
         for sentence, labels in served_by(name, results).items():
             yield Item(words[word], f"{', '.join(labels)}{words['colon']}{words.said(sentence)}", emphasis=True)
@@ -280,9 +292,11 @@ def served_by(name: str, results: Results) -> dict[str, list[str]]:
     return found
 
 
-def settings_text(settings: Mapping[str, p.Option]) -> str:
-    """Return `compression = none, cache = 1 MiB`."""
-    return locale().listed(_setting(name, value) for name, value in settings.items())
+def settings_text(settings: Mapping[str, p.Option], *others: Mapping[str, p.Option]) -> str:
+    """Return `compression = none, cache = 1 MiB`; of several settings that differ, `cache = 1 MiB / 8 MiB`."""
+    each = (settings, *others)
+    values = {name: dict.fromkeys(option_text(name, of[name]) for of in each if name in of) for name in settings}
+    return locale().listed(f"{name} = {' / '.join(texts)}" for name, texts in values.items())
 
 
 class _Described:
@@ -292,8 +306,8 @@ class _Described:
         self.before, self.options, self.after = before, options, after
 
     @classmethod
-    def of(cls, key: p.DatabaseKey, database: p.Database, results: Results) -> _Described:
-        words = results.words
+    def of(cls, key: p.DatabaseKey, results: Results) -> _Described:
+        words, database = results.words, results.plan.databases[key]
         what = engine_text(database.engine, results) or words[f"d_server_{database.server}"]
         before = [words.locale.listed((database.engine, what))]
         facts = {f.name: f.value for f in results.observed if f.kind == "database" and f.node == key}
@@ -301,11 +315,10 @@ class _Described:
         shown = fold_facts(facts, hosts)
         before += [f"{fact_name(n, words)} {words.said(v)}" for n, v in shown.items() if n not in _LEFT_OUT]
         before += [database.topology] if database.topology and database.topology != facts.get("topology") else []
-        options = [_setting(name, value) for name, value in database.options.items()]
+        options = [f"{name} = {option_text(name, value)}" for name, value in database.options.items()]
         options += [f"options_file = {database.options_file}"] if database.options_file else []
         after = [words[f"d_reset_{database.reset}"]]
         after += [words["d_drop_caches"]] if database.drop_caches else []
-        after += _sizes(key, results)
         return cls(before, options, after)
 
     @classmethod
@@ -319,6 +332,12 @@ class _Described:
             common([t.after for t in all_of_them]),
         )
 
+    def with_sizes(self, sizes: Iterable[str]) -> _Described:
+        return _Described(self.before, self.options, [*self.after, *sizes])
+
+    def with_options(self, options: Sequence[str]) -> _Described:
+        return _Described(self.before, options, self.after)
+
     def without(self, shared: _Described) -> _Described:
         return _Described(
             [t for t in self.before if t not in shared.before],
@@ -331,27 +350,26 @@ class _Described:
         return words["semicolon"].join([*self.before, *options, *self.after])
 
 
-def _hardware_label(database_key: p.DatabaseKey, results: Results) -> str:
-    hardware = results.plan.hardware.get(database_key.hardware)
-    return hardware.label if hardware else database_key
-
-
-def _setting(name: str, value: p.Option) -> str:
+def option_text(name: str, value: p.Option) -> str:
+    """Return the value of an option as a disclosure writes it; of those in bytes, `8 MiB`."""
     if isinstance(value, bool):
-        return f"{name} = {str(value).lower()}"
+        return str(value).lower()
     if isinstance(value, str):
-        return f"{name} = {value}"
-    return f"{name} = {bytes_text(value) if name in _BYTES else f'{value:,.15g}'}"
+        return value
+    return bytes_text(value) if name in _BYTES else f"{value:,.15g}"
 
 
-def _sizes(key: str, results: Results) -> Iterable[str]:
-    """Return the size of the database on this hardware, from the smallest to the largest of its cells."""
+def _sizes(keys: Collection[str], results: Results) -> Iterable[str]:
+    """Return the size of a database on one hardware, from the smallest to the largest of its cells at any level."""
     rows = results.store.sql(
         "SELECT database, measure, min(value), max(value) FROM sizes JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' AND unit = 'B' AND value IS NOT NULL GROUP BY ALL ORDER BY measure DESC"
     ).rows
+    found: dict[str, list[float]] = {}
     for of, measure, *ends in rows:
-        if of == key:
-            texts = dict.fromkeys(bytes_text(float(end), exact=False) for end in ends)
-            word = "d_size_loaded" if measure == "database.size_loaded" else "d_size_measured"
-            yield results.words[word].format(size=" – ".join(texts))
+        if of in keys:
+            found.setdefault(measure, []).extend(map(float, ends))
+    for measure, sizes in found.items():
+        texts = dict.fromkeys(bytes_text(end, exact=False) for end in (min(sizes), max(sizes)))
+        word = "d_size_loaded" if measure == "database.size_loaded" else "d_size_measured"
+        yield results.words[word].format(size=" – ".join(texts))

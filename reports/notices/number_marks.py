@@ -12,11 +12,12 @@ from markupsafe import Markup
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import DimKey, Experiment, Query
-from benchbrief.model.points import Point, PointKeys
+from benchbrief.model.points import Curve, Point, PointKeys
 from benchbrief.model.precision import FEWEST, to_digits
 from benchbrief.reports.charts.chart import Chart
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.measure_labels import readable_label
+from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import ReportedCell, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent, points
@@ -158,19 +159,20 @@ def _loads(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
-    """Yield the hardware and the workload that are written in the brackets of every query."""
+    """Yield the hardware, the workload and the levels that are written in the brackets of every query."""
     plan = results.plan
     written = [set(_WORD.findall(" ".join(_BRACKETS.findall(query.text)))) for query in queries]
-    labels = {
-        "hardware": {key: hardware.label for key, hardware in plan.hardware.items()},
-        "workload": {key: workload.label for key, workload in plan.workloads.items()},
+    several = {
+        "hardware": len(plan.hardware) > 1,
+        "workload": len({workload.name for workload in plan.workloads.values()}) > 1,
     }
-    for dim in ("hardware", "workload"):
+    for dim in ("hardware", "workload", *plan.factors):
         keys = {tuple(read.keys.get(dim, ())) for query in queries for read in reads_of(query)}
-        if len(keys) == 1 and len(only := next(iter(keys))) == 1 and str(only[0]) in labels[dim]:
-            name = str(only[0])
-            if len(labels[dim]) > 1 and all(name.rpartition(".")[2] in each for each in written):
-                yield labels[dim][name]
+        if len(keys) == 1 and len(only := next(iter(keys))) == 1 and several.get(dim, True):
+            # A level that is a number has its factor's name before it: [vsize: 100 B].
+            name = only[0].rpartition(".")[2] if isinstance(only[0], str) else dim
+            if all(name in each for each in written) and (label := key_label(dim, only[0], plan)):
+                yield label
 
 
 def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
@@ -183,15 +185,15 @@ def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
                 behind.setdefault(cell.experiment, {})[cell.cell_id] = cell
     for name, cells in behind.items():
         ramp = results.plan.experiments[name]
-        curves: dict[tuple[str, str], dict[float, set[bool]]] = {}
+        curves: dict[Curve, dict[float, set[bool]]] = {}
         for cell in cells.values():
             point = float(getattr(cell, ramp.axis))
-            curves.setdefault((cell.hardware, cell.workload), {}).setdefault(point, set()).add(cell.status != "skipped")
+            curves.setdefault(Curve.of(cell), {}).setdefault(point, set()).add(cell.status != "skipped")
         of = {point for curve in curves.values() for point in curve}
         measured = {tuple(sorted(point for point in curve if any(curve[point]))) for curve in curves.values()}
         if len(of) < 2 or all(len(each) == len(of) for each in measured):
             continue
-        axis = results.words.get(ramp.axis, ramp.axis).lower()
+        axis = results.words.dimension_within(ramp.axis)
         same = len(measured) == 1
         listed = points(next(iter(measured))) if same else points(sorted({len(each) for each in measured}))
         key = "ramp_chosen" if same else "ramp_chosen_apart"

@@ -9,6 +9,7 @@ from benchbrief.model.plan import DimKey, Query
 from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import CONFIDENCE
 from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.place_labels import place_holes
 from benchbrief.reports.data.report_data import Results, reads_of
 from benchbrief.reports.data.view_model import Notice
 from benchbrief.reports.text.number_format import percent, points
@@ -20,7 +21,7 @@ def open_searches(results: Results, query: Query, where: Mapping[str, DimKey]) -
     """Yield sentences on each searched rate in doubt behind the value of a query at these keys."""
     reads = [read for read in reads_of(query) if read.view == "sustained"]
     for found in results.promises if reads else ():
-        place = found.curve._asdict()
+        place = found.curve.keys
         if all(where.get(dim, key) == key for dim, key in place.items()) and any(read.covers(place) for read in reads):
             yield from _sentences(found, results)
 
@@ -33,8 +34,7 @@ def sentences_by_cell(results: Results) -> dict[str, str]:
 
 
 def _sentences(found: Promised, results: Results) -> Iterator[str]:
-    hardware, workload = results.plan.hardware[found.hardware].label, results.plan.workloads[found.workload].label
-    where = {"rate": points([found.sustained or 0.0]), "hardware": hardware, "workload": workload}
+    where = {"rate": points([found.sustained or 0.0]), **place_holes(found, results)}
     if found.is_lower_bound:
         key = "c_generator_at_least" if found.by_generator else "c_at_least"
         yield results.words[key].format(**where)
@@ -69,9 +69,8 @@ def notice(results: Results) -> Iterator[Notice]:
 
 
 def _sustained_sentences(found: Promised, results: Results) -> Iterator[str]:
-    words, plan = results.words, results.plan
-    rule = plan.experiments[found.experiment].promise
-    where = {"hardware": plan.hardware[found.hardware].label, "workload": plan.workloads[found.workload].label}
+    words, where = results.words, place_holes(found, results)
+    rule = results.plan.experiments[found.experiment].promise
     if found.sustained is None or rule is None:
         yield words["notice_promise_none"].format(**where, reason=words.said(found.reason) or words["no_reason"])
         return

@@ -6,7 +6,10 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from benchbrief.model.plan import Levels
+from benchbrief.model.points import Point
 from benchbrief.model.precision import magnitude
+from benchbrief.reports.data.place_labels import place_holes
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import percent, quantity
@@ -31,6 +34,7 @@ class Spread(NamedTuple):
     experiment: str
     hardware: str
     workload: str
+    levels: str
     threads: float
     target: float | None
     repeats: int
@@ -52,13 +56,12 @@ class _Differences(NamedTuple):
 
 def spreads(results: Results) -> list[Spread]:
     """Return the spread of each point with several measurements, the widest first."""
-    point = "t.experiment, t.hardware, t.workload, t.threads, t.target"
+    point = "experiment, hardware, workload, levels, threads, target"
     rows = results.store.sql(
-        f"SELECT {point}, any_value(s.repeats), any_value(s.cv) AS cv, min(t.value), max(t.value) "  # noqa: S608  # ours
-        "FROM measure.spread AS s JOIN measure.throughput AS t "
-        "USING (experiment, hardware, workload, threads, operation) "
-        "WHERE s.target IS NOT DISTINCT FROM t.target AND s.phase IS NULL AND t.phase IS NULL "
-        f"AND operation = 'all' AND s.cv IS NOT NULL GROUP BY {point} ORDER BY cv DESC, {point}"
+        f"SELECT {point}, count(value) AS repeats, stddev_samp(value) / avg(value) AS cv, min(value), max(value) "  # noqa: S608  # ours
+        f"FROM (SELECT {point}, measure.number(ops_per_s) AS value FROM throughput JOIN cells USING (run_id, cell_id) "
+        "WHERE status = 'ok' AND phase IS NULL AND operation = 'all') "
+        f"GROUP BY {point} HAVING count(value) > 1 AND avg(value) <> 0 ORDER BY cv DESC, {point}"
     ).rows
     return [Spread(*row) for row in rows]
 
@@ -97,15 +100,16 @@ def paragraph(results: Results) -> Iterable[Item]:
 
 def _percentiles(results: Results) -> Iterable[Item]:
     """Return the spread of the repeats' own 99th percentiles, over all operations and points."""
-    point = "experiment, hardware, workload, threads, target, operation"
+    point = "experiment, hardware, workload, levels, threads, target, operation"
     rows = results.store.sql(
-        f"SELECT {point}, count(value), stddev_samp(value) / avg(value) AS cv FROM measure.latency "  # noqa: S608  # ours
-        "WHERE statistic = 'p99' AND reported AND phase IS NULL AND repeat IS NOT NULL AND value > 0 "
+        f"SELECT {point}, stddev_samp(value) / avg(value) AS cv "  # noqa: S608  # ours
+        f"FROM (SELECT {point}, measure.number(value_s) AS value FROM latency WHERE source IS NULL "
+        "AND statistic = 'p99' AND reported AND phase IS NULL AND repeat IS NOT NULL) WHERE value > 0 "
         f"GROUP BY {point} HAVING count(value) > 1 ORDER BY cv DESC, {point}"
     ).rows
     if rows:
-        _, hardware, workload, threads, target, operation, _, cv = rows[0]
-        point = _point(hardware, workload, threads, target, results)
+        experiment, hardware, workload, levels, threads, target, operation, cv = rows[0]
+        point = _point(Point(experiment, hardware, workload, threads, target, Levels(levels)), results)
         median = _share(statistics.median(row[-1] for row in rows))
         named = results.words.get(f"operation_{operation}", operation)
         text = results.words["d_spread_p99"].format(median=median, cv=_share(cv), operation=named, point=point)
@@ -160,19 +164,17 @@ def _worst(found: Sequence[Spread], results: Results) -> dict[str, object]:
     worst = found[0]
     ends = {"low": quantity(worst.low, "ops/s"), "high": quantity(worst.high, "ops/s")}
     return {
-        "point": _point(worst.hardware, worst.workload, worst.threads, worst.target, results),
+        "point": _point(Point.of(worst), results),
         "cv": _share(worst.cv),
         "repeats": worst.repeats,
         **ends,
     }
 
 
-def _point(hardware: str, workload: str, threads: float, target: float | None, results: Results) -> str:
-    plan, words = results.plan, results.words
-    load = counted(words, "at_threads", threads) if target is None else counted(words, "at_target", target)
-    return words["d_point"].format(
-        workload=plan.workloads[workload].label, hardware=plan.hardware[hardware].label, load=load
-    )
+def _point(point: Point, results: Results) -> str:
+    words, target = results.words, point.target
+    load = counted(words, "at_threads", point.threads or 0) if target is None else counted(words, "at_target", target)
+    return words["d_point"].format(**place_holes(point, results), load=load)
 
 
 def _share(value: float) -> str:

@@ -14,6 +14,7 @@ from benchbrief.model import plan as p
 from benchbrief.model.plan import Levels
 from benchbrief.model.points import Curve
 from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.place_labels import place_holes
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, percent
@@ -140,12 +141,11 @@ def _still_rising(results: Results) -> Iterator[ResultLimit]:
     rising = [(last[1] / before[1], key, last[0]) for key, before, last in ends if last[1] > STILL_GAINS * before[1]]
     if not rising:
         return
-    most, (_, hardware, workload, _), threads = max(rising)
+    most, place, threads = max(rising)
     holes = {
         "which": some_of(results.words, len(rising), len(ends), "ramp"),
         "gain": percent(most - 1),
-        "hardware": results.plan.hardware[hardware].label,
-        "workload": results.plan.workloads[workload].label,
+        **place_holes(place, results),
         "threads": f"{threads:,}",
     }
     yield ResultLimit("", counted(results.words, "l_rising_full", len(rising), **holes))

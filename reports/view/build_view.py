@@ -426,7 +426,7 @@ class _Builder:
         rows = shade_rows(rows, element.heat) if element.heat else rows
         self.foot.tell_boundaries([line.query for line in element.lines if line.query])
         note = self.optional_prose(element.note)
-        corner = element.dim_label or self.words.get(element.dim, element.dim)
+        corner = element.dim_label or self.words.dimension(element.dim)
         return TableView(
             self.tables,
             element.title,
@@ -467,8 +467,8 @@ class _Builder:
             cells = [TableCell(render_prose.inline(text, insert), numeric) for text in line.texts]
             notes = self.foot.numbered([self.words["as_published"]] if all(quoted) else [])
             return TableHead(readable_label(line.label, self.words), unit_text(line.unit), numeric, notes), tuple(cells)
-        above = tuple(line_label(head, line.query, self.words) for head in line.heads)
-        label = line_label(line.label, line.query, self.words)
+        above = tuple(line_label(head, line.query, self.words, self.results.plan) for head in line.heads)
+        label = line_label(line.label, line.query, self.words, self.results.plan)
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
         unit = line.query.unit
         column = Column(Scale(1.0, unit_text(unit)), 0) if line.format else columns[unit]
@@ -482,6 +482,9 @@ class _Builder:
         found = []
         for key, value in zip(element.keys, values, strict=True):
             where = {element.dim: key.value}
+            if value is None and self.results.left_out(line.query, **where):
+                found.append(TableCell(Markup(), numeric=True))
+                continue
             if value is None:
                 notes = self.foot.numbered([self.results.why_missing(line.query, **where)])
             else:

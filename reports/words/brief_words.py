@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
@@ -49,6 +50,7 @@ class Words(Mapping[str, str]):
         self.language = language
         self.level = level
         self.sentences = sentences or {}
+        self.factors: Mapping[str, str] = {}
         self._locale = str(entries.get("locale", language))
         self.locale = Locale(self._locale, _units(entries))
         self.entries = {key: entry for key, entry in entries.items() if key != "locale"}
@@ -65,15 +67,33 @@ class Words(Mapping[str, str]):
 
     def with_measures(self, labels: Mapping[str, str]) -> Words:
         """Return the words with the names of other packages' measures, by their keys."""
-        return Words(self.language, {"locale": self._locale, **labels, **self.entries}, self.sentences, self.level)
+        return self._with(entries={**labels, **self.entries})
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
         """Return the words, with what it takes to translate a run's sentences: their codes, by their English text."""
-        return Words(self.language, {"locale": self._locale, **self.entries}, sentences, self.level)
+        return self._with(sentences=sentences)
 
     def at_level(self, level: float) -> Words:
         """Return the words for a brief whose intervals over repeats have this level, such as 0.95."""
-        return Words(self.language, {"locale": self._locale, **self.entries}, self.sentences, level)
+        return self._with(level=level)
+
+    def with_factors(self, labels: Mapping[str, str]) -> Words:
+        """Return the words with the labels of a plan's factors, by their names."""
+        return self._with(factors=labels)
+
+    def _with(self, **changes: object) -> Words:
+        made = copy(self)
+        vars(made).update(changes)
+        return made
+
+    def dimension(self, dim: str) -> str:
+        """Return the name of a dimension: the label of a factor, else the word of the language."""
+        return self.factors.get(dim) or self.get(dim, dim)
+
+    def dimension_within(self, dim: str) -> str:
+        """Return the name of a dimension within a sentence, where a word that is no abbreviation is small."""
+        name = self.get(f"over_{dim}") or self.dimension(dim)
+        return name[:1].lower() + name[1:] if name[1:2].islower() else name
 
     def said(self, text: str) -> str:
         """Return a text of a run in this language, with shares as a brief prints them. A text without a code, such

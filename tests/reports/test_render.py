@@ -304,9 +304,9 @@ def test_options_that_differ_between_variants_are_reported_for_each(tmp_path: Pa
     store = w.make_store([*world.rows(), *sizes, before_its_load])
     html = render(plan, store, "brief", tmp_path, html_only=True).html.read_text("utf-8").replace("\u00a0", " ")
     assert "Options compression = none, sync = true; data loaded once" in html
-    assert "<b>RocksDB on Small</b> Options cache = 8 MiB</p>" in html
+    assert "<b>RocksDB, Small</b> Options cache = 8 MiB</p>" in html
     on_disk = "on disk 197 MiB – 206 MiB after the load; on disk 197 MiB – 206 MiB after the measurement"
-    assert f"<b>RocksDB on Large</b> Options cache = 64 MiB; {on_disk}</p>" in html
+    assert f"<b>RocksDB, Large</b> Options cache = 64 MiB; {on_disk}</p>" in html
 
 
 def test_repeats_that_lie_far_apart_are_noticed_first_and_reported_with_their_ends(tmp_path: Path) -> None:
@@ -318,10 +318,10 @@ def test_repeats_that_lie_far_apart_are_noticed_first_and_reported_with_their_en
     ]
     html = render(world.plan(report), w.make_store(rows), "brief", tmp_path, html_only=True).html.read_text("utf-8")
     html = re.sub('<span class="whole">(.*?)</span>', r"\1", html.replace("\u00a0", " "))
-    shown = "71 % (Sessions on Disk, 1 thread: 2 repeats, from 1,000 ops/s to 3,000 ops/s)"
+    shown = "71 % (Disk, Sessions, 1 thread: 2 repeats, from 1,000 ops/s to 3,000 ops/s)"
     assert "At 1 of 3 points the throughput of the repeats has a coefficient of variation above 10 %" in html
     assert f"median 2.8 %, highest {shown}" in html
-    assert html.index("at the most 71 % (Sessions on Disk, 1 thread)") < html.index('id="disclosure"')
+    assert html.index("at the most 71 % (Disk, Sessions, 1 thread)") < html.index('id="disclosure"')
 
 
 def test_repeats_that_agree_give_no_notice(tmp_path: Path) -> None:

@@ -72,9 +72,7 @@ def test_the_first_page_says_which_differences_are_within_noise(tmp_path: Path) 
     ]
     (notice,) = repeat_variation.notice(Results(plan, make_store(same), CATALOGUES["en"]))
     assert notice.title == "Differences within noise"
-    assert notice.text.startswith(
-        "2 of 2 differences between hardware in throughput and in 99th percentiles are within noise"
-    )
+    assert notice.text.startswith("2 of 2 tested differences in throughput and in 99th percentiles are within noise")
 
 
 def test_many_kinds_of_hardware_are_one_family_in_one_sentence_with_a_list(tmp_path: Path) -> None:
@@ -94,11 +92,11 @@ def test_many_kinds_of_hardware_are_one_family_in_one_sentence_with_a_list(tmp_p
         if isinstance(row, (s.RunRow, s.CellRow, s.ThroughputRow))
     ]
     (notice,) = repeat_variation.notice(Results(plan, make_store(rows), CATALOGUES["en"]))
-    assert notice.text.startswith("6 of 30 differences between hardware")
+    assert notice.text.startswith("6 of 30 tested differences")
     shown = " ".join(
         item.text for item in repeat_variation.paragraph(Results(plan, make_store(rows), CATALOGUES["en"]))
     )
-    assert "Of 30 differences in throughput and 99th percentiles between 15 pairs of hardware, 6 are" in shown
+    assert "Of 30 differences in throughput and 99th percentiles between 15 pairs, 6 are" in shown
     assert "Kind a and Kind b, 2 of 2; Kind a and Kind c, 2 of 2; Kind b and Kind c, 2 of 2. Between" in shown
 
 
@@ -122,5 +120,5 @@ def test_very_many_kinds_of_hardware_are_not_compared_each_with_each(
 ) -> None:
     monkeypatch.setattr(repeat_variation, "MOST_COMPARED", 1)
     text = page(tmp_path, repeats=3)
-    assert "is not tested here between 2 kinds of hardware" in text
+    assert "is not tested here between 2 contenders" in text
     assert "within noise (p of" not in text

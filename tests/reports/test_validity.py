@@ -148,7 +148,7 @@ def test_a_search_shows_the_points_that_it_measured_beside_its_knee(tmp_path: Pa
         for row in WORLD.rows()
     ]
     found = s.SearchRow(w.RUN, "ramp", "disk", "rr", "", "threads", "p99", 0.1, 0.03, 1.0, None)
-    assert "threads = 1 on Disk, Reads (measured at 1, 2)" in page_of(plan, [*rows, found], tmp_path)
+    assert "Disk, Reads: threads 1 (measured at 1, 2)" in page_of(plan, [*rows, found], tmp_path)
 
 
 def footnoted(columns: tuple[p.Query, ...], rows: list[tuple[object, ...]], plan: p.Plan, folder: Path) -> str:

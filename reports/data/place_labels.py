@@ -1,0 +1,77 @@
+"""What a brief calls places: the levels of factors, and the hardware or levels that a sentence is about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from benchbrief.model.plan import DimKey, Factor, Hardware, Levels, Plan, Workload
+from benchbrief.reports.data.report_data import Results
+
+
+class _Place(Protocol):
+    @property
+    def hardware(self) -> str: ...
+    @property
+    def levels(self) -> str: ...
+
+
+def level_name(factor: Factor, key: DimKey) -> str:
+    """Return the name of a level where nothing else names its factor: `LZ4`, but `Value size 100 B`."""
+    label = factor.label_of(key)
+    return label if isinstance(key, str) and label != key else f"{factor.label} {label}"
+
+
+def key_label(dim: str, key: DimKey, plan: Plan) -> str | None:
+    """Return the name of a key that has a label in the spec; None for others, such as a number of threads."""
+    if dim in plan.factors:
+        return level_name(plan.factors[dim], key)
+    known: Mapping[str, Hardware | Workload] = (
+        plan.hardware if dim == "hardware" else plan.workloads if dim == "workload" else {}
+    )
+    return known[key].label if isinstance(key, str) and key in known else None
+
+
+def keys_in_order(dim: str, plan: Plan) -> list[DimKey]:
+    """Return the keys of a dimension in the order of the spec; none of one whose keys have no names."""
+    if dim in plan.factors:
+        return [level.key for level in plan.factors[dim].levels]
+    if dim == "workload":
+        return [key for key, workload in plan.workloads.items() if key == workload.name]
+    return list(plan.hardware) if dim == "hardware" else []
+
+
+def levels_label(levels: str, results: Results) -> str:
+    """Return the names of levels: `LZ4, Value size 100 B`."""
+    known = results.plan.factors
+    return results.words.locale.listed(level_name(known[name], key) for name, key in Levels(levels).keys.items())
+
+
+def names_hardware(levels: str, plan: Plan) -> bool:
+    """Return whether a place with these levels is named by its hardware, too: not where only levels tell places
+    apart."""
+    return not levels or len(plan.hardware) > 1
+
+
+def system_label(place: _Place, results: Results) -> str:
+    """Return the name of what a sentence is about: its hardware, its levels, or both."""
+    names = [results.plan.hardware[place.hardware].label] if names_hardware(place.levels, results.plan) else []
+    return results.words.locale.listed([*names, *([levels_label(place.levels, results)] if place.levels else [])])
+
+
+def system_heading(levels: Collection[str], results: Results) -> str:
+    """Return the heading of a column of system labels, of places with these levels: `Compression, Value size`."""
+    named = any(names_hardware(each, results.plan) for each in levels) or not levels
+    varied = {factor for each in levels for factor in Levels(each).keys}
+    dims = [*(["hardware"] if named else []), *(factor for factor in results.plan.factors if factor in varied)]
+    return results.words.locale.listed(map(results.words.dimension, dims))
+
+
+class _MeasuredPlace(_Place, Protocol):
+    @property
+    def workload(self) -> str: ...
+
+
+def place_holes(place: _MeasuredPlace, results: Results) -> dict[str, str]:
+    """Return what fills the holes of a sentence on a place: `hardware`, which may be levels, and `workload`."""
+    return {"hardware": system_label(place, results), "workload": results.plan.workloads[place.workload].label}
