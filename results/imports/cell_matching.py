@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.plan import Cell, DimKey, Levels, Plan, key_text
 from benchbrief.model.points import POINT
 from benchbrief.results.imports.imported_files import ImportProblem, Wrong
 from benchbrief.results.store_errors import ResultsError
@@ -26,9 +26,11 @@ class Coordinates:
     threads: int | None = None
     target: float | None = None
     repeat: int | None = None
+    levels: Levels = field(default_factory=Levels)
+    """The known levels, by factor."""
 
     def __str__(self) -> str:
-        pairs = ((name, getattr(self, name)) for name in CELL)
+        pairs = [*((name, getattr(self, name)) for name in CELL), *self.levels.keys.items()]
         return ", ".join(f"{name} = {value}" for name, value in pairs if value not in (None, ""))
 
 
@@ -36,16 +38,27 @@ class NoPlace(Wrong):
     """Raised when no cell fits, or more than one."""
 
 
+class SeveralLevels(NoPlace):
+    """Raised when the level of a factor is not said, and cells at several levels fit: `cells`."""
+
+    def __init__(self, text: str, hint: str, cells: Sequence[Cell]) -> None:
+        super().__init__(text, hint)
+        self.cells = cells
+
+
 class Places:
-    """The cells of a plan by their coordinates. Hardware and workloads are found by name or by unique label."""
+    """The cells of a plan by their coordinates. Hardware, workloads and levels are found by name or by unique
+    label."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+        self._plan, self.factors = plan, plan.factors
         self._cells: dict[tuple[str, str], list[Cell]] = {}
         for cell in plan.cells:
             self._cells.setdefault((cell.hardware, cell.workload), []).append(cell)
         self._hardware = _names((key, each.label) for key, each in plan.hardware.items())
-        self._workloads = _names((name, each.label) for name, each in plan.workloads.items())
+        self._workloads = _names((name, each.label) for name, each in plan.workloads.items() if "?" not in name)
+        self.names = (*CELL, *plan.factors, "host", "operation", "node", "probe")
+        """The names of all coordinates."""
 
     def hardware(self, text: str) -> str:
         """Return the name of a hardware group, given its name or label. Raises NoPlace."""
@@ -53,28 +66,40 @@ class Places:
 
     def workload(self, text: str) -> str:
         """Return the name of a workload, given its name or label. Raises NoPlace."""
-        return _named("workload", text, self._workloads, self._plan.workloads)
+        return _named("workload", text, self._workloads, dict.fromkeys(self._workloads.values()))
 
     def experiment(self, text: str) -> str:
         """Return `text` if it names an experiment. Raises NoPlace."""
         known = {name: name for name in self._plan.experiments}
         return _named("experiment", text, known, self._plan.experiments)
 
+    def level(self, factor: str, text: str, number: float | None = None) -> DimKey:
+        """Return the level of a factor, given its name, its label, or a number in base units. Raises NoPlace."""
+        levels = self._plan.factors[factor].levels
+        known = _names((key_text(each.key), each.label) for each in levels)
+        keys = {key_text(each.key): each.key for each in levels}
+        if text not in known and number is not None:
+            for key in keys.values():
+                if not isinstance(key, str) and math.isclose(key, number):
+                    return key
+            raise NoPlace(f"no {factor} `{text}` in the plan", f"it has {_some(each.label for each in levels)}")
+        return keys[_named(factor, text, known, (each.label for each in levels))]
+
     def cell(self, at: Coordinates) -> Cell:
         """Return the only cell at these coordinates, with its threads and target. Raises NoPlace.
 
         If the coordinates have no repeat, returns the first one.
         """
-        for dim in ("hardware", "workload"):
-            known = getattr(self._plan, "workloads" if dim == "workload" else dim)
+        for dim, names in (("hardware", self._hardware), ("workload", self._workloads)):
+            known = dict.fromkeys(names.values())
             if not getattr(at, dim) and len(known) > 1:
                 raise NoPlace(f"its {dim} is not said", f"it is one of {_some(known)}")
-        hardware = at.hardware or next(iter(self._plan.hardware))
-        workload = at.workload or next(iter(self._plan.workloads))
-        cells = self._cells.get((hardware, workload), [])
-        cells = [cell for cell in cells if not at.experiment or cell.experiment == at.experiment]
+        hardware = at.hardware or next(iter(self._hardware.values()))
+        workload = at.workload or next(iter(self._workloads.values()))
+        cells = [cell for cell in self._cells.get((hardware, workload), []) if self._fits(cell, at)]
         if not cells:
             raise NoPlace(f"no experiment has a cell with {at}", "see `bench plan`")
+        self._require_levels(cells, at)
         cells = _at_threads(cells, at)
         cells = _at_target(cells, at)
         cells = _at_repeat(cells, at)
@@ -88,7 +113,7 @@ class Places:
 
     def reach(self, at: Coordinates) -> list[Cell]:
         """Return all cells, at least one, that fit the coordinates. Raises NoPlace."""
-        cells = [cell for of in self._cells.values() for cell in of if _fits(cell, at)]
+        cells = [cell for of in self._cells.values() for cell in of if self._fits(cell, at)]
         if not cells:
             raise NoPlace(f"no experiment has a cell with {at}", "see `bench plan`")
         if at.threads is not None:
@@ -102,15 +127,26 @@ class Places:
             for each in self._cells[cell.hardware, cell.workload]
             if each.id != cell.id
             and each.experiment == cell.experiment
+            and each.levels == cell.levels
             and each.repeat != cell.repeat
             and (each.threads is None or each.threads == cell.threads)
             and (each.target is None or each.target == cell.target)
         ]
 
+    def _fits(self, cell: Cell, at: Coordinates) -> bool:
+        """Return whether names and levels fit. An experiment that does not vary a factor is at its default level."""
+        said = {"experiment": at.experiment, "hardware": at.hardware, "workload": at.workload}
+        own = cell.levels.keys
+        at_levels = (own.get(name, self._plan.factors[name].default) == key for name, key in at.levels.keys.items())
+        return all(not name or getattr(cell, dim) == name for dim, name in said.items()) and all(at_levels)
 
-def _fits(cell: Cell, at: Coordinates) -> bool:
-    said = {"experiment": at.experiment, "hardware": at.hardware, "workload": at.workload}
-    return all(not name or getattr(cell, dim) == name for dim, name in said.items())
+    def _require_levels(self, cells: Sequence[Cell], at: Coordinates) -> None:
+        """Raises SeveralLevels."""
+        for name, factor in self._plan.factors.items():
+            found = dict.fromkeys(cell.levels.keys.get(name, factor.default) for cell in cells)
+            if name not in at.levels.keys and len(found) > 1:
+                known = _some(factor.label_of(key) for key in found)
+                raise SeveralLevels(f"its {name} is not said", f"it is one of {known}", cells)
 
 
 def _at_threads(cells: list[Cell], at: Coordinates) -> list[Cell]:
@@ -178,12 +214,13 @@ def _some(values: Iterable[object]) -> str:
 
 
 CELL = (*POINT, "repeat")
-NAMES = (*CELL, "host", "operation", "node", "probe")
+_AMOUNT = r"\d{1,18}(\.\d+)?([eE]\d{1,2})?"
 _PART = re.compile(r"\{([^{}]*)\}|\*")
 
 
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern that matches the end of a path, from the start of a file's or folder's name.
+def compile_pattern(pattern: str, names: Sequence[str]) -> re.Pattern[str]:
+    """Compile a pattern that matches the end of a path, from the start of a file's or folder's name. `names` are those
+    of all coordinates.
 
     Raises ResultsError for unknown or repeated names.
     """
@@ -195,11 +232,11 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         if name is None:
             made += "[^/]*"
             continue
-        if name not in NAMES:
-            guess = did_you_mean(name, NAMES)
+        if name not in names:
+            guess = did_you_mean(name, names)
             raise ResultsError(
                 f"`{{{name}}}` in --as is no coordinate",
-                f"did you mean {{{guess}}}?" if guess else f"these are {', '.join(NAMES)}",
+                f"did you mean {{{guess}}}?" if guess else f"these are {', '.join(names)}",
             )
         number = name in ("threads", "repeat")
         made += f"(?P={name})" if name in seen else f"(?P<{name}>{'[0-9]+' if number else '[^/]+?'})"
@@ -212,15 +249,15 @@ def as_glob(pattern: str) -> str:
     return _PART.sub("*", pattern)
 
 
-def given_cell(text: str) -> dict[str, str]:
+def given_cell(text: str, names: Sequence[str]) -> dict[str, str]:
     """Parse `hardware=nvme,workload=a,threads=48`. Raises ResultsError."""
     values: dict[str, str] = {}
     # A workload may be `load(f)`, but no name has a comma.
     for part in text.split(",") if text else ():
         name, equals, value = part.partition("=")
-        if not equals or name.strip() not in NAMES:
-            guess = did_you_mean(name.strip(), NAMES)
-            hint = f"did you mean {guess}=...?" if guess else f"these are {', '.join(NAMES)}"
+        if not equals or name.strip() not in names:
+            guess = did_you_mean(name.strip(), names)
+            hint = f"did you mean {guess}=...?" if guess else f"these are {', '.join(names)}"
             raise ResultsError(f"`{part}` in --cell is not NAME=VALUE of a coordinate", hint)
         values[name.strip()] = value.strip()
     return values
@@ -251,7 +288,10 @@ def coordinates(values: Mapping[str, str], places: Places, experiment: str) -> C
             case "repeat":
                 at = replace(at, repeat=_whole(name, text))
             case "target":
-                at = replace(at, target=_number(name, text, r"\d{1,18}(\.\d+)?([eE]\d{1,2})?"))
+                at = replace(at, target=_number(name, text, _AMOUNT))
+            case _ if name in places.factors:
+                number = float(text) if re.fullmatch(_AMOUNT, text) else None
+                at = replace(at, levels=Levels.of({**at.levels.keys, name: places.level(name, text, number)}))
     return at
 
 
@@ -310,7 +350,7 @@ def find_files(
 
     Leaves out files of a cell other than the given one.
     """
-    form, given = compile_pattern(pattern), given_cell(where.cell)
+    form, given = compile_pattern(pattern, places.names), given_cell(where.cell, places.names)
     found = (Path(name) for name in glob.glob(as_glob(pattern)))  # noqa: PTH207  # relative or absolute
     for path in sorted(path for path in found if path.name.endswith(suffix)):
         own = read_coordinates(path, form, {}) or {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from benchbrief.model.precision import share_text
 from benchbrief.results.imports.cell_matching import (
     STDOUT,
     CellFiles,
+    Coordinates,
     NoPlace,
     Options,
     Places,
+    SeveralLevels,
     Where,
     compile_pattern,
     coordinates,
@@ -45,6 +48,7 @@ from benchbrief.results.imports.keep_import import (
 )
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import transactions
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.plugins import spec_of
 
@@ -250,7 +254,7 @@ def prepare_outputs(
     places = Places(plan)
     require(source, "the command line")
     spec, importer = spec_of(IMPORTER_SPECS, kind), output_importer(kind)
-    cells = _by_cell(importer, paths, places, where, problems)
+    cells = _by_cell(importer, paths, plan, places, where, problems)
     problems += importer.complete(cells, paths, places, where)
     again = _the_same(importer, cells.values())
     problems += again.values()
@@ -295,10 +299,15 @@ def prepare_outputs(
 
 
 def _by_cell(
-    importer: OutputImporter, paths: Sequence[Path], places: Places, where: Where, problems: list[ImportProblem]
+    importer: OutputImporter,
+    paths: Sequence[Path],
+    plan: Plan,
+    places: Places,
+    where: Where,
+    problems: list[ImportProblem],
 ) -> dict[str, CellFiles]:
-    pattern = compile_pattern(where.pattern) if where.pattern else None
-    given = given_cell(where.cell)
+    pattern = compile_pattern(where.pattern, places.names) if where.pattern else None
+    given = given_cell(where.cell, places.names)
     if not pattern and not given:
         hint = (
             'say it by their paths, --as "out/{hardware}/{workload}-t{threads}.txt", or --cell hardware=nvme,threads=8'
@@ -316,7 +325,8 @@ def _by_cell(
             problems.append(ImportProblem(str(path), None, f"its path does not fit --as {where.pattern}"))
             continue
         try:
-            cell = places.cell(coordinates(said, places, places.experiment(experiment) if experiment else ""))
+            at = coordinates(said, places, places.experiment(experiment) if experiment else "")
+            cell = _cell_of(importer, path, said, at, places, plan)
         except NoPlace as error:
             problems.append(ImportProblem(str(path), None, str(error), error.hint))
             continue
@@ -331,6 +341,27 @@ def _by_cell(
             continue
         files[name] = path
     return cells
+
+
+def _cell_of(
+    importer: OutputImporter, path: Path, said: Mapping[str, str], at: Coordinates, places: Places, plan: Plan
+) -> Cell:
+    """Return the cell that an output is of. A level that its coordinates lack is the only one with the settings that
+    the output tells. Raises NoPlace."""
+    try:
+        return places.cell(at)
+    except SeveralLevels as error:
+        host = said.get("host", "")
+        levels = dict.fromkeys(cell.levels for cell in error.cells)
+        fitting: list[Cell] = []
+        for each in levels if importer.kept_name(path, said) == STDOUT else ():
+            cell = places.cell(replace(at, levels=each))
+            with suppress(OutputProblem, BadOutput):  # reading the output reports this
+                if not any(contradictions(importer, {host: path}, {}, {}, cell, plan)):
+                    fitting.append(cell)
+        if len(fitting) != 1:
+            raise
+        return fitting[0]
 
 
 def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:

@@ -397,13 +397,13 @@ class Busy:
     disk: float
 
 
-def effect_of(factor: Factor, key: DimKey, on: Literal["speed", "space"]) -> float:
+def effect_of(factor: Factor, key: DimKey, on: Literal["pace", "disk"]) -> float:
     """Return by what a simulated factor's level multiplies the speed, or the space that data take.
 
     It depends on the level's value alone. Words have any number; a larger number is faster, and takes no space.
     """
     if not isinstance(key, str):
-        return 1.0 if on == "space" else 0.5 + min(12.0, math.log10(1 + max(0.0, key))) / 12
+        return 1.0 if on == "disk" else 0.5 + min(12.0, math.log10(1 + max(0.0, key))) / 12
     level = next(each for each in factor.levels if each.key == key)
     return chance(on, level.value, sorted(level.attributes.items())).uniform(0.7, 1.3)
 

@@ -166,7 +166,7 @@ class SimulatedEngine:
         record = spec.record_bytes(workload.properties) if spec else 0.0
         records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
         written = bool(self._machine.done_by(self.now)) and workload.writes
-        space = _effect(self._plan, cell.database.levels, "space")
+        space = _effect(self._plan, cell.database.levels, "disk")
         return Size(records * record * space * (_SPACE_WRITTEN if written else _SPACE_LOADED), records * record)
 
     def counters(self) -> _Values:
@@ -340,7 +340,7 @@ class SimulatedDriver:
             steady_within=rule.within if rule else 0.0,
             steady_from_s=rule.from_s if rule else 0.0,
             generators=cell.load_hosts,
-            speed=_effect(context.plan, cell.levels, "speed"),
+            speed=_effect(context.plan, cell.levels, "pace"),
         )
         return _job(context, task)
 
@@ -389,7 +389,7 @@ class SimulatedDriver:
         )
 
 
-def _effect(plan: Plan, levels: Levels, on: Literal["speed", "space"]) -> float:
+def _effect(plan: Plan, levels: Levels, on: Literal["pace", "disk"]) -> float:
     return math.prod(effect_of(plan.factors[factor], key, on) for factor, key in levels.keys.items())
 
 

@@ -20,6 +20,7 @@ from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
 from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store
+from benchbrief.results.store_errors import ResultsError
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
@@ -574,4 +575,42 @@ def test_logs_of_iostat_and_ipmitool_are_samples_inside_the_measured_window(tmp_
 def test_a_coordinate_beyond_all_reason_is_no_place(plan: Plan, coordinate: str) -> None:
     name = coordinate.partition("=")[0]
     with pytest.raises(NoPlace, match=f"{name} is a number, and not"):
-        coordinates(given_cell(coordinate), Places(plan), "ramp")
+        coordinates(given_cell(coordinate, Places(plan).names), Places(plan), "ramp")
+
+
+FACTORS = """
+hardware box { hosts = local }
+factor codec "Compression" { none = "none"  snappy = "snappy"  zstd = "zstd" }
+factor vsize "Value size" { levels = [100 B, 1 kB] }
+database rocks { engine = rocksdb  path = "/b/{codec}-{vsize}"  options { compression = codec } }
+workload rr from db_bench.readrandom { records = 20k  value_size = vsize }
+experiment matrix { hardware = box  workloads = rr  threads = [1, 2]  vary = [codec, vsize]  measure = 2 s }
+"""
+
+
+def test_an_output_is_of_the_only_level_with_the_settings_that_it_tells(tmp_path: Path) -> None:
+    plan = compile_text(FACTORS, tmp_path)
+    output = OUTPUTS / "db_bench" / "readrandom" / "stdout"
+    snappy = changed(tmp_path, output, "Compression: NoCompression", "Compression: Snappy")
+    for path, level in ((output, "codec=none,vsize=100"), (snappy, "codec=snappy,vsize=100")):
+        kept = prepare_outputs("db_bench", [path], plan, SOURCE, Where(cell="threads=2"))
+        assert [each.cell.id for each in kept.cells] == [f"matrix/box/rr/{level}/threads=2/r1"]
+    unsaid = changed(tmp_path, output, "Compression: NoCompression\n", "")
+    with pytest.raises(ImportRefused, match="its codec is not said") as caught:
+        prepare_outputs("db_bench", [unsaid], plan, SOURCE, Where(cell="threads=2"))
+    assert caught.value.hint == "it is one of none, snappy, zstd"
+    with pytest.raises(ImportRefused, match="was run with Compression: NoCompression, and database rocks has"):
+        prepare_outputs("db_bench", [output], plan, SOURCE, Where(cell="threads=2,codec=zstd,vsize=100"))
+
+
+def test_paths_have_the_levels_of_their_outputs(tmp_path: Path) -> None:
+    plan = compile_text(FACTORS, tmp_path)
+    path = tmp_path / "none-100" / "t2.txt"
+    path.parent.mkdir()
+    shutil.copyfile(OUTPUTS / "db_bench" / "readrandom" / "stdout", path)
+    kept = prepare_outputs("db_bench", [path], plan, SOURCE, Where(pattern="{codec}-{vsize}/t{threads}.txt"))
+    with open_store(keep_run(tmp_path / "out", plan, {}, kept)) as store:
+        assert store.sql("SELECT DISTINCT codec, vsize, threads FROM measure.throughput").rows == (("none", 100, 2),)
+    with pytest.raises(ResultsError, match=r"`\{codek\}` in --as is no coordinate") as caught:
+        prepare_outputs("db_bench", [path], plan, SOURCE, Where(pattern="{codek}-{vsize}/t{threads}.txt"))
+    assert caught.value.hint == "did you mean {codec}?"

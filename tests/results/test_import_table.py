@@ -503,3 +503,56 @@ def test_a_long_title_that_an_earlier_version_has_kept_is_still_read(tmp_path: P
     problems: list[ImportProblem] = []
     assert len(read_table(path, plan, "", problems).cells) == 1
     assert problems == []
+
+
+# --- factors -----------------------------------------------------------------------------------------------------
+
+FACTORS = """
+hardware box { hosts = "box.lab" }
+factor codec "Compression" { none "No compression" = "none"  lz4 "LZ4" = "lz4" }
+factor vsize "Value size" { levels = [100 B, 1 kB] }
+database rocks { engine = rocksdb  path = "/b/{codec}-{vsize}"  options { compression = codec } }
+workload rr from db_bench.readrandom { value_size = vsize }
+experiment matrix { hardware = box  workloads = rr  threads = [1, 2]  vary = [codec, vsize]  measure = 10 s }
+experiment plain { hardware = box  workloads = rr  threads = 4  measure = 10 s }
+"""
+
+
+@pytest.fixture(scope="module")
+def of_factors(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    return compile_text(FACTORS, tmp_path_factory.mktemp("factors"))
+
+
+@pytest.mark.parametrize(
+    ("head", "small", "large"),
+    [("vsize", "100", "1000"), ("vsize (kB)", "0.1", "1"), ("vsize", "100 B", "1 kB"), ("vsize (B)", "100", "1 kB")],
+)
+def test_columns_of_factors_say_the_level_by_name_label_or_number(
+    tmp_path: Path, of_factors: Plan, head: str, small: str, large: str
+) -> None:
+    rows = f"LZ4,{small},1,5000\nlz4,{large},1,4000\nNo compression,{small},2,9000\nnone,{small},4,12000\n"
+    what = prepared(tmp_path, of_factors, f"{SOURCE}codec,{head},threads,throughput (ops/s)\n{rows}")
+    assert {each.cell.id: each.ops_per_s for each in what.cells} == {
+        "matrix/box/rr/codec=lz4,vsize=100/threads=1/r1": 5000,
+        "matrix/box/rr/codec=lz4,vsize=1000/threads=1/r1": 4000,
+        "matrix/box/rr/codec=none,vsize=100/threads=2/r1": 9000,
+        "plain/box/rr/threads=4/r1": 12000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        ("codec,threads\nlz4,1", "6: its vsize is not said", "it is one of 100 B, 1 kB"),
+        ("codec,vsize,threads\nlz5,100,1", "6: no codec `lz5` in the plan", "did you mean `lz4`?"),
+        ("codec,vsize,threads\nlz4,200,1", "6: no vsize `200` in the plan", "it has 100 B, 1 kB"),
+        ("codec,vsize (s),threads\nlz4,100,1", "5: `vsize (s)`: vsize has another unit", "write vsize (B)"),
+        ("codec (B),vsize,threads\nlz4,100,1", "5: `codec (B)`: codec has no unit", "write codec"),
+        ("codec,vsize,threads\nlz4,100,4", "6: the plan has no cell at 4 threads", "it has 1, 2"),
+    ],
+)
+def test_a_row_at_no_level_of_the_plan_is_refused(
+    tmp_path: Path, of_factors: Plan, text: str, said: str, hint: str
+) -> None:
+    table = "".join(f"{line},{each}\n" for line, each in zip(text.split("\n"), ("throughput (ops/s)", 5), strict=True))
+    assert refused(tmp_path, of_factors, SOURCE + table) == f"published.csv:{said}\nnothing was imported\nhelp: {hint}"

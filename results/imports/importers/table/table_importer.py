@@ -22,7 +22,7 @@ from benchbrief.compiler.measure_catalogue import KINDS, MeasureKind
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model import events as j
 from benchbrief.model.events import MEASURE
-from benchbrief.model.plan import Cell, Metric, Plan
+from benchbrief.model.plan import Cell, Levels, Metric, Plan, key_text
 from benchbrief.model.units import (
     DIMENSIONLESS,
     Dimension,
@@ -77,6 +77,14 @@ class CoordinateColumn:
 
 
 @dataclass(frozen=True)
+class FactorColumn:
+    """A column with the level of a factor: its name, its label, or a number in `unit`."""
+
+    factor: str
+    unit: Unit
+
+
+@dataclass(frozen=True)
 class NoteColumn:
     """A column of remarks on the rows, in words."""
 
@@ -97,7 +105,7 @@ class MetricColumn:
     unit: Unit
 
 
-Column = CoordinateColumn | NoteColumn | MeasureColumn | MetricColumn
+Column = CoordinateColumn | FactorColumn | NoteColumn | MeasureColumn | MetricColumn
 
 
 class _MakesProblem(Protocol):
@@ -120,8 +128,8 @@ def read_head(text: str, plan: Plan, file: str, line: int) -> Column | ImportPro
         unit = parse_unit("" if unit_text in _PLAIN else unit_text)
     except UnknownUnitError as error:
         return wrong(f"`{text}`: {error}", f"did you mean `{error.hint}`?" if error.hint else "")
-    if name == NOTE or name in COORDINATES:
-        return _coordinate(name, key, unit if unit_text else None, text, wrong)
+    if name == NOTE or name in COORDINATES or name in plan.factors:
+        return _coordinate(name, key, unit if unit_text else None, text, plan, wrong)
     kind = KINDS.get(name)
     if kind is None:
         return _metric(name, key, unit if unit_text else None, text, plan, wrong)
@@ -157,15 +165,21 @@ def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _MakesP
     return wrong(f"`{text}`: whether {name} is in % is not clear, or it is in another unit", hint)
 
 
-def _coordinate(name: str, key: str, unit: Unit | None, text: str, wrong: _MakesProblem) -> Column | ImportProblem:
-    """Return a column of coordinates or notes, or what is wrong. A `target` without a unit is in ops/s, as in
-    a path."""
-    standard = parse_unit("ops/s" if name == "target" else "")
+def _coordinate(
+    name: str, key: str, unit: Unit | None, text: str, plan: Plan, wrong: _MakesProblem
+) -> Column | ImportProblem:
+    """Return a column of coordinates, levels or notes, or what is wrong. One without a unit is in base units, as in a
+    path: a `target` in ops/s."""
+    factor = plan.factors.get(name)
+    standard = parse_unit("ops/s" if name == "target" else (factor.unit or "") if factor else "")
+    shown = "ops/s" if name == "target" else standard.text
     if key:
         return wrong(f"`{text}`: a column `{name}` has no operations", "leave out what is in [ ]")
-    if unit is not None and (name != "target" or unit.dimension != standard.dimension):
-        hint = "write target (ops/s)" if name == "target" else f"write {name}"
-        return wrong(f"`{text}`: {name} has {'another' if name == 'target' else 'no'} unit", hint)
+    if unit is not None and (not shown or unit.dimension != standard.dimension):
+        hint = f"write {name} ({shown})" if shown else f"write {name}"
+        return wrong(f"`{text}`: {name} has {'another' if shown else 'no'} unit", hint)
+    if factor:
+        return FactorColumn(name, unit or parse_unit(base_unit(standard.dimension)))
     for coordinate in COORDINATES:
         if name == coordinate:
             return CoordinateColumn(coordinate, unit or standard)
@@ -182,8 +196,9 @@ def _metric(
         bound = "low" if last == "low" else "high"
     metric = next((each for each in plan.metrics if each.name == base), None)
     if metric is None:
-        guess = did_you_mean(base, (*COORDINATES, NOTE, *KINDS, *(each.name for each in plan.metrics)))
-        hint = f"did you mean `{guess}`?" if guess else f"coordinates are {', '.join(COORDINATES)}"
+        known = (*COORDINATES, *plan.factors)
+        guess = did_you_mean(base, (*known, NOTE, *KINDS, *(each.name for each in plan.metrics)))
+        hint = f"did you mean `{guess}`?" if guess else f"coordinates are {', '.join(known)}"
         return wrong(f"`{base}` is neither a coordinate, nor a measure, nor a metric of the spec", hint)
     if key:
         hint = "say by the columns hardware, workload, threads and so on what a metric is of"
@@ -359,6 +374,10 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[ImportPro
     return table
 
 
+_Keys = dict[str, str | float]
+"""The coordinates of a row, by name."""
+
+
 class _Rows:
     def __init__(self, plan: Plan, columns: list[Column], experiment: str, table: FigureTable, sheet: Sheet) -> None:
         self._plan, self._columns, self._experiment, self._table = plan, columns, experiment, table
@@ -371,7 +390,8 @@ class _Rows:
             hint = f"columns are separated by {SEPARATORS[self._sheet.separator]}: quote a text that has one in it"
             raise _Wrong(f"{len(texts)} fields, and {len(self._columns)} columns", hint)
         row = [(column, text.strip()) for column, text in zip(self._columns, texts, strict=True) if text.strip()]
-        coordinates = {c.name: self._coordinate(c, text) for c, text in row if isinstance(c, CoordinateColumn)}
+        coordinates: _Keys = {c.name: self._coordinate(c, text) for c, text in row if isinstance(c, CoordinateColumn)}
+        coordinates |= {c.factor: self._level(c, text) for c, text in row if isinstance(c, FactorColumn)}
         measured = [(c, self._number(text, c.unit)) for c, text in row if isinstance(c, MeasureColumn)]
         metrics = [(c, self._number(text, None)) for c, text in row if isinstance(c, MetricColumn)]
         if not measured and not metrics:
@@ -398,33 +418,36 @@ class _Rows:
             raise _Wrong(f"{column.name} is a whole number from 1, not {text}")
         return value
 
+    def _level(self, column: FactorColumn, text: str) -> str | float:
+        number = self._number(text, column.unit) if _POINT.fullmatch(text) or _COMMA.fullmatch(text) else None
+        return self._places.level(column.factor, text if number is None else key_text(number), number)
+
     def _metric(
         self,
         column: MetricColumn,
         value: float,
-        coordinates: dict[Coordinate, str | float],
+        coordinates: _Keys,
         line: int,
     ) -> PublishedMetric:
         for dim in ("operation", "node", "repeat"):
             if dim in coordinates:
                 hint = f"give it a row without {dim}; what is of one alone can be a metric of its own in the spec"
                 raise _Wrong(f"{column.metric.name} can't be kept of one {dim}", hint)
-        cells = self._places.reach(_coordinates(coordinates, ""))
+        cells = self._places.reach(self._at(coordinates, ""))
         if "phase" in coordinates:
             _require_phase(int(coordinates["phase"]), cells)
-        keys: dict[str, str | float] = {str(dim): key for dim, key in coordinates.items()}
         unit = column.unit.text
-        self._once(("metric", column.metric.name, column.bound, *sorted(keys.items())), line, column.metric.name)
-        return PublishedMetric(column.metric.name, column.bound, keys, value, unit, line)
+        self._once(("metric", column.metric.name, column.bound, *sorted(coordinates.items())), line, column.metric.name)
+        return PublishedMetric(column.metric.name, column.bound, coordinates, value, unit, line)
 
     def _measured(
         self,
         line: int,
-        coordinates: dict[Coordinate, str | float],
+        coordinates: _Keys,
         numbers: list[tuple[MeasureColumn, float]],
         notes: list[str],
     ) -> None:
-        cell = self._places.cell(_coordinates(coordinates, self._experiment))
+        cell = self._places.cell(self._at(coordinates, self._experiment))
         phase = int(coordinates["phase"]) if "phase" in coordinates else None
         if phase is not None:
             _require_phase(phase, [cell])
@@ -444,7 +467,7 @@ class _Rows:
     def _values(
         self,
         cell: Cell,
-        coordinates: dict[Coordinate, str | float],
+        coordinates: _Keys,
         column: MeasureColumn,
         number: float,
         phase: int | None,
@@ -471,7 +494,7 @@ class _Rows:
                 line=line,
             )
 
-    def _operation(self, cell: Cell, coordinates: dict[Coordinate, str | float], column: MeasureColumn) -> str:
+    def _operation(self, cell: Cell, coordinates: _Keys, column: MeasureColumn) -> str:
         """Return the operation of the head or the row, "" when neither names one. Raises _Wrong."""
         said = str(coordinates.get("operation", ""))
         operation = as_operation(said)
@@ -514,21 +537,21 @@ class _Rows:
             raise _Wrong(f"{text} can't have been measured", "leave the field empty when the number is not known")
         return unit.to_base(value) if unit else value
 
+    def _at(self, keys: _Keys, experiment: str) -> Coordinates:
+        threads, target, repeat = keys.get("threads"), keys.get("target"), keys.get("repeat")
+        return Coordinates(
+            experiment=str(keys.get("experiment", experiment)),
+            hardware=str(keys.get("hardware", "")),
+            workload=str(keys.get("workload", "")),
+            threads=None if threads is None else int(threads),
+            target=None if target is None else float(target),
+            repeat=None if repeat is None else int(repeat),
+            levels=Levels.of({name: keys[name] for name in self._plan.factors if name in keys}),
+        )
+
     def _once(self, key: tuple[object, ...], line: int, what: str) -> None:
         if (before := self._seen.setdefault(key, line)) != line:
             raise _Wrong(f"line {before} has this {what} already", "is a coordinate missing?")
-
-
-def _coordinates(keys: dict[Coordinate, str | float], experiment: str) -> Coordinates:
-    threads, target, repeat = keys.get("threads"), keys.get("target"), keys.get("repeat")
-    return Coordinates(
-        experiment=str(keys.get("experiment", experiment)),
-        hardware=str(keys.get("hardware", "")),
-        workload=str(keys.get("workload", "")),
-        threads=None if threads is None else int(threads),
-        target=None if target is None else float(target),
-        repeat=None if repeat is None else int(repeat),
-    )
 
 
 def _long_notes(
