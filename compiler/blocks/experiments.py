@@ -16,9 +16,8 @@ from benchbrief.compiler.blocks.factors import (
     BlocksAtLevels,
     Factors,
     bound_to,
-    combinations,
     own_levels,
-    read_vary,
+    read_varied,
     workload_key,
 )
 from benchbrief.compiler.blocks.hardware import HardwareUnit
@@ -511,7 +510,7 @@ class Matrix:
     """The place of each attribute's value."""
     knees: Mapping[Axis, Mapping[tuple[str, str, Levels], plan.Knee]] = field(default_factory=dict)
     events: Events = field(default_factory=dict)
-    factors: Factors = field(default_factory=dict)
+    factors: Factors = field(default_factory=Factors)
     uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The factors that each workload uses, by its name, and those of the database, by ""."""
     loads_at: Mapping[str, ReadWorkload] = field(default_factory=dict)
@@ -604,11 +603,13 @@ class _Experiment:
             return None
         clients, tool = self._load_generator(database)
         client = largest_client(clients)
-        varied = read_vary(self.values.series("vary"), self.world.factors, self.reader)
-        levels = combinations(varied)
+        varied = read_varied(self.values, self.world.factors, self.reader)
         spec = TOOL_SPECS.usable(tool.driver) if tool else None
         if tool is None or spec is None:
             return None
+        if varied is None:
+            return None
+        levels = varied.combinations
         fits = PartChecks(self.entry, self.values, self.reader, self.places)
         databases = self._databases(database, units, levels)
         loads_at = self._loads_at(loads, database, levels, lambda load, spec: fits.fitting((load,), spec, units)[0])
@@ -636,7 +637,7 @@ class _Experiment:
                 name=self.entry.name,
                 label=self.entry.label,
                 hardware=tuple(unit.hardware.key for unit in units),
-                levels=levels if varied else (),
+                levels=levels if varied.levels else (),
                 workloads=tuple(load.workload.name for load in loads),
                 axis=ramps.axis,
                 points=ramps.ramp.points,

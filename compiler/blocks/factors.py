@@ -1,82 +1,74 @@
-"""Factors: settings that experiments vary. Their levels, and which of them an experiment measures."""
+"""Factors: settings that experiments vary. Their levels, what uses them, and which of them an experiment measures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Generic, TypeVar
 
 from benchbrief.compiler.blocks import factor_errors as wrong
-from benchbrief.compiler.blocks.values import Bound, Constant, Reader, listed, origin
+from benchbrief.compiler.blocks.ramps import Numbers, read_points
+from benchbrief.compiler.blocks.values import Bound, Constant, Reader, Values, described, listed, origin
+from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Entry, names_in
+from benchbrief.compiler.frontend.structure_errors import MisplacedBlock
+from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.plan import DimKey, Levels
+from benchbrief.model.units import base_unit, dimension_name, parse_unit
+from benchbrief.model.value_shapes import NAME, Number, Text
 
 MOST_COMBINATIONS = 100_000
 OWN_WORDS = ("levels", "default")
 """The attributes of a factor; others are levels."""
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_BYTES = parse_unit("B").dimension
 
 
 @dataclass(frozen=True)
 class DeclaredFactor:
-    """A factor with the text of its levels. `bound` has what stands in place of its name at each level."""
+    """A factor with the text of its levels. `bound` has what stands in place of its name at each level: by the name, or
+    by `tuning.cache` for each setting of a bundle."""
 
     factor: plan.Factor
     bound: Mapping[DimKey, Mapping[str, Bound]]
-    places: Mapping[DimKey, Span]
     span: Span
     imported: bool
 
+    @property
+    def is_bundle(self) -> bool:
+        return self.factor.levels[0].value is None
 
-Factors = Mapping[str, DeclaredFactor]
+    @property
+    def words(self) -> Mapping[DimKey, str]:
+        """The levels as a spec writes them, by their keys."""
+        return {each.key: each.key if isinstance(each.key, str) else each.label for each in self.factor.levels}
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of a bundle; none for another factor."""
+        return tuple(self.factor.levels[0].attributes)
+
+
+class Factors(dict[str, DeclaredFactor]):
+    """The factors by name, in the order of the spec. `broken` are those with a mistake: what uses them can't be read,
+    and nothing more is said of it."""
+
+    broken: frozenset[str] = frozenset()
 
 
 def read_factors(entries: Mapping[str, Entry], reader: Reader) -> Factors:
-    """Return the factors without mistakes, by name, in the order of the spec."""
-    found = {name: _read(entry, reader) for name, entry in entries.items()}
-    return {name: factor for name, factor in found.items() if factor}
-
-
-def _read(entry: Entry, reader: Reader) -> DeclaredFactor | None:
-    found = list(_levels(entry, reader))
-    if not found:
-        return None
-    levels = tuple(each.level for each in found)
-    known = {each.level.key: each.bound for each in found}
-    default = entry.attributes.get("default")
-    numbers = [bound.constant for each in found if isinstance(each.level.key, float) for bound in each.bound.values()]
-    return DeclaredFactor(
-        factor=plan.Factor(
-            name=entry.name,
-            label=entry.label,
-            unit=_unit(numbers[0]) if numbers and numbers[0] else None,
-            levels=levels,
-            default=level_key(default.values[0], known, reader) if default else levels[0].key,
-            origin=origin(entry.head),
-        ),
-        bound=known,
-        places={each.level.key: each.place for each in found},
-        span=entry.head,
-        imported=entry.imported,
-    )
-
-
-def level_key(expr: ast.Expr, known: Iterable[DimKey], reader: Reader) -> DimKey:
-    """Return the key of a level that is named or written as its number."""
-    if isinstance(expr, ast.Name) and expr.text in known:
-        return expr.text
-    constant = reader.constant(expr)
-    return constant.value if constant else ""
-
-
-def _unit(constant: Constant) -> str:
-    """Return the unit of a number as written: `MiB` of `8 MiB`."""
-    return constant.text.lstrip("-0123456789._kMGT ") if not constant.bare else ""
+    found = {name: _Levels(entry, reader).factor() for name, entry in entries.items()}
+    factors = Factors({name: factor for name, factor in found.items() if factor})
+    factors.broken = frozenset(found) - frozenset(factors)
+    return factors
 
 
 @dataclass(frozen=True)
@@ -85,44 +77,234 @@ class _Level:
     bound: Mapping[str, Bound]
     place: Span
 
+    @property
+    def name(self) -> str:
+        """Its name, or its number as written."""
+        return self.level.key if isinstance(self.level.key, str) else self.level.label
 
-def _levels(entry: Entry, reader: Reader) -> Iterator[_Level]:
-    for name, attribute in entry.attributes.items():
-        if name == "levels":
-            for item in listed(map(reader.deref, attribute.values)):
-                yield _listed_level(entry.name, item, reader)
-        elif name not in OWN_WORDS:
-            label = (attribute.label.plain if attribute.label else None) or name
-            value, bound = _value(attribute.values[0], reader)
-            yield _Level(plan.Level(key=name, label=label, value=value), {entry.name: bound}, attribute.key.span)
-    for block in entry.all("level"):
-        values = {key: _value(each.values[0], reader) for key, each in block.attributes.items()}
-        level = plan.Level(key=block.name, label=block.label, attributes={key: v for key, (v, _) in values.items()})
-        yield _Level(level, {f"{entry.name}.{key}": bound for key, (_, bound) in values.items()}, block.head)
+    @property
+    def content(self) -> object:
+        """What it stands for, of which each level has another."""
+        level = self.level
+        return (
+            (type(level.value), level.value) if level.value is not None else sorted(level.attributes.items(), key=str)
+        )
 
 
-def _listed_level(name: str, item: ast.Expr, reader: Reader) -> _Level:
-    value, bound = _value(item, reader)
-    if bound.constant:
-        level = plan.Level(key=bound.constant.value, label=bound.constant.text, value=value)
-    else:
-        key = str(value).lower() if isinstance(value, bool) else str(value)
-        level = plan.Level(key=key, label=key, value=value)
-    return _Level(level, {name: bound}, item.span)
+class _Levels:
+    """Reads the levels of a factor."""
+
+    def __init__(self, entry: Entry, reader: Reader) -> None:
+        self.entry, self.reader = entry, reader
+
+    def factor(self) -> DeclaredFactor | None:
+        """Return the factor; None after a mistake."""
+        found = self._found()
+        if found is None or not (self._alike(found) and self._differ(found)):
+            return None
+        words = {each.level.key: each.name for each in found}
+        default, key = self.entry.attributes.get("default"), found[0].level.key
+        if default is not None:
+            said = level_key(self.entry.name, default.values[0], words, self.reader)
+            if said is None:
+                return None
+            key = said
+        return DeclaredFactor(
+            factor=plan.Factor(
+                name=self.entry.name,
+                label=self.entry.label,
+                unit=self._unit(found),
+                levels=tuple(each.level for each in found),
+                default=key,
+                origin=origin(self.entry.head),
+            ),
+            bound={each.level.key: each.bound for each in found},
+            span=self.entry.head,
+            imported=self.entry.imported,
+        )
+
+    def _found(self) -> list[_Level] | None:
+        entry = self.entry
+        named = {name: each for name, each in entry.attributes.items() if name not in OWN_WORDS}
+        kinds = [
+            *([entry.attributes["levels"].key.span] if "levels" in entry.attributes else []),
+            *[each.key.span for each in named.values()][:1],
+            *[block.head for block in entry.all("level")][:1],
+        ]
+        if len(kinds) > 1:
+            return self.reader.refuse(wrong.TwoKindsOfLevels(kinds[1], kinds[0], entry.name))
+        for block in entry.blocks:
+            if block.kind != "level":
+                return self.reader.refuse(MisplacedBlock(block.keyword, "factor", block.kind, ("level",)))
+        if "levels" in entry.attributes:
+            levels = list(self._listed(entry.attributes["levels"]))
+        elif named:
+            levels = [self._named(name, attribute) for name, attribute in named.items()]
+        else:
+            levels = [self._bundle(block) for block in entry.all("level")]
+        if None in levels:
+            return None
+        if len(levels) < 2:
+            return self.reader.refuse(wrong.TooFewLevels(entry.head, entry.name, len(levels)))
+        return [each for each in levels if each]
+
+    def _alike(self, found: Sequence[_Level]) -> bool:
+        """Report bundles without the settings of the first one, and numbers of another kind than the first."""
+        settings = found[0].level.attributes
+        for each in found[1:]:
+            lacking = tuple(key for key in settings if key not in each.level.attributes)
+            surplus = tuple(key for key in each.level.attributes if key not in settings)
+            if lacking or surplus:
+                first = str(found[0].level.key)
+                self.reader.report(wrong.OtherSettings(each.place, str(each.level.key), first, lacking, surplus))
+                return False
+        return True
+
+    def _differ(self, found: Sequence[_Level]) -> bool:
+        seen: dict[object, _Level] = {}
+        for each in found:
+            for what in (("key", each.level.key), ("value", str(each.content))):
+                earlier = seen.setdefault(what, each)
+                if earlier is not each:
+                    names = (earlier.name, each.name)
+                    self.reader.report(wrong.SameLevels(each.place, earlier.place, self.entry.name, *names))
+                    return False
+        return True
+
+    def _unit(self, found: Sequence[_Level]) -> str | None:
+        """Return the unit of the levels as written; None for words."""
+        if isinstance(found[0].level.key, str):
+            return None
+        bound = found[0].bound[self.entry.name]
+        if isinstance(bound.expr, ast.Quantity):
+            return bound.expr.unit
+        return base_unit(bound.constant.dimension) if bound.constant else ""
+
+    def _listed(self, attribute: ast.Attribute) -> Iterator[_Level | None]:
+        written = attribute.values[0]
+        if attribute.label or len(attribute.values) > 1:
+            self.reader.attribute(attribute, _NO_SERIES)  # reports it
+        exprs = listed((self.reader.deref(written),))
+        first = self.reader.deref(exprs[0]) if exprs else written
+        if not exprs or isinstance(first, ast.Name | ast.String):
+            yield from (self._word(item) for item in exprs)
+            return
+        one = self.reader.deref(_first_number(first))
+        number = self.reader.constant(one)
+        unit = one.unit if isinstance(one, ast.Quantity) else base_unit(number.dimension) if number else ""
+        points = read_points("levels", written, self.reader, _numbers(number, unit)) if number else None
+        if number is None or points is None:
+            yield None
+            return
+        single = {expr.span: expr for expr in map(self.reader.deref, exprs) if not _is_range(expr)}
+        for value, place in points:
+            yield self._number(value, single.get(place), place, replace(number, text=unit))
+
+    def _word(self, item: ast.Expr) -> _Level | None:
+        expr = self.reader.deref(item)
+        word = expr.text if isinstance(expr, ast.Name) else expr.plain if isinstance(expr, ast.String) else None
+        if word is None or not _WORD.match(word) or len(word) > NAME:
+            return self.reader.refuse(wrong.NoLevelWord(item.span, self.entry.name, described(expr)))
+        value = {"true": True, "false": False}.get(word, word) if isinstance(expr, ast.Name) else word
+        return _Level(plan.Level(key=word, label=word, value=value), {self.entry.name: Bound(expr, None)}, item.span)
+
+    def _number(self, value: float, written: ast.Expr | None, place: Span, first: Constant) -> _Level:
+        """Return a level that is a number: as it is written, or one of a range. `first` has the unit as its text."""
+        if written is not None:
+            expr, constant = written, self.reader.constant(written)
+        else:
+            unit = first.text
+            number = value / parse_unit(unit).factor
+            text = quantity_of_bytes(value) if first.dimension == _BYTES else f"{number:g} {unit}".strip()
+            constant = Constant(value, first.dimension, text, place, first.bare)
+            expr = ast.Quantity(place, number, unit, None, value == round(value))
+        label = constant.text if constant else ""
+        level = plan.Level(key=value, label=label, value=value)
+        return _Level(level, {self.entry.name: Bound(expr, constant)}, place)
+
+    def _named(self, name: str, attribute: ast.Attribute) -> _Level | None:
+        label = (attribute.label.plain if attribute.label else None) or name
+        found = self._value(attribute)
+        if found is None:
+            return None
+        value, bound = found
+        return _Level(plan.Level(key=name, label=label, value=value), {self.entry.name: bound}, attribute.key.span)
+
+    def _bundle(self, block: Entry) -> _Level | None:
+        found = {key: self._value(each) for key, each in block.attributes.items()}
+        values = {key: each for key, each in found.items() if each}
+        if len(values) < len(found):
+            return None
+        level = plan.Level(
+            key=block.name, label=block.label, attributes={key: value for key, (value, _) in values.items()}
+        )
+        return _Level(level, {f"{self.entry.name}.{key}": bound for key, (_, bound) in values.items()}, block.head)
+
+    def _value(self, attribute: ast.Attribute) -> tuple[plan.Option, Bound] | None:
+        """Return the value of a level, and what stands in place of the factor's name; None after a mistake."""
+        expr = self.reader.deref(attribute.values[0])
+        if len(attribute.values) > 1:
+            return self.reader.refuse(wrong.NoLevelValue(attribute.values[1].span, attribute.key.text, "a series"))
+        match expr:
+            case ast.Name(text="true" | "false"):
+                return expr.text == "true", Bound(expr, None)
+            case ast.Name():
+                return expr.text, Bound(expr, None)
+            case ast.String(plain=str(text)):
+                return text, Bound(expr, None)
+            case ast.Quantity() | ast.Unary() | ast.Binary(operator="+" | "-" | "*" | "/"):
+                constant = self.reader.constant(expr)
+                return (constant.value, Bound(expr, constant)) if constant else None
+        return self.reader.refuse(wrong.NoLevelValue(expr.span, attribute.key.text, described(expr)))
 
 
-def _value(written: ast.Expr, reader: Reader) -> tuple[plan.Option, Bound]:
-    """Return a level's value, and what stands in place of the factor's name."""
-    expr = reader.deref(written)
+_NO_SERIES = Text()
+
+
+def _is_range(expr: ast.Expr) -> bool:
+    return isinstance(expr, ast.Call) or (isinstance(expr, ast.Binary) and expr.operator == "..")
+
+
+def _first_number(expr: ast.Expr) -> ast.Expr:
+    """Return the first number of a list or a range."""
     match expr:
-        case ast.Name(text="true" | "false"):
-            return expr.text == "true", Bound(expr, None)
-        case ast.Name():
-            return expr.text, Bound(expr, None)
-        case ast.String():
-            return expr.plain or "", Bound(expr, None)
-    constant = reader.constant(expr)
-    return constant.value if constant else "", Bound(expr, constant)
+        case ast.Call(function=ast.Name(text="range"), arguments=[ast.Argument(key=None, value=value), *_]):
+            return value
+        case ast.Binary(operator="..", left=left):
+            return left
+    return expr
+
+
+def _numbers(first: Constant, unit: str) -> Numbers:
+    """Return what the numbers of a factor may be: of the kind of the first one, with a unit if it has one."""
+    low, high = (f"{number} {unit}".strip() for number in (8, 64))
+    usage = f"`range({low}, {high}, factor: 2)`"
+    shape = Number(base_unit(first.dimension), low, plain=first.bare, minimum=float("-inf"))
+    return Numbers(
+        shape, usage, f"numbers such as `[{low}, {high}]` or {usage}", whole=first.dimension == _BYTES, unit=unit
+    )
+
+
+def level_key(factor: str, expr: ast.Expr, known: Mapping[DimKey, str], reader: Reader) -> DimKey | None:
+    """Return the key of a level that is named or written as its number; None for no such level, which is reported.
+
+    `known` are the levels as a spec writes them, by their keys.
+    """
+    if isinstance(expr, ast.Name | ast.String):
+        key: DimKey | None = expr.text if isinstance(expr, ast.Name) else expr.plain
+        if key not in known and isinstance(found := reader.deref(expr), ast.Quantity):
+            return level_key(factor, found, known, reader)
+    elif isinstance(expr, ast.Quantity | ast.Unary | ast.Binary):
+        constant = reader.constant(expr)
+        if constant is None:
+            return None
+        key = constant.value
+    else:
+        key = None
+    if key in known:
+        return key
+    said = " ".join(expr.span.text.split())
+    return reader.refuse(wrong.UnknownLevel(expr.span, "level", said, tuple(known.values()), factor))
 
 
 # --- what uses a factor ------------------------------------------------------------------------------------------
@@ -143,6 +325,7 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
     ) -> None:
         self._entries, self._factors, self._reader, self._read = entries, factors, reader, read
         self._uses = {name: uses(entry, factors) for name, entry in entries.items()}
+        self._broken = {name for name, entry in entries.items() if factors.broken & _names(entry)}
         self._found: dict[tuple[str, Levels], Item | None] = {}
         for name in entries:
             self.at(name, Levels())
@@ -160,7 +343,7 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         own = own_levels(self._uses[name], levels, self._factors)
         if (name, own) not in self._found:
             reader = self._reader.at(bound_to(own.keys, self._factors)) if own else self._reader
-            self._found[name, own] = self._read(self._entries[name], reader)
+            self._found[name, own] = None if name in self._broken else self._read(self._entries[name], reader)
         return self._found[name, own]
 
     def __getitem__(self, name: str) -> Item | None:
@@ -177,8 +360,12 @@ def uses(entry: Entry, factors: Factors) -> tuple[str, ...]:
     """Return the factors that a block's attributes use, in the order of the spec."""
     if not factors:
         return ()
-    named = {name.text for name in names_in([entry.attributes, *(block.attributes for block in entry.blocks)])}
+    named = _names(entry)
     return tuple(name for name in factors if name in named)
+
+
+def _names(entry: Entry) -> set[str]:
+    return {name.text for name in names_in([entry.attributes, *(block.attributes for block in entry.blocks)])}
 
 
 def own_levels(used: Iterable[str], levels: Levels, factors: Factors) -> Levels:
@@ -205,30 +392,160 @@ def default_bound(factors: Factors) -> dict[str, Bound]:
 # --- what an experiment varies -----------------------------------------------------------------------------------
 
 
-def read_vary(exprs: Iterable[ast.Expr], factors: Factors, reader: Reader) -> dict[str, tuple[DimKey, ...]]:
-    """Return the levels of each factor that an experiment varies, in the order of the spec."""
-    found: dict[str, tuple[DimKey, ...]] = {}
-    for item in listed(expr if _is_factor(expr, factors) else reader.deref(expr) for expr in exprs):
-        match item:
-            case ast.Name(text=name) if name in factors:
-                found[name] = tuple(factors[name].bound)
-            case ast.Index(base=ast.Name(text=name), arguments=arguments) if name in factors:
-                known = factors[name].bound
-                keys = {level_key(argument.value, known, reader) for argument in arguments}
-                found[name] = tuple(key for key in known if key in keys)
-            case _:
-                reader.report(wrong.NotAFactor(item.span, "factor", item.span.text, tuple(factors)))
-    return {name: found[name] for name in factors if name in found}
+@dataclass(frozen=True)
+class Varied:
+    """The factors that an experiment varies, each with its levels and its place in `vary`, and the combinations."""
+
+    levels: Mapping[str, tuple[DimKey, ...]]
+    places: Mapping[str, Span]
+    combinations: tuple[Levels, ...]
+    """One without levels where nothing is varied."""
 
 
-def _is_factor(expr: ast.Expr, factors: Factors) -> bool:
-    return isinstance(expr, ast.Name) and expr.text in factors
+def read_varied(values: Values, factors: Factors, reader: Reader) -> Varied | None:
+    """Return what an experiment varies; None after a mistake."""
+    found = _Vary(factors, reader)
+    levels = found.read(values.series("vary"))
+    if levels is None:
+        return None
+    count = prod(map(len, levels.values()))
+    if count > MOST_COMBINATIONS:
+        sizes = tuple(f"{len(keys)} of {name}" for name, keys in levels.items())
+        return reader.refuse(
+            wrong.TooManyCombinations(values.span("vary"), values.entry.name, count, MOST_COMBINATIONS, sizes)
+        )
+    every: Iterator[_Keys] = (dict(zip(levels, keys, strict=True)) for keys in product(*levels.values()))
+    conditions = values.series("when")
+    if conditions:
+        holds = _Condition(levels, factors, reader).read(conditions[0])
+        if holds is None:
+            return None
+        every = filter(holds, every)
+    combinations = tuple(map(Levels.of, every))
+    if not combinations:
+        return reader.refuse(wrong.NothingLeft(conditions[0].span, values.entry.name, count))
+    return Varied(levels, found.places, combinations)
 
 
-def combinations(varied: Mapping[str, tuple[DimKey, ...]]) -> tuple[Levels, ...]:
-    """Return the combinations of levels, the first factor's in the outermost order; one without levels for none."""
-    return tuple(Levels.of(dict(zip(varied, keys, strict=True))) for keys in product(*varied.values()))
+class _Vary:
+    """Reads `vary = [codec[none, zstd], vsize]`."""
+
+    def __init__(self, factors: Factors, reader: Reader) -> None:
+        self.factors, self.reader = factors, reader
+        self.places: dict[str, Span] = {}
+
+    def read(self, exprs: Iterable[ast.Expr]) -> dict[str, tuple[DimKey, ...]] | None:
+        """Return the levels of each factor, in the order of the spec; None after a mistake."""
+        found: dict[str, tuple[DimKey, ...]] = {}
+        for item in listed(expr if self._is_factor(expr) else self.reader.deref(expr) for expr in exprs):
+            name = item.base if isinstance(item, ast.Index) else item
+            if isinstance(name, ast.Name) and name.text in self.factors.broken:
+                return None
+            if not isinstance(name, ast.Name) or name.text not in self.factors:
+                return self.reader.refuse(wrong.NotAFactor(name.span, "factor", name.span.text, tuple(self.factors)))
+            if name.text in found:
+                return self.reader.refuse(
+                    name_errors.NamedTwice(name.span, self.places[name.text], "factor", name.text)
+                )
+            known = self.factors[name.text].words
+            keys = self._keys(name.text, item, known) if isinstance(item, ast.Index) else tuple(known)
+            if keys is None:
+                return None
+            found[name.text], self.places[name.text] = keys, name.span
+        return {name: found[name] for name in self.factors if name in found}
+
+    def _keys(self, name: str, index: ast.Index, known: Mapping[DimKey, str]) -> tuple[DimKey, ...] | None:
+        said = {level_key(name, argument.value, known, self.reader): argument for argument in index.arguments}
+        return None if None in said else tuple(key for key in known if key in said)
+
+    def _is_factor(self, expr: ast.Expr) -> bool:
+        return isinstance(expr, ast.Name) and (expr.text in self.factors or expr.text in self.factors.broken)
 
 
-def count(varied: Mapping[str, tuple[DimKey, ...]]) -> int:
-    return prod(map(len, varied.values()))
+_Keys = Mapping[str, DimKey]
+_Test = Callable[[_Keys], bool]
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """Reads the condition of `when`: comparisons of factors with their levels or with numbers."""
+
+    varied: Mapping[str, tuple[DimKey, ...]]
+    factors: Factors
+    reader: Reader
+
+    def read(self, expr: ast.Expr) -> _Test | None:
+        """Return whether a combination of levels is measured, as a function of their keys; None after a mistake."""
+        match expr:
+            case ast.Binary(operator="and" | "or" as word):
+                left, right = self.read(expr.left), self.read(expr.right)
+                if left is None or right is None:
+                    return None
+                one, other = left, right
+                if word == "and":
+                    return lambda keys: one(keys) and other(keys)
+                return lambda keys: one(keys) or other(keys)
+            case ast.Unary(operator="not"):
+                inner = self.read(expr.operand)
+                return inner and (lambda keys: not inner(keys))
+            case ast.Binary(operator=sign) if sign in _COMPARED:
+                return self._comparison(expr)
+        return self.reader.refuse(wrong.NoCondition(expr.span, f"is {described(expr)}, and no comparison"))
+
+    def _comparison(self, expr: ast.Binary) -> _Test | None:
+        left, right, sign = expr.left, expr.right, expr.operator
+        if self._factor(left) is None and self._factor(right) is not None:
+            left, right, sign = right, left, _TURNED.get(sign, sign)
+        factor = self._factor(left)
+        if factor is None:
+            return self.reader.refuse(wrong.NoCondition(expr.span, "compares no factor that the experiment varies"))
+        setting = left.field.text if isinstance(left, ast.Attr) else ""
+        known = self.factors[factor]
+        if (
+            isinstance(right, ast.Name | ast.String)
+            and not setting
+            and not isinstance(self.reader.deref(right), ast.Quantity)
+        ):
+            key = level_key(factor, right, known.words, self.reader)
+            if key is None:
+                return None
+            if sign not in ("==", "!="):
+                return self.reader.refuse(
+                    wrong.NoCondition(expr.span, f"puts levels of `{factor}` in an order, but they are words")
+                )
+            return lambda keys: (keys[factor] == key) == (sign == "==")
+        return self._with_number(expr, factor, setting, right, sign)
+
+    def _with_number(self, expr: ast.Binary, factor: str, setting: str, right: ast.Expr, sign: str) -> _Test | None:
+        word = f"{factor}.{setting}" if setting else factor
+        numbers: dict[DimKey, float] = {}
+        constant = self.reader.constant(right)
+        if constant is None:
+            return None
+        for key, bound in self.factors[factor].bound.items():
+            found = bound[word].constant if word in bound else None
+            if found is None:
+                return self.reader.refuse(
+                    wrong.NoCondition(expr.span, f"compares `{word}` with a number, but `{plan.key_text(key)}` is none")
+                )
+            if found.dimension != constant.dimension:
+                kinds = (dimension_name(found.dimension), dimension_name(constant.dimension))
+                why = f"compares `{word}`, {kinds[0]}, with `{constant.text}`, {kinds[1]}"
+                return self.reader.refuse(wrong.NoCondition(expr.span, why))
+            numbers[key] = found.value
+        compare = _COMPARED[sign]
+        return lambda keys: compare(numbers[keys[factor]], constant.value)
+
+    def _factor(self, expr: ast.Expr) -> str | None:
+        """Return the varied factor that an expression names; None for another expression."""
+        name = expr.base if isinstance(expr, ast.Attr) else expr
+        return name.text if isinstance(name, ast.Name) and name.text in self.varied else None

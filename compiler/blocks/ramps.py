@@ -5,7 +5,7 @@ A ramp such as `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)` is counted befo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import ceil
 from typing import Literal
@@ -27,6 +27,7 @@ from benchbrief.model import plan
 from benchbrief.model.achieved_load import Schedule
 from benchbrief.model.precision import are_few, share_beyond
 from benchbrief.model.rate_search import LEAD, candidates, lengths
+from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import Number
 
 JUDGED, HELD_OUT = 5, 3
@@ -334,15 +335,41 @@ MAX_POINTS = 1000
 
 THREADS = Number("threads", "96", plain=True, integer=True, minimum=1.0, maximum=100_000.0)
 TARGET = Number("ops/s", "20k ops/s", integer=True, minimum=1.0, maximum=2.0**31 - 1)
-_SHAPES = {"threads": THREADS, "target": TARGET, "steps": TARGET}
-_RAMP_USAGE = {
-    "threads": "`range(1, 64, factor: 2)`, `range(8, 96, step: 8)` or `range(1, 100, steps: 10)`",
-    "target": "`range(1k ops/s, 20k ops/s, steps: 20)`",
-    "steps": "`range(1k ops/s, 20k ops/s, steps: 20)`",
-}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the numbers of a list or a range may be. `usage` shows ranges of them, `choosing` are the calls that choose
+    such numbers while they are measured; `whole` ones of a range are rounded."""
+
+    shape: Number
+    usage: str
+    wanted: str
+    choosing: tuple[str, ...] = ()
+    whole: bool = True
+    unit: str = ""
+
+    def shown(self, number: float) -> str:
+        """Return a number as a spec writes it."""
+        return f"{number / parse_unit(self.unit).factor:g} {self.unit}".strip()
+
+
 _RATES = "a rate such as `1k ops/s`, or `range(1k ops/s, 4k ops/s, steps: 4)`"
-_CHOOSING = {"threads": ("knee", "adaptive"), "target": ("knee", "adaptive", "highest"), "steps": ()}
-"""The calls that choose the points of a ramp while it is measured."""
+_OF: Mapping[str, Numbers] = {
+    "threads": Numbers(
+        THREADS,
+        "`range(1, 64, factor: 2)`, `range(8, 96, step: 8)` or `range(1, 100, steps: 10)`",
+        EXPERIMENT.keys["threads"].shape.wanted,
+        ("knee", "adaptive"),
+    ),
+    "target": Numbers(
+        TARGET,
+        "`range(1k ops/s, 20k ops/s, steps: 20)`",
+        EXPERIMENT.keys["target"].shape.wanted,
+        ("knee", "adaptive", "highest"),
+    ),
+    "steps": Numbers(TARGET, "`range(1k ops/s, 20k ops/s, steps: 20)`", _RATES),
+}
 
 LATENCY, RISE, GAIN = "p99", 0.10, 0.03
 """The default criterion of a search for a knee."""
@@ -415,10 +442,10 @@ def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
         case ast.Call(function=ast.Name(text="knee")) as call:
             return _search(key, call, reader)
         case ast.Call(function=ast.Name(text="adaptive")) as call:
-            found = read_adaptive(key, call, _SHAPES[key], reader)
+            found = read_adaptive(key, call, _OF[key].shape, reader)
             return Ramp(found[0], adaptive=found[1]) if found else Ramp()
         case ast.Call(function=ast.Name(text="highest")) as call:
-            highest = read_highest(key, call, _SHAPES[key], reader)
+            highest = read_highest(key, call, _OF[key].shape, reader)
             return Ramp(highest[0], promised=highest[1]) if highest else Ramp()
         case ast.Attr(base=ast.Name(text=experiment), field=field) as attr:
             if field.text == "knee":
@@ -444,7 +471,7 @@ def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
     named = _arguments(key, call, reader)
     if named is None:
         return Ramp()
-    shape = _SHAPES[key]
+    shape = _OF[key].shape
     first = reader.quantity("from", named["from"], lowest(shape))
     last = reader.quantity("to", named["to"], shape)
     way = "factor" if "factor" in named else "step"
@@ -468,7 +495,7 @@ def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
         return Ramp()
     if "else" in named and otherwise is None:
         return Ramp()
-    points = _stepped(key, call, first.value, last.value, way, step, reader)
+    points = _stepped(key, call, (first.value, last.value), way, step.value, _OF[key], reader)
     if points is None:
         return Ramp()
     if len(points) < 2:
@@ -503,39 +530,40 @@ def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] 
     return {name: argument.value for name, argument in named.items()}
 
 
-def read_points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
+def read_points(key: str, expr: ast.Expr, reader: Reader, numbers: Numbers | None = None) -> _Points | None:
     """Return the points of a list, a range or a number, with their places; None after a mistake."""
+    of = numbers or _OF[key]
     match reader.deref(expr):
         case ast.List() as items:
-            return _listed(key, items, reader)
+            return _listed(key, items, of, reader)
         case ast.Binary(operator="..") as dots:
-            return _dots(key, dots, reader)
+            return _dots(key, dots, of, reader)
         case ast.Call(function=ast.Name(text="range")) as call:
-            return _range(key, call, reader)
+            return _range(key, call, of, reader)
         case ast.Binary(operator="-", left=ast.Quantity(value=first), right=ast.Quantity(value=last)) as minus if (
             first < last
         ):
             meant = f"{minus.left.span.text}..{minus.right.span.text}"
-            return reader.refuse(structure_errors.WrongType(minus.span, key, _wanted(key), described(minus), meant))
+            return reader.refuse(structure_errors.WrongType(minus.span, key, of.wanted, described(minus), meant))
         case ast.Quantity() | ast.Unary() | ast.Binary() as number:
-            constant = reader.quantity(key, number, _SHAPES[key])
+            constant = reader.quantity(key, number, of.shape)
             return None if constant is None else [(constant.value, number.span)]
         case other:
-            words = ("range", *_CHOOSING[key])
-            return reader.refuse(wrong_value(other, key, _wanted(key), words, numbers=True))
+            words = ("range", *of.choosing)
+            return reader.refuse(wrong_value(other, key, of.wanted, words, numbers=True))
 
 
-def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
+def _listed(key: str, items: ast.List, of: Numbers, reader: Reader) -> _Points | None:
     points: _Points = []
     whole = True
     for item in items.items:
         match reader.deref(item):
             case ast.List():  # nested lists that double each time would make an endless ramp
-                return reader.refuse(structure_errors.WrongType(item.span, key, _wanted(key), "a list in a list"))
-            case ast.Call(function=ast.Name(text=chosen)) if chosen in _CHOOSING[key]:
+                return reader.refuse(structure_errors.WrongType(item.span, key, of.wanted, "a list in a list"))
+            case ast.Call(function=ast.Name(text=chosen)) if chosen in of.choosing:
                 wanted, found = f"a list of numbers, or `{chosen}(...)` alone", f"a list that holds `{chosen}(...)`"
                 return reader.refuse(structure_errors.WrongType(item.span, key, wanted, found))
-        part = read_points(key, item, reader)
+        part = read_points(key, item, reader, of)
         whole = whole and part is not None
         points.extend(part or ())
         if len(points) > MAX_POINTS:
@@ -544,20 +572,16 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
     return points if whole else None
 
 
-def _wanted(key: str) -> str:
-    return EXPERIMENT.keys[key].shape.wanted if key in EXPERIMENT.keys else _RATES
-
-
-def _dots(key: str, expr: ast.Binary, reader: Reader) -> _Points | None:
-    first = reader.quantity(key, expr.left, lowest(_SHAPES[key]))
-    last = reader.quantity(key, expr.right, _SHAPES[key])
+def _dots(key: str, expr: ast.Binary, of: Numbers, reader: Reader) -> _Points | None:
+    first = reader.quantity(key, expr.left, lowest(of.shape))
+    last = reader.quantity(key, expr.right, of.shape)
     if first is None or last is None:
         return None
-    return _made(key, expr, first.value, last.value, last.value - first.value, lambda i: first.value + i, reader)
+    return _stepped(key, expr, (first.value, last.value), "step", 1.0, of, reader)
 
 
-def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
-    shape = _SHAPES[key]
+def _range(key: str, call: ast.Call, of: Numbers, reader: Reader) -> _Points | None:
+    shape = of.shape
     positional = [argument.value for argument in call.arguments if argument.key is None]
     named = {argument.key.text: argument.value for argument in call.arguments if argument.key is not None}
     for argument in call.arguments:
@@ -566,7 +590,7 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
             return reader.refuse(structure_errors.UnknownArgument(name.span, "range", name.text, RANGE_ARGUMENTS))
     if len(positional) != 2 or len(named) != 1:
         why = "takes a first and a last point, and one of `step:`, `factor:` and `steps:`"
-        usage, mended = _RAMP_USAGE[key], None
+        usage, mended = of.usage, None
         if len(positional) == 3 and not named:
             mended = "range({}, {}, step: {})".format(*(value.span.text for value in positional))
             usage = f"`{mended}`"
@@ -575,39 +599,36 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
     [(way, value)] = named.items()
     match way:
         case "step":
-            step = reader.quantity("step", value, shape)
+            step = reader.quantity(
+                "step", value, replace(shape, minimum=max(0.0, shape.minimum), above=not shape.integer)
+            )
         case "factor":
             step = reader.quantity("factor", value, _FACTOR)
         case _:
             step = reader.quantity("steps", value, Number("", "25", plain=True, integer=True, minimum=2.0))
     if first is None or last is None or step is None:
         return None
-    return _stepped(key, call, first.value, last.value, way, step, reader)
+    return _stepped(key, call, (first.value, last.value), way, step.value, of, reader)
 
 
 def _stepped(
-    key: str, call: ast.Call, first: float, last: float, way: str, step: Constant, reader: Reader
+    key: str, expr: ast.Expr, ends: tuple[float, float], way: str, step: float, of: Numbers, reader: Reader
 ) -> _Points | None:
-    match way:
-        case "step":
-            steps = (last - first) / step.value
-            return _made(key, call, first, last, steps, lambda i: first + i * step.value, reader)
-        case "factor":
-            steps = math.log(last / first) / math.log(step.value)
-            return _made(key, call, first, last, steps, lambda i: first * step.value**i, reader)
-        case _:
-            width = (last - first) / (step.value - 1)
-            return _made(key, call, first, last, step.value - 1, lambda i: first + i * width, reader)
-
-
-def _made(
-    key: str, expr: ast.Expr, first: float, last: float, steps: float, point: Callable[[int], float], reader: Reader
-) -> _Points | None:
-    """Return whole points from `first` on with `steps` more. Points that round to the same number count once."""
+    """Return the points from the first end on; None after a mistake. Of `whole` ones, those that round to the
+    same number count once."""
+    first, last = ends
     if last < first:
-        why = f"it runs from {first:g} down to {last:g}"
+        why = f"it runs from {of.shown(first)} down to {of.shown(last)}"
         return reader.refuse(value_errors.EmptyRamp(expr.span, key, why, "the smaller number first"))
+    if way == "factor" and first <= 0:
+        why = f"it grows from {of.shown(first)} by a factor"
+        return reader.refuse(value_errors.EmptyRamp(expr.span, key, why, "a first number above 0, or `step:`"))
+    if way == "factor":
+        steps = math.log(last / first) / math.log(step)
+    else:
+        step = step if way == "step" else (last - first) / (step - 1)
+        steps = (last - first) / step if step else 0.0
     if steps >= MAX_POINTS:
         return reader.refuse(value_errors.TooManyPoints(expr.span, key, math.floor(steps) + 1.0, MAX_POINTS))
-    count = math.floor(steps + _SLACK) + 1
-    return [(whole, expr.span) for whole in dict.fromkeys(float(round(point(i))) for i in range(count))]
+    found = (first * step**i if way == "factor" else first + i * step for i in range(math.floor(steps + _SLACK) + 1))
+    return [(point, expr.span) for point in dict.fromkeys(float(round(each)) if of.whole else each for each in found)]
