@@ -20,9 +20,9 @@ from benchbrief.compiler.blocks.values import Reader
 from benchbrief.compiler.blocks.workloads import ReadWorkload, workload_reader
 from benchbrief.compiler.expand import dataset_of, ordered
 from benchbrief.compiler.frontend import name_errors, structure_errors
-from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge, names_in
+from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge, names_in, text_of
 from benchbrief.compiler.frontend.name_errors import UntranslatedExtension
-from benchbrief.compiler.frontend.scope import ExperimentKey, FactorKey, HardwareKey, Scope, WorkloadKey
+from benchbrief.compiler.frontend.scope import ExperimentKey, FactorKey, HardwareKey, LevelKey, Scope, WorkloadKey
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TOOL_SPECS, tool_word, word_of
 from benchbrief.compiler.schemas import (
@@ -557,11 +557,6 @@ def _scope(
     loads: Mapping[str, ReadWorkload],
     matrices: tuple[Matrix, ...],
 ) -> Scope:
-    curves = [
-        (unit.hardware.key, load.workload.name, levels)
-        for matrix in matrices
-        for unit, load, levels in product(matrix.units, matrix.loads, matrix.levels)
-    ]
     return Scope(
         hardware=tuple(_hardware_key(unit) for unit in world.hardware.values()),
         factors=tuple(_factor_key(factor) for factor in world.factors.values()),
@@ -583,14 +578,32 @@ def _scope(
         expects=tuple(found.expects),
         reports=tuple(found.reports.values()),
         params=dict(params),
-        experiment_visible=len(set(curves)) < len(curves),
     )
 
 
 def _factor_key(declared: DeclaredFactor) -> FactorKey:
     factor = declared.factor
-    levels = tuple((level.key, level.label) for level in factor.levels)
-    return FactorKey(key=factor.name, label=factor.label, unit=factor.unit, levels=levels, span=declared.span)
+    return FactorKey(
+        key=factor.name,
+        label=factor.label,
+        unit=factor.unit,
+        levels=tuple(_level_key(declared, level) for level in factor.levels),
+        span=declared.span,
+    )
+
+
+def _level_key(declared: DeclaredFactor, level: plan.Level) -> LevelKey:
+    bound = {name: declared.bound[level.key][f"{declared.factor.name}.{name}"] for name in level.attributes}
+    return LevelKey(
+        key=level.key,
+        label=level.label,
+        facts={name: at.constant.quantity if at.constant else _text(at.expr) for name, at in bound.items()},
+        units={name: at.expr.unit for name, at in bound.items() if isinstance(at.expr, ast.Quantity)},
+    )
+
+
+def _text(expr: ast.Expr) -> str:
+    return (expr.plain or "") if isinstance(expr, ast.String) else text_of(expr)
 
 
 def _hardware_key(unit: HardwareUnit) -> HardwareKey:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.frontend.declarations import dotted, names_in, text_of
-from benchbrief.compiler.measure_catalogue import KINDS, NAMED, ORDERED
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, KINDS
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.indexing import index, scope_key, word_of
 from benchbrief.compiler.metrics.lower_to_sql import lower
@@ -18,6 +18,7 @@ from benchbrief.compiler.metrics.planned_points import Runs
 from benchbrief.compiler.metrics.terms import (
     Fixed,
     Measure,
+    NumberTerm,
     Term,
     Typed,
     along,
@@ -32,7 +33,7 @@ from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Label, LatencyKind, Quote, Wording
+from benchbrief.model.plan import Dimension, DimKey, Label, LatencyKind, Quote, Wording
 from benchbrief.model.units import Dimension as UnitDimension
 from benchbrief.model.units import Unit
 
@@ -53,10 +54,6 @@ class FixedKeys:
     def words(self) -> str:
         """The fixed keys for messages: " for workload `a`"."""
         return "".join(f" for {dim} `{_plain(key)}`" for dim, key in self.fixed)
-
-
-def dimension(word: str) -> Dimension | None:
-    return next((dim for dim in DIMENSIONS if dim == word), None)
 
 
 def typed_at(typer: Typer, expr: ast.Expr, place: FixedKeys, demanded: Iterable[Dimension] = ()) -> Typed | None:
@@ -136,7 +133,7 @@ def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
 def example_key(typer: Typer, term: Term, dim: Dimension) -> str:
     """Return a sample index that fixes `dim`: `nvme`, `threads: 96`."""
     keys = planned_keys(term, dim) or typer.runs.keys(dim) or ("...",)
-    return _plain(keys[0]) if dim in NAMED else f"{dim}: {_plain(keys[-1])}"
+    return str(keys[0]) if dim in typer.scope.named else f"{dim}: {key_label(typer, dim, keys[-1])}"
 
 
 def examples(typer: Typer, term: Term, dims: Iterable[Dimension]) -> tuple[str, ...]:
@@ -158,12 +155,8 @@ def ordered(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[DimKe
 
 
 def key_label(typer: Typer, dim: Dimension, key: DimKey) -> str:
-    """Return the label of a key; for a number, its digits."""
-    match dim:
-        case "hardware" | "workload" | "experiment":
-            return typer.scope.labels[dim].get(str(key), str(key))
-        case _:
-            return _plain(key)
+    """Return the label of a key; for a number of another dimension than a factor, its digits."""
+    return typer.scope.labels.get(dim, {}).get(key) or _plain(key)
 
 
 def plan_keys(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[plan.LabelledKey, ...]:
@@ -219,7 +212,7 @@ def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
         bound = _BOUNDS.get(expr.function.text)
         if bound is None or expr.when or not expr.over or len(expr.arguments) != 1:
             return None
-        over = tuple(dim for name in expr.over if (dim := dimension(name.text)))
+        over = tuple(name.text for name in expr.over)
         found = _metric(typer, expr.arguments[0].value, place)
         return found and found.model_copy(update={"bound": bound, "over": over})
     return _metric(typer, expr, place)
@@ -329,7 +322,7 @@ def _reduced(typer: Typer, call: ast.Call, function: str) -> Label | None:
     labels = [_label(typer, value, exact=True) for value in values]
     if any(label is None for label in labels):
         return None
-    over = tuple(dim for name in call.over if (dim := dimension(name.text)))
+    over = tuple(name.text for name in call.over)
     found = Wording(form="reduced", name=function, of=tuple(label for label in labels if label is not None), over=over)
     if call.when is None:
         return found
@@ -382,14 +375,14 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
     points: list[tuple[Dimension, float]] = []
     for argument in expr.arguments:
         named = _labelled_key(typer, argument)
-        dim = dimension(argument.key.text) if argument.key else None
+        dim = argument.key.text if argument.key else ""
         if named and named[0] == "operation":
             operations.append(str(named[1]))
         elif named is None and argument.key is None and word_of(argument.value) in get_args(LatencyKind):
             operations.append(str(word_of(argument.value)))
         elif named:
             keys.append(key_label(typer, *named))
-        elif dim in ORDERED and isinstance(argument.value, ast.Quantity):
+        elif dim in AXIS_UNITS and isinstance(argument.value, ast.Quantity):
             points.append((dim, argument.value.value))
     if operations and isinstance(found.base, str):
         listed = ", ".join(operations)
@@ -398,11 +391,15 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
 
 
 def _labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKey] | None:
+    """Return the dimension and the key of an argument, where the key has a label: a word, or a number of a factor."""
+    said = argument.key.text if argument.key else None
+    if said in typer.scope.numeric_factors:
+        typed = typer.number(argument.value)
+        return (said, typed.term.value) if typed and isinstance(typed.term, NumberTerm) else None
     word = word_of(argument.value)
     if word is None:
         return None
-    dims = NAMED if argument.key is None else tuple(dim for dim in NAMED if dim == argument.key.text)
-    for dim in dims:
+    for dim in (dim for dim in typer.scope.named if said in (None, dim)):
         key = scope_key(typer.scope, dim, word)
         if key is not None:
             return dim, key

@@ -11,11 +11,11 @@ from benchbrief.compiler.blocks.values import origin
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
-    dimension,
     examples,
     key_label,
     label_of,
     named_params,
+    ordered,
     query,
     query_of_repeats,
     runs_at,
@@ -427,14 +427,14 @@ def _attribute(typer: Typer, attribute: ast.Attribute, place: FixedKeys, parent:
 def _each(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element]:
     """Return the block's elements for each planned key of its dimension."""
     name = block.subject or block.keyword
-    dim = dimension(name.text)
-    if dim is None or dim not in _UNROLLED:
-        typer.report(UnknownWord(name.span, "each", name.text, _UNROLLED))
+    dim, known = name.text, (*_UNROLLED, *typer.scope.factors_by_name)
+    if dim not in known:
+        typer.report(UnknownWord(name.span, "each", dim, known))
         return []
     if place.key(dim) is not None:
         typer.report(wrong.EachTwice(name.span, dim))
         return []
-    keys, shown = runs_at(typer, place).keys(dim), _count(block.body)
+    keys, shown = ordered(typer, dim, runs_at(typer, place).keys(dim)), _count(block.body)
     if typer.unrolled > MAX_ELEMENTS:
         return []
     typer.unrolled += len(keys) * shown

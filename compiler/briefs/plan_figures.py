@@ -11,7 +11,6 @@ from benchbrief.compiler.blocks.values import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
-    dimension,
     example_key,
     label_of,
     ordered,
@@ -32,7 +31,7 @@ from benchbrief.compiler.briefs.plan_prose import (
 )
 from benchbrief.compiler.frontend.declarations import text_of
 from benchbrief.compiler.frontend.structure_errors import WrongType
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, SAMPLED
+from benchbrief.compiler.measure_catalogue import SAMPLED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.terms import (
@@ -51,8 +50,8 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey
-from benchbrief.model.units import DIMENSIONLESS, Unit, parse_unit
+from benchbrief.model.plan import Dimension, DimKey
+from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit, parse_unit
 
 FigureAxis = Literal["left", "right", "x"]
 
@@ -76,11 +75,11 @@ class PlannedSeries:
 
     @property
     def x_dim(self) -> Dimension | None:
-        return dimension(self.along.text) if self.along else None
+        return self.along.text if self.along else None
 
     @property
     def color_dim(self) -> Dimension | None:
-        return dimension(self.color.text) if self.color else None
+        return self.color.text if self.color else None
 
 
 @dataclass
@@ -103,7 +102,7 @@ def lowered_series(
 ) -> tuple[tuple[plan.Series, ...], dict[Dimension, tuple[DimKey, ...]]] | None:
     keys: dict[Dimension, tuple[DimKey, ...]] = {}
     for one in drawn:
-        for dim in (one.x_dim, one.color_dim, dimension(panel.text) if panel else None):
+        for dim in (one.x_dim, one.color_dim, panel.text if panel else None):
             if dim is not None and dim not in SAMPLED and dim in one.typed.term.dims:
                 found = {*keys.get(dim, ()), *(planned_keys(one.typed.term, dim) or ())}
                 keys[dim] = ordered(typer, dim, found)
@@ -128,11 +127,11 @@ def _plan_series(
 ) -> plan.Series | None:
     typed, x_dim = one.typed, one.x_dim
     if one.mark == "rule":
-        x_dim = _across(typed, drawn)
+        x_dim = _across(typer, typed, drawn)
         if x_dim is not None:  # a mark on the x axis has its unit by nature
             return plan.Series(
                 mark="rule",
-                query=query(typer, typed.term, parse_unit(AXIS_UNITS[x_dim]), text_of(one.expr)),
+                query=query(typer, typed.term, _unit_of_keys(typer, x_dim), text_of(one.expr)),
                 label=one.label,
                 x_dim=x_dim,
                 color_dim=one.color_dim,
@@ -167,7 +166,13 @@ def _plan_series(
     )
 
 
-def _across(typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
+def _unit_of_keys(typer: Typer, dim: Dimension) -> Unit:
+    """Return the unit of a dimension's keys: the base unit of a factor."""
+    unit = parse_unit(typer.scope.axis_units[dim])
+    return unit if unit.factor == 1 else Unit(unit.dimension, 1.0, base_unit(unit.dimension))
+
+
+def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
     """Return the x dimension that a mark is on, by its unit; None for a mark in the unit of the values."""
     place = _place(typed.term)
     if place is not None and any(other.x_dim == place for other in drawn):
@@ -175,8 +180,8 @@ def _across(typed: Typed, drawn: list[PlannedSeries]) -> Dimension | None:
     if typed.term.unit == DIMENSIONLESS:
         return None
     for other in drawn:
-        if other.mark in ("line", "bar") and other.x_dim is not None and other.x_dim in AXIS_UNITS:
-            unit = parse_unit(AXIS_UNITS[other.x_dim]).dimension
+        if other.mark in ("line", "bar") and other.x_dim and other.x_dim in typer.scope.axis_units:
+            unit = parse_unit(typer.scope.axis_units[other.x_dim]).dimension
             on_axis = [d for d in drawn if d.mark != "rule" and d.typed.term.unit == typed.term.unit]
             if unit == typed.term.unit and (not on_axis or other.x_dim == "target"):
                 return other.x_dim
@@ -249,7 +254,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
         log_x="x" in logs,
         log_y="y left" in logs,
         log_y_right="y right" in logs,
-        panel_dim=dimension(panel.text) if panel else None,
+        panel_dim=panel.text if panel else None,
         note=words,
     )
 
@@ -343,7 +348,7 @@ def _series(
         items = tuple(items_left)
     if word == "mark" and color is None:
         color = _color_of_marks(typer, items, place, beside)
-    shown = tuple(dim for name in (along, color, panel) if name and (dim := dimension(name.text)))
+    shown = tuple(name.text for name in (along, color, panel) if name)
     around = _keys_shown(beside) if word == "mark" else ()
     free = panel is None
     typed = [_shown(typer, item, place, shown, around, panels=free) for item in items]
@@ -404,7 +409,8 @@ def _keys_shown(drawn: Sequence[PlannedSeries]) -> Fixed:
     """Return the keys that all series of a figure have in common. Its marks get them too."""
     measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
     found: list[tuple[Dimension, DimKey]] = []
-    for dim in ("hardware", "workload", "experiment"):
+    factors = dict.fromkeys(dim for measure in measures for dim in measure.runs.factors)
+    for dim in ("hardware", "workload", "experiment", *factors):
         keys = {key for measure in measures for key in measure.runs.keys(dim)}
         found += [(dim, key) for key in keys if len(keys) == 1]
     return tuple(found)
@@ -456,10 +462,18 @@ def _check_logs(typer: Typer, drawn: Sequence[PlannedSeries], logs: Mapping[str,
             found, usage = "drawn below bars, which begin at zero", "`line` in place of `bars`"
         elif scale == "x" and "bar" in marks:
             found, usage = "used with bars: their axis has no scale", "`line` in place of `bars`"
-        elif scale == "x" and "curve" not in marks and dimension(along) not in ("threads", "target"):
-            found, usage = f"drawn by `{along}`", "it where the axis has numbers above zero: `threads` or `target`"
+        elif scale == "x" and "curve" not in marks and not _is_above_zero(typer, along):
+            numbers = " or ".join(f"`{dim}`" for dim in ("threads", "target", *typer.scope.numeric_factors))
+            found, usage = f"drawn by `{along}`", f"it where the axis has numbers above zero: {numbers}"
         if found:
             typer.report(wrong.BadOption(span, f"log {scale[0]}", found, usage))
+
+
+def _is_above_zero(typer: Typer, dim: str) -> bool:
+    """Return whether all keys of a dimension are numbers above zero."""
+    if dim in typer.scope.numeric_factors:
+        return all(not isinstance(key, str) and key > 0 for key in typer.runs.keys(dim))
+    return dim in ("threads", "target")
 
 
 def _misplaced_log(expr: ast.Expr) -> CompileProblem | None:
@@ -485,9 +499,9 @@ def _color(typer: Typer, options: Mapping[str, ast.Option]) -> ast.Name | None:
 
 
 def _is_dimension(typer: Typer, name: ast.Name) -> bool:
-    if dimension(name.text) is not None:
+    if name.text in typer.scope.dimensions:
         return True
-    typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+    typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, typer.scope.dimensions))
     return False
 
 

@@ -40,7 +40,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import Dimension
+from benchbrief.model.plan import Dimension, DimKey, key_text
 from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, base_unit, larger_units, parse_unit
 
 _JAPANESE = {
@@ -185,7 +185,6 @@ _FORMAT = re.compile(r"[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
 _EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
 _FRACTION = Unit(DIMENSIONLESS, 1.0, "")
-_NAMEABLE = tuple(dim for dim in NAMED if dim != "operation")
 
 
 def escaped(label: str) -> str:
@@ -290,8 +289,9 @@ def _subject(typer: Typer, expr: ast.Expr) -> _Subject | None:
     if not isinstance(expr, ast.Name | ast.Attr | ast.Call) or word in typer.metrics or word in KINDS:
         return None
     stem, _, field = word.rpartition(".")
+    nameable = [dim for dim in (*NAMED, *typer.scope.factors_by_name) if dim != "operation"]
     for text, asked in ((word, "label"), (stem, field)):
-        for dim in _NAMEABLE:
+        for dim in nameable:
             if text == dim:
                 return dim, None, asked
             key = scope_key(typer.scope, dim, text)
@@ -307,7 +307,7 @@ def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: FixedKeys) ->
         return typer.refuse(wrong.NotFixedHere(hole.expr.span, dim))
     if hole.format:
         return typer.refuse(wrong.BadFormat(hole.span, hole.format, "this is a text", "remove the format"))
-    fields = _fields(typer, dim, str(key))
+    fields = _fields(typer, dim, key)
     if field not in fields:
         span = hole.expr.field.span if isinstance(hole.expr, ast.Attr) else hole.expr.span
         what = f"{dim} `{key}`" if named else f"a {dim}"
@@ -315,9 +315,14 @@ def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: FixedKeys) ->
     return fields[field]
 
 
-def _fields(typer: Typer, dim: Dimension, key: str) -> dict[str, str]:
+def _fields(typer: Typer, dim: Dimension, key: DimKey) -> dict[str, str]:
     label = key_label(typer, dim, key)
-    fields = {"label": label, "title": label, "name": key}
+    fields = {"label": label, "title": label, "name": key_text(key)}
+    for factor in typer.scope.factors:
+        for level in factor.levels:
+            if (factor.key, level.key) == (dim, key):
+                texts = {name: fact if isinstance(fact, str) else fact.text for name, fact in level.facts.items()}
+                return {**texts, **fields}
     for workload in typer.scope.workloads:
         if dim == "workload" and workload.key == key:
             fields["description"] = workload.description

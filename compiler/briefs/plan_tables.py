@@ -10,7 +10,6 @@ from typing import Literal
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
-    dimension,
     example_key,
     key_label,
     label_of,
@@ -35,7 +34,7 @@ from benchbrief.compiler.briefs.plan_prose import (
     title,
 )
 from benchbrief.compiler.frontend.declarations import text_of
-from benchbrief.compiler.measure_catalogue import ORDERED
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.curves import holds_percentiles
 from benchbrief.compiler.metrics.expressions import Typer
@@ -44,7 +43,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import DIMENSIONS, MOST_COLUMNS, Dimension, DimKey
+from benchbrief.model.plan import MOST_COLUMNS, Dimension, DimKey
 from benchbrief.model.units import Unit
 
 CONTENDERS: Dimension = "hardware"
@@ -58,7 +57,7 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
     for value in columns:
         if isinstance(value, ast.By) and value.keyword == "by":
             found.append((value, [name.text for name in value.dimensions]))
-        elif isinstance(value, ast.Name) and dimension(value.text) and found:
+        elif isinstance(value, ast.Name) and value.text in typer.scope.dimensions and found:
             found[-1][1].append(value.text)  # `throughput by hardware, threads`
         elif not isinstance(value, ast.Option):
             found.append((value, []))
@@ -199,10 +198,10 @@ def _table(
     kind = "comparison" if compared else block.keyword.text
     rows, row_options, rows_known = split_options(typer, body.values("rows"), ("label", "format"))
     columns, column_options, columns_known = split_options(typer, body.values("columns"), ("label", "format"))
-    transposed = _dimension(rows) is None and _dimension(columns) is not None
+    transposed = _dimension(typer, rows) is None and _dimension(typer, columns) is not None
     along, across = (columns, rows) if transposed else (rows, columns)
     along_options, across_options = (column_options, row_options) if transposed else (row_options, column_options)
-    dim = _dimension(along)
+    dim = _dimension(typer, along)
     if dim is None:
         if along or not _has_block(block):
             _refuse_no_dimension(typer, block, body, kind, along, transposed)
@@ -248,7 +247,7 @@ def _refuse_no_dimension(
 ) -> None:
     """Report that a table has no dimension along its lines."""
     if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:
-        name, words = along[0], (*DIMENSIONS, *(["facts"] if kind == "table" else []))
+        name, words = along[0], (*typer.scope.dimensions, *(["facts"] if kind == "table" else []))
         if did_you_mean(name.text, words):
             typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
             return
@@ -258,7 +257,7 @@ def _refuse_no_dimension(
             typer.typed(expr)  # of two mistakes, neither hides the other
     why = "has no dimension along its rows or its columns" if along else "has no `rows`"
     usage = _USAGE if kind == "table" else _CALLOUT
-    names = [value.text for value in along if isinstance(value, ast.Name) and dimension(value.text)]
+    names = [v.text for v in along if isinstance(v, ast.Name) and v.text in typer.scope.dimensions]
     if len(names) == len(along) > 1:
         shown = next((text_of(expr) for expr in exprs if not isinstance(expr, ast.String)), "throughput")
         why = f"has {len(names)} dimensions along its {'columns' if transposed else 'rows'}, which take one"
@@ -266,8 +265,9 @@ def _refuse_no_dimension(
     typer.report(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
 
 
-def _dimension(values: Sequence[ast.Expr]) -> Dimension | None:
-    return dimension(values[0].text) if len(values) == 1 and isinstance(values[0], ast.Name) else None
+def _dimension(typer: Typer, values: Sequence[ast.Expr]) -> Dimension | None:
+    word = values[0].text if len(values) == 1 and isinstance(values[0], ast.Name) else None
+    return word if word in typer.scope.dimensions else None
 
 
 # --- lines: each function gives them, with None for one that has a mistake ---
@@ -280,7 +280,7 @@ def _lines(table: _Table, exprs: Sequence[ast.Expr]) -> list[_Line | None]:
         match rest.pop(0):
             case ast.By(keyword="by") as by:
                 across = list(by.dimensions)
-                while rest and isinstance(more := rest[0], ast.Name) and dimension(more.text):
+                while rest and isinstance(more := rest[0], ast.Name) and more.text in table.typer.scope.dimensions:
                     across.append(more)  # `throughput by hardware, threads`
                     rest.pop(0)
                 lines += _lines_across(table, by, across)
@@ -312,9 +312,7 @@ def _name_at_point(typer: Typer, line: _Line) -> tuple[plan.Label, ...]:
     points = [
         key_label(typer, dim, argument.value.value)
         for argument in arguments
-        if argument.key
-        and (dim := dimension(argument.key.text)) in ORDERED
-        and isinstance(argument.value, ast.Quantity)
+        if argument.key and (dim := argument.key.text) in AXIS_UNITS and isinstance(argument.value, ast.Quantity)
     ]
     return (line.label, *points)
 
@@ -369,9 +367,9 @@ def _lines_across(table: _Table, by: ast.By, names: Sequence[ast.Name]) -> list[
     """Return, for each expression before `by`, a line for each key or pair of keys after it."""
     across: list[Dimension] = []
     for name in names:
-        found = dimension(name.text)
-        if found is None:
-            table.typer.report(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+        found, known = name.text, table.typer.scope.dimensions
+        if found not in known:
+            table.typer.report(metric_errors.UnknownDimension(name.span, "dimension", found, known))
             return [None]
         if found == table.dim or found in across:
             why = f"has `{found}` on both sides" if found == table.dim else f"has `{found}` twice after `by`"

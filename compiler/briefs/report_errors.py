@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt
+from benchbrief.model.plan import DIMENSIONS
 
 
 class NoSuchFile(Misspelt):
@@ -167,7 +168,7 @@ class DimensionFree(CompileProblem):
             ways.insert(0, f"add `color {first}`" + (f" or `multiples = {first}`" if self.panels else ""))
         else:
             ways.append(f"reduce it with `max(... over {first})`")
-        if first in ("workload", "hardware", "experiment"):
+        if first in ("workload", "hardware", "experiment") or first not in DIMENSIONS:
             ways.append(f"put the {self.kind} inside `each {first} {{ }}`")
         return f"{', '.join(ways[:-1])}{', or ' if self.panels else ' or ' if len(ways) > 1 else ''}{ways[-1]}"
 

@@ -11,11 +11,12 @@ from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
+from benchbrief.compiler.measure_catalogue import AXIS_UNITS, NAMED
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.achieved_load import Schedule
-from benchbrief.model.plan import DimKey, Levels, Quantity
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Levels, Quantity
 
 
 @dataclass(frozen=True)
@@ -36,17 +37,6 @@ class HardwareKey:
 
 
 @dataclass(frozen=True)
-class FactorKey:
-    """A factor. `levels` are the key and the label of each level; `unit` is that of keys which are numbers."""
-
-    key: str
-    label: str
-    unit: str | None
-    levels: tuple[tuple[DimKey, str], ...]
-    span: Span = field(compare=False)
-
-
-@dataclass(frozen=True)
 class WorkloadKey:
     """A workload, as expressions see it. `operations` are what it performs (read, update, ...), in the words
     of `model/measurement.py`."""
@@ -62,8 +52,32 @@ class WorkloadKey:
 
 
 @dataclass(frozen=True)
+class LevelKey:
+    """A level of a factor. `key` is its name, or its number in the base unit. `facts` are the attributes of a
+    bundle, and `units` the written units of those that are numbers."""
+
+    key: DimKey
+    label: str
+    facts: dict[str, Quantity | str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FactorKey:
+    """A factor, as expressions see it. `unit` is that of its levels as written where all are bare numbers ("" for plain
+    ones); None for words."""
+
+    key: str
+    label: str
+    unit: str | None
+    levels: tuple[LevelKey, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
 class ExperimentKey:
-    """An experiment, as expressions see it. `axis` is None when its only point is not found yet; `unknown` maps such
+    """An experiment, as expressions see it. `levels` are the combinations of levels that it measures; () where it
+    varies no factor. `axis` is None when its only point is not found yet; `unknown` maps such
     dimensions to their searches.
 
     `phase_s` is the length of a phase in seconds, or of the whole measurement when there are none. `length` is the
@@ -94,15 +108,14 @@ class ExperimentKey:
     service_only: tuple[Span, str, tuple[str, ...]] | None = None
     unmerged: tuple[Span, str] | None = None
     levels: tuple[Levels, ...] = ()
-    """The combinations of the levels that it varies; () where it varies nothing."""
     measured_at: Span | None = field(default=None, compare=False)
     """Where the spec says how long it is measured."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """All that expressions may refer to. `experiment_visible`: whether `experiment` is a dimension of measures, or the
-    others imply it. `profile` is the applied profile: it may drop points of a ramp that an expression names."""
+    """All that expressions may refer to. `profile` is the applied profile: it may drop points of a ramp, or levels of a
+    factor, that an expression names."""
 
     hardware: tuple[HardwareKey, ...]
     workloads: tuple[WorkloadKey, ...]
@@ -111,10 +124,33 @@ class Scope:
     expects: tuple[ast.Expect, ...]
     reports: tuple[ast.Block, ...]
     params: dict[str, ast.Expr]
-    experiment_visible: bool
     factors: tuple[FactorKey, ...] = ()
     """The factors of the spec, in its order."""
     profile: str | None = None
+
+    @cached_property
+    def factors_by_name(self) -> Mapping[str, FactorKey]:
+        return {each.key: each for each in self.factors}
+
+    @cached_property
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """Every dimension, in the order of results: the factors stand behind `workload`."""
+        behind = DIMENSIONS.index("workload") + 1
+        return (*DIMENSIONS[:behind], *self.factors_by_name, *DIMENSIONS[behind:])
+
+    @cached_property
+    def named(self) -> tuple[Dimension, ...]:
+        """The dimensions with words as keys, in the order in which a bare word is looked up."""
+        return (*NAMED, *(each.key for each in self.factors if each.unit is None))
+
+    @cached_property
+    def axis_units(self) -> Mapping[Dimension, str]:
+        """The unit of each dimension with numbers as keys, which are in its base unit."""
+        return {**AXIS_UNITS, **{each.key: each.unit for each in self.factors if each.unit is not None}}
+
+    @cached_property
+    def numeric_factors(self) -> tuple[Dimension, ...]:
+        return tuple(each.key for each in self.factors if each.unit is not None)
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
@@ -129,6 +165,7 @@ class Scope:
             "workload": {each.key: each.key for each in self.workloads},
             "experiment": {each.key: each.key for each in self.experiments},
             "operation": {operation: operation for each in self.workloads for operation in each.operations},
+            **{f.key: {str(level.key): str(level.key) for level in f.levels} for f in self.factors if f.unit is None},
         }
 
     @cached_property
@@ -141,9 +178,10 @@ class Scope:
         return {each.key: dict(each.shares) for each in self.workloads}
 
     @cached_property
-    def labels(self) -> Mapping[str, Mapping[str, str]]:
+    def labels(self) -> Mapping[Dimension, Mapping[DimKey, str]]:
         """The label of each key, by dimension."""
         return {
+            **{each.key: {level.key: level.label for level in each.levels} for each in self.factors},
             "hardware": {each.key: each.label for each in self.hardware},
             "workload": {each.key: each.label for each in self.workloads},
             "experiment": {each.key: each.label for each in self.experiments},

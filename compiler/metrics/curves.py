@@ -26,6 +26,7 @@ from benchbrief.compiler.metrics.terms import (
     along,
     fix,
     leaves,
+    matching,
     offered_keys,
     parts,
     with_parts,
@@ -34,7 +35,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.achieved_load import KEEPS_UP
-from benchbrief.model.plan import DIMENSIONS, Dimension
+from benchbrief.model.plan import Dimension
 from benchbrief.model.steadiness import FEWEST_PHASES
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 
@@ -47,7 +48,7 @@ CURVES: Mapping[str, tuple[Dimension, ...]] = {
     "usl": ("threads",),
     "time_to_steady": ("phase",),
 }
-"""The functions and the dimensions along which they read a curve."""
+"""The functions and the dimensions along which they read a curve. `knee` also takes a factor of numbers."""
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "saturation": ("target",),
@@ -110,8 +111,7 @@ def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
     if all(run.phases < FEWEST_PHASES for run in runs):
         _needs_phases(typer, span, "steady")
         return None
-    kept = frozenset[Dimension](demanded | {"phase"}) & _TOTAL.on_demand
-    return Typed(SteadyTerm(Measure(_TOTAL, runs, typer.scope.experiment_visible, kept)))
+    return Typed(SteadyTerm(Measure(_TOTAL, runs).keeping((*demanded, "phase"))))
 
 
 def with_keys_of(when: Term, operand: Term) -> Term:
@@ -123,9 +123,8 @@ def with_keys_of(when: Term, operand: Term) -> Term:
         return with_parts(when, lambda part: with_keys_of(part, operand))
     if isinstance(when, SteadyTerm):
         fixed = [dict(leaf.fixed) for leaf in leaves(operand) if isinstance(leaf, Measure)]
-        for dim in DIMENSIONS:
-            keys = {keys.get(dim) for keys in fixed}
-            if dim != "phase" and len(keys) == 1 and (key := keys.pop()) is not None:
+        for dim, key in fixed[0].items() if fixed else ():
+            if dim != "phase" and all(keys.get(dim) == key for keys in fixed):
                 when = fix(when, dim, key)
     return when
 
@@ -159,9 +158,11 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> 
         if search := yet_to_be_found(term, dim):
             return typer.refuse(wrong.PointNotKnown(expr.over[0].span, text_of(inner), dim, search))
         return typer.refuse(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
+    unit = parse_unit(typer.scope.axis_units[dim])
     if function == "knee":
         _enough(typer, expr, term, dim, FEWEST_POINTS)
-        return Typed(Reduction("knee", term, (dim,), None))
+        shown = unit if dim in typer.scope.numeric_factors and unit.text else None
+        return Typed(Reduction("knee", term, (dim,), None, axis=unit.dimension), shown)
     if function == "usl":
         _enough(typer, expr, term, dim, FEWEST_LOADS)
         display = operand.display if field in ("lambda", "lambda_se", "peak") else None
@@ -171,7 +172,7 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> 
         usage = "write `saturation(throughput over target)`, or `max(... over target)`"
         return typer.refuse(wrong.BadReduction(inner.span, function, why, usage))
     if field:
-        return Typed(Reduction(f"saturation.{field}", term, (dim,), None, at))
+        return Typed(Reduction(f"saturation.{field}", term, (dim,), None, at, unit.dimension))
     return Typed(Reduction("saturation", term, (dim,), None, at), operand.display)
 
 
@@ -184,7 +185,7 @@ def _enough(typer: Typer, expr: ast.Call, term: Term, dim: Dimension, fewest: in
 
 def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
     function = expr.function.text
-    dims = CURVES[function]
+    dims = (*CURVES[function], *(typer.scope.numeric_factors if function == "knee" else ()))
     usage = f"write `{function}(throughput over {dims[0]})`"
     span, why = expr.span, ""
     if not expr.arguments or expr.arguments[0].key is not None or any(a.key is None for a in expr.arguments[1:]):
@@ -301,8 +302,8 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         return typer.refuse(wrong.BadReduction(expr.span, "p_value", why, usage))
     lists: list[Reduction] = []
     repeat: tuple[Dimension, ...] = ("repeat",)
-    for side, argument in zip((left, right), expr.arguments, strict=True):
-        term = along(side.term, repeat)
+    for side, argument in zip(matching(left.term, right.term), expr.arguments, strict=True):
+        term = along(side, repeat)
         if "repeat" not in term.dims:
             why = f"needs measured values, and `{text_of(argument.value)}` has no repeats"
             return typer.refuse(wrong.BadReduction(argument.span, "p_value", why, usage))

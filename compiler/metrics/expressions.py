@@ -13,14 +13,12 @@ from typing import TypeAlias, TypeVar, cast
 
 from benchbrief.compiler.frontend.declarations import dotted, names_in, text_of
 from benchbrief.compiler.frontend.name_errors import UnknownName, UnusableExtension
-from benchbrief.compiler.frontend.scope import ExperimentKey, Scope
+from benchbrief.compiler.frontend.scope import ExperimentKey, FactorKey, Scope
 from benchbrief.compiler.frontend.value_errors import NotFinite, UnknownUnit
 from benchbrief.compiler.measure_catalogue import (
-    AXIS_UNITS,
     FAMILIAR_FACTS,
     FAMILIES,
     KINDS,
-    ORDERED,
     SAMPLED,
     MeasureKind,
     family_of,
@@ -62,6 +60,7 @@ from benchbrief.compiler.metrics.terms import (
     along,
     has_repeats,
     leaves,
+    matching,
     mention,
     offered_keys,
     parts,
@@ -74,7 +73,7 @@ from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS, RefusedExtensi
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Quantity
 from benchbrief.model.points import POINT
 from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.model.units import Dimension as UnitDimension
@@ -131,7 +130,7 @@ def of_other_lengths(term: Term, experiments: Sequence[ExperimentKey]) -> tuple[
         sides = [[(leaf, leaf.runs) for leaf in leaves(o) if isinstance(leaf, Measure)] for o in operation.operands]
         if len(sides) < 2 or not all(sides):
             continue
-        dims = [dim for dim in POINT if dim in operation.dims]
+        dims = [dim for dim in operation.dims if dim in POINT or dim not in DIMENSIONS]
         for at_point in _at_each_point(sides, dims):
             named = [{run.experiment for _, runs in side for run in runs} for side in at_point]
             if len({frozenset(by_name[name].length for name in names) for names in named}) > 1:
@@ -192,9 +191,10 @@ def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
         return _measure(typer, name.span, KINDS[word], demanded)
     if word == "steady":
         return steady(typer, name.span, demanded)
-    if word in AXIS_UNITS:
-        points = typer.runs.keys(word)
-        return Typed(AxisValue(word, parse_unit(AXIS_UNITS[word]).dimension, cast("tuple[float, ...]", points)))
+    if word in typer.scope.axis_units:
+        unit, points = parse_unit(typer.scope.axis_units[word]), typer.runs.keys(word)
+        shown = unit if word not in DIMENSIONS and unit.text else None
+        return Typed(AxisValue(word, unit.dimension, cast("tuple[float, ...]", points)), shown)
     fact = _fact(typer, word)
     if fact is not None:
         return fact
@@ -211,6 +211,16 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
     word = dotted(expr)
     if kind := find_measure(word):
         return _measure(typer, expr.span, kind, demanded)
+    factor = typer.scope.factors_by_name.get(word.partition(".")[0])
+    if factor is not None:
+        return _of_levels(typer, expr, factor)
+    _explain_dotted(typer, expr)
+    return None
+
+
+def _explain_dotted(typer: Typer, expr: ast.Attr) -> None:
+    """Report why a dotted name is not a number."""
+    word = dotted(expr)
     family = word.partition(".")[0]
     known = tuple(kind for kind in KINDS if kind.startswith(f"{family}.")) or family_of(family)
     meant = None if known else f"{did_you_mean(family, FAMILIES)}.{expr.field.text}"
@@ -243,7 +253,30 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
         typer.report(UnknownName(expr.base.span, "name", family, names))
     else:
         typer.report(wrong.NotAnExpression(expr.span, f"`{word}`"))
-    return None
+
+
+def _of_levels(typer: Typer, expr: ast.Attr, factor: FactorKey) -> Typed | None:
+    """Return an attribute of a bundle as a number for each measured level: `tuning.cache`."""
+    name = expr.field.text
+    measured = frozenset(typer.runs.keys(factor.key))
+    said = {level.key: level.facts[name] for level in factor.levels if name in level.facts and level.key in measured}
+    numbers = {key: fact for key, fact in said.items() if isinstance(fact, Quantity)}
+    units = {parse_unit(fact.unit).dimension for fact in numbers.values()}
+    if len(units) == 1 and len(numbers) == len(said):
+        written = {level.units.get(name, "") for level in factor.levels if level.key in said}
+        display = parse_unit(written.pop()) if len(written) == 1 else None
+        values = tuple((key, fact.value) for key, fact in numbers.items())
+        term = FactTerm(f"{factor.key}.{name}", units.pop(), values, factor.key)
+        return Typed(term, display if display and display.text else None)
+    known = tuple(f"{factor.key}.{each}" for each in dict.fromkeys(n for level in factor.levels for n in level.facts))
+    if name not in {each.partition(".")[2] for each in known}:
+        return typer.refuse(wrong.UnknownQuantity(expr.span, "measure", dotted(expr), known))
+    if not said:
+        return typer.refuse(wrong.NothingPlanned(expr.span, dotted(expr), ""))
+    what, instead = "a declared text", f"in prose inside `each {factor.key} {{ }}`, write `{{{dotted(expr)}}}`"
+    if numbers:
+        what, instead = "an attribute in units of different kinds", "give it a number of one kind at every level"
+    return typer.refuse(wrong.NotANumber(expr.span, dotted(expr), what, instead))
 
 
 def _refused(family: str) -> RefusedExtension | None:
@@ -296,7 +329,7 @@ def _measure(typer: Typer, span: Span, kind: MeasureKind, demanded: Demanded) ->
         runs = runs.in_phases or runs
         if not runs.in_phases:
             demanded = demanded - {"phase"}
-    return Typed(Measure(kind, runs, typer.scope.experiment_visible, demanded & kind.on_demand))
+    return Typed(Measure(kind, runs).keeping(demanded))
 
 
 def _explain(typer: Typer, name: ast.Name) -> None:
@@ -313,6 +346,10 @@ def _explain(typer: Typer, name: ast.Name) -> None:
         what, instead = "a workload", indexed
     elif any(word == experiment.key for experiment in scope.experiments):
         what, instead = "an experiment", indexed
+    elif word in scope.factors_by_name:
+        what, instead = "a factor whose levels are words", f"reduce over it, as in `max(throughput over {word})`"
+    elif any(word in scope.names[factor] for factor in scope.named if factor in scope.factors_by_name):
+        what, instead = "a level of a factor", indexed
     elif word in DIMENSIONS:
         what, instead = "a dimension", f"reduce over it, as in `max(throughput over {word})`"
     elif any(word in hw.texts for hw in scope.hardware):
@@ -338,7 +375,7 @@ def _reachable(typer: Typer) -> tuple[str, ...]:
 
 
 def _keys(typer: Typer) -> tuple[str, ...]:
-    return (*(name for name in described_names(typer) if name not in DIMENSIONS), *known_operations())
+    return (*(name for name in described_names(typer) if name not in typer.scope.dimensions), *known_operations())
 
 
 def described_names(typer: Typer) -> tuple[str, ...]:
@@ -346,7 +383,8 @@ def described_names(typer: Typer) -> tuple[str, ...]:
     scope = typer.scope
     hardware = (name for each in scope.hardware for name in (each.key, *each.aliases))
     workloads, experiments = (each.key for each in scope.workloads), (each.key for each in scope.experiments)
-    return tuple(dict.fromkeys(("workload", "hardware", "experiment", *hardware, *workloads, *experiments)))
+    levels = (name for factor in scope.factors_by_name for name in (factor, *scope.names.get(factor, ())))
+    return tuple(dict.fromkeys(("workload", "hardware", "experiment", *hardware, *workloads, *experiments, *levels)))
 
 
 def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
@@ -370,6 +408,9 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         return None
     operand = Typed(along(operand.term, over), operand.display)
     condition = with_keys_of(along(when.term, over), operand.term) if when else None
+    if condition is not None:
+        matched, condition = matching(operand.term, condition)
+        operand = Typed(matched, operand.display)
     if condition is not None and isinstance(operand.term, AxisValue):
         operand = Typed(_beside_condition(operand.term, condition), operand.display)
     return _reduced(typer, expr, operand, over, condition)
@@ -403,12 +444,12 @@ def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
         usage = f"write `{function}(throughput over threads)`"
         return typer.refuse(wrong.BadReduction(expr.span, function, why, usage))
     for name in expr.over:
-        if name.text not in DIMENSIONS:
-            return typer.refuse(wrong.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
-        if function in ("first", "last") and name.text not in ORDERED:
+        if name.text not in typer.scope.dimensions:
+            return typer.refuse(wrong.UnknownDimension(name.span, "dimension", name.text, typer.scope.dimensions))
+        if function in ("first", "last") and name.text not in typer.scope.axis_units:
             why = f"needs a dimension with an order, and `{name.text}` has none"
             return typer.refuse(wrong.BadReduction(name.span, function, why, "use `min` or `max`"))
-    return cast("tuple[Dimension, ...]", tuple(dict.fromkeys(name.text for name in expr.over)))
+    return tuple(dict.fromkeys(name.text for name in expr.over))
 
 
 def _reduced(
@@ -604,8 +645,10 @@ class Typer:
     def ranks(self, dim: Dimension) -> Mapping[DimKey, int]:
         """Return the rank of each key of a dimension, in the order of the experiments."""
         if dim not in self._ranks:
-            declared = [hardware.key for hardware in self.scope.hardware] if dim == "hardware" else []
-            keys = dict.fromkeys((*self.runs.keys(dim), *declared))
+            factor = self.scope.factors_by_name.get(dim)
+            of_factor = [level.key for level in factor.levels] if factor and factor.unit is None else []
+            hardware = [each.key for each in self.scope.hardware] if dim == "hardware" else []
+            keys = dict.fromkeys((*of_factor, *self.runs.keys(dim), *hardware))
             self._ranks[dim] = {key: rank for rank, key in enumerate(keys)}
         return self._ranks[dim]
 
@@ -633,7 +676,9 @@ class Typer:
                 return self._arithmetic(expr, demanded)
             case ast.Binary(operator="and" | "or"):
                 left, right = self.condition(expr.left, demanded), self.condition(expr.right, demanded)
-                return Typed(OperationTerm(expr.operator, (left.term, right.term), None)) if left and right else None
+                if left is None or right is None:
+                    return None
+                return Typed(OperationTerm(expr.operator, matching(left.term, right.term), None))
             case ast.Binary() if expr.operator in _COMPARISONS:
                 return self._comparison(expr, demanded)
         found = {ast.String: "a quoted text", ast.List: "a list"}.get(type(expr)) or f"`{text_of(expr)}`"
@@ -688,7 +733,7 @@ class Typer:
                     self.report(metric_errors.MeanOfPercentiles(expr.span, "sum", (), ratios))
                 if left.display == right.display or isinstance(right.term, NumberTerm):
                     display = left.display
-        return Typed(_folded(expr.operator, left.term, right.term, unit), display)
+        return Typed(_folded(expr.operator, *matching(left.term, right.term), unit), display)
 
     def _comparison(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
         left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
@@ -698,7 +743,7 @@ class Typer:
             shown_as_share = other.display is not None and other.display.text == "%"
             if shown_as_share and _is_bare(side) and isinstance(typed.term, NumberTerm) and abs(typed.term.value) > 1:
                 self.report(metric_errors.BareShare(side.span, text_of(side), 100 * typed.term.value))
-        return Typed(OperationTerm(expr.operator, (left.term, right.term), None))
+        return Typed(OperationTerm(expr.operator, matching(left.term, right.term), None))
 
     def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
         """Return the common unit of both sides. `0` fits any unit."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, NAMED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.terms import (
@@ -23,7 +22,7 @@ from benchbrief.compiler.metrics.terms import (
 )
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, LatencyKind
-from benchbrief.model.units import DIMENSIONLESS, parse_unit
+from benchbrief.model.units import DIMENSIONLESS, UnknownUnitError, parse_unit
 
 if TYPE_CHECKING:
     from benchbrief.compiler.metrics.expressions import Typer
@@ -38,7 +37,8 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
     keys: dict[Dimension, DimKey] = {}
     term = base
     failed = False
-    arguments = sorted(expr.arguments, key=lambda each: each.key is not None and each.key.text in AXIS_UNITS)
+    numeric = typer.scope.axis_units
+    arguments = sorted(expr.arguments, key=lambda each: each.key is not None and each.key.text in numeric)
     kinds = [argument for argument in arguments if _latency_kind(typer, base, argument)]
     if len(kinds) > 1:
         instead = "an index counts latency in one way"
@@ -71,7 +71,7 @@ def _latency_kind(typer: Typer, base: Term, argument: ast.Argument) -> LatencyKi
     takes precedence."""
     word = word_of(argument.value) if argument.key is None else None
     found = next((kind for kind in get_args(LatencyKind) if kind == word), None)
-    if found is None or any(scope_key(typer.scope, dim, found) is not None for dim in NAMED):
+    if found is None or any(scope_key(typer.scope, dim, found) is not None for dim in typer.scope.named):
         return None
     latencies = any(isinstance(leaf, Measure) and leaf.kind.view == "latency" for leaf in leaves(base))
     return found if latencies else None
@@ -107,7 +107,7 @@ def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, 
         dims = {argument.key.text}
     else:
         word = word_of(argument.value)
-        dims = {dim for dim in NAMED if word is not None and scope_key(typer.scope, dim, word) is not None}
+        dims = {dim for dim in typer.scope.named if word is not None and scope_key(typer.scope, dim, word) is not None}
     twice = [dim for dim in before if dims == {dim}]
     for dim in twice:
         instead = "an index fixes each dimension once"
@@ -118,15 +118,14 @@ def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, 
 def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) -> tuple[Dimension, DimKey] | None:
     if argument.key is None:
         return _positional(typer, base, argument.value, base_text)
-    name = argument.key.text
-    if name not in DIMENSIONS:
-        return typer.refuse(wrong.UnknownDimension(argument.key.span, "dimension", name, DIMENSIONS))
-    dim = next(known for known in DIMENSIONS if known == name)
-    if dim not in offers(base) or (dim in AXIS_UNITS and dim != "time" and not offered_keys(base, dim)):
+    dim, axes = argument.key.text, typer.scope.axis_units
+    if dim not in typer.scope.dimensions:
+        return typer.refuse(wrong.UnknownDimension(argument.key.span, "dimension", dim, typer.scope.dimensions))
+    if dim not in offers(base) or (dim in axes and dim != "time" and not offered_keys(base, dim)):
         if search := yet_to_be_found(base, dim):
             return typer.refuse(wrong.PointNotKnown(argument.span, base_text, dim, search))
         return typer.refuse(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
-    if dim in AXIS_UNITS:
+    if dim in axes:
         return _point(typer, base, dim, argument.value)
     word = word_of(argument.value)
     if word is None:
@@ -136,6 +135,8 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
         return dim, word
     key = scope_key(typer.scope, dim, word)
     known = offered_keys(base, dim)
+    if key is not None and key not in known and _is_off_the_profile(typer, argument.value, dim, key, known):
+        return dim, key
     if key is None or key not in known:
         texts = tuple(str(k) for k in known)
         return typer.refuse(wrong.UnknownKey(argument.value.span, dim, word, texts, base_text))
@@ -147,7 +148,7 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
     if word is None:
         _not_a_key(typer, base, expr)
         return None
-    everywhere = [(dim, key) for dim in NAMED if (key := scope_key(typer.scope, dim, word)) is not None]
+    everywhere = [(dim, key) for dim in typer.scope.named if (key := scope_key(typer.scope, dim, word)) is not None]
     candidates = [(dim, key) for dim, key in everywhere if key in offered_keys(base, dim)]
     if len(candidates) == 1:
         return candidates[0]
@@ -155,24 +156,50 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
         dims = tuple(dim for dim, _ in candidates)
         typer.report(wrong.AmbiguousKey(expr.span, word, dims))
     elif everywhere:
-        dim = everywhere[0][0]
+        dim, key = everywhere[0]
         if dim in offers(base):
-            known = tuple(str(key) for key in offered_keys(base, dim))
-            typer.report(wrong.UnknownKey(expr.span, dim, word, known, base_text))
+            offered_here = offered_keys(base, dim)
+            if _is_off_the_profile(typer, expr, dim, key, offered_here):
+                return dim, key
+            typer.report(wrong.UnknownKey(expr.span, dim, word, tuple(map(str, offered_here)), base_text))
         else:
             typer.report(wrong.DimensionAbsent(expr.span, base_text, dim, base.dims))
     else:
-        offered = {dim: tuple(str(key) for key in offered_keys(base, dim)) for dim in NAMED}
+        offered = {dim: tuple(str(key) for key in offered_keys(base, dim)) for dim in typer.scope.named}
         known = tuple(dict.fromkeys(key for keys in offered.values() for key in keys))
         by_dimension = tuple((dim, keys) for dim, keys in offered.items() if keys)
         typer.report(wrong.UnknownKey(expr.span, "key", word, known, base_text, by_dimension))
     return None
 
 
+def _is_off_the_profile(
+    typer: Typer, expr: ast.Expr, dim: Dimension, key: DimKey, offered_here: tuple[DimKey, ...]
+) -> bool:
+    """Return whether a point or a level is one that the profile does not measure. Warns of it."""
+    profile, factor = typer.scope.profile, typer.scope.factors_by_name.get(dim)
+    if profile is None or not (factor or dim in ("threads", "target")):
+        return False
+    if factor and all(level.key != key for level in factor.levels):
+        return False
+    texts = tuple(point_text(typer.scope, dim, each) for each in offered_here)
+    typer.report(metric_errors.OffTheProfile(expr.span, profile, dim, point_text(typer.scope, dim, key), texts))
+    return True
+
+
+def point_text(scope: Scope, dim: Dimension, key: DimKey) -> str:
+    """Return a key for a message: the label of a factor's level, where that is a number."""
+    if isinstance(key, str):
+        return key
+    return scope.labels.get(dim, {}).get(key) or f"{key:,g}"
+
+
 def _not_a_key(typer: Typer, base: Term, expr: ast.Expr) -> None:
-    axis = next((dim for dim in base.dims if dim in ("threads", "target")), "threads")
     text = " ".join(expr.span.text.split())
     number = isinstance(expr, ast.Quantity)
+    numeric = ["threads", "target"]
+    if isinstance(expr, ast.Quantity) and expr.unit:
+        numeric = [dim for dim, unit in typer.scope.axis_units.items() if _fits(expr.unit, unit)] + numeric
+    axis = next((dim for dim in numeric if dim in base.dims), "threads")
     why = f"`{text}` alone names no dimension" if number else f"`{text}` is not a name"
     instead = f"write the dimension too: `{axis}: {text}`" if number else "write a name"
     typer.report(wrong.BadIndex(expr.span, why, instead))
@@ -182,7 +209,7 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
     typed = typer.number(expr)
     if typed is None:
         return None
-    unit = parse_unit(AXIS_UNITS[dim])
+    unit = parse_unit(typer.scope.axis_units[dim])
     if not isinstance(typed.term, NumberTerm):
         why, instead = f"`{dim}` must be a number, not an expression", f"write the number, as in `{dim}: 1`"
         return typer.refuse(wrong.BadIndex(expr.span, why, instead))
@@ -195,8 +222,16 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
     known = offered_keys(base, dim)
     if point in known or dim == "time":
         return dim, point
-    points = tuple(f"{key:,g}" for key in known if not isinstance(key, str))
-    if typer.scope.profile is not None and dim in ("threads", "target"):
-        typer.report(metric_errors.OffTheProfile(expr.span, typer.scope.profile, dim, f"{point:,g}", points))
+    if _is_off_the_profile(typer, expr, dim, point, known):
         return dim, point
-    return typer.refuse(wrong.PointNotOnRamp(expr.span, dim, f"{point:,g}", points))
+    points = tuple(point_text(typer.scope, dim, key) for key in known)
+    text = f"{point:,g}" if dim in DIMENSIONS else " ".join(expr.span.text.split())
+    return typer.refuse(wrong.PointNotOnRamp(expr.span, dim, text, points))
+
+
+def _fits(unit: str, axis: str) -> bool:
+    """Return whether a number in `unit` may be a point of an axis in the unit `axis`."""
+    try:
+        return parse_unit(unit).dimension == parse_unit(axis).dimension
+    except UnknownUnitError:
+        return False

@@ -22,11 +22,12 @@ from benchbrief.compiler.metrics.terms import (
     SpreadTerm,
     SteadyTerm,
     Term,
+    in_order,
     is_exact,
 )
 from benchbrief.compiler.metrics.thin_evidence import value_range
-from benchbrief.model.plan import Dimension, DimKey, Query, Read
-from benchbrief.model.points import POINT
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Query, Read
+from benchbrief.model.points import CURVE, POINT
 from benchbrief.model.steadiness import FEWEST_PHASES, MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.model.units import Unit
 
@@ -46,6 +47,15 @@ def sql_name(*names: str) -> str:
     return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
+def column(dim: Dimension) -> str:
+    """Return the column of a dimension in the views: that of a factor is quoted, since users choose its name."""
+    return dim if dim in DIMENSIONS else sql_name(dim)
+
+
+def columns_of(dims: Iterable[Dimension]) -> str:
+    return ", ".join(map(column, dims))
+
+
 def number_literal(value: float) -> str:
     """Return the shortest text that reads back as the same number; whole numbers without a point."""
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
@@ -58,7 +68,10 @@ def indent(text: str) -> str:
 Table = tuple[str, str]
 """A name and the SELECT behind it."""
 
-_CELL: Dims = (*POINT, "repeat")
+
+def _cell(measure: Measure) -> Dims:
+    """Return the dimensions that tell the measure's cells apart."""
+    return in_order((*POINT, *measure.runs.factors, "repeat"))
 
 
 def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:
@@ -71,10 +84,10 @@ def _counted(measure: Measure, runs: Runs) -> str:
     """Return the tables of throughput, latencies, errors and search results. The store has them by cell, phase
     and operation."""
     kind, fixed = measure.kind, dict(measure.fixed)
-    where: dict[Dimension, str] = {dim: f"c.{dim}" for dim in _CELL}
+    where: dict[Dimension, str] = {dim: f"c.{column(dim)}" for dim in _cell(measure)}
     joins: list[str] = []
     of_search = kind.view == "sustained"
-    match = ["experiment", "hardware", "workload", *(() if of_search else ("threads", "target"))]
+    match = [*CURVE, *measure.runs.factors, *(() if of_search else ("threads", "target"))]
     conditions: list[str] = []
     if "phase" in kind.on_demand:
         if "phase" in measure.dims:
@@ -134,8 +147,9 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
     only = f" FILTER (WHERE {own})" if by_time or by_node else ""
     if not only:
         conditions.append(own)
-    cell: list[Dimension] = [*(dim for dim in measure.dims if dim in _CELL and dim != "repeat"), "repeat"]
-    first = [*(f"c.{dim}" for dim in cell), "s.node", *(["s.time"] if by_time else [])]
+    whole = _cell(measure)
+    cell: list[Dimension] = [*(dim for dim in measure.dims if dim in whole and dim != "repeat"), "repeat"]
+    first = [*(f"c.{column(dim)}" for dim in cell), "s.node", *(["s.time"] if by_time else [])]
     # The store keeps the means over a window, so that a query need not read all samples.
     view = "sample" if by_time or "time" in fixed else "mean"
     tables = [
@@ -146,7 +160,7 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
                     f"SELECT {', '.join(first)}, avg(s.value){only} AS value",
                     "FROM measure.cells AS c",
                     f"LEFT JOIN measure.{view} AS s",
-                    *_on("s", _CELL, conditions),
+                    *_on("s", whole, conditions),
                     *_where(measure, runs),
                     f"GROUP BY {', '.join(first)}",
                 ]
@@ -155,7 +169,7 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
     ]
     if not by_node:
         tables.append((f"{name}_by_cell", _over_nodes(f"{name}_by_node", measure, cell, by_time)))
-    columns = ", ".join(measure.dims)
+    columns = columns_of(measure.dims)
     mean = "avg(value)" if by_time or by_node else _whole_mean("value")
     value = f"{columns + ', ' if columns else ''}{mean} AS value"
     final = f"SELECT {value}\nFROM {tables[-1][0]}"
@@ -171,12 +185,12 @@ def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: b
     function = measure.kind.across_nodes
     if not by_time:
         # A node without samples has a row without a value: the others' sum is not the cluster's.
-        columns = ", ".join(cell)
+        columns = columns_of(cell)
         value = f"CASE WHEN count(value) = count(*) THEN {function}(value) END"
         return f"SELECT {columns}, {value} AS value\nFROM {source}\nGROUP BY {columns}"
     # A sum over some nodes is not the cluster's: only moments with samples of every node count.
-    columns = ", ".join([*cell, "time"])
-    nodes = f"count(DISTINCT CASE WHEN value IS NOT NULL THEN node END) OVER (PARTITION BY {', '.join(cell)})"
+    columns = columns_of([*cell, "time"])
+    nodes = f"count(DISTINCT CASE WHEN value IS NOT NULL THEN node END) OVER (PARTITION BY {columns_of(cell)})"
     rows = f"SELECT {columns}, value, {nodes} AS nodes\nFROM {source}"
     value = f"CASE WHEN count(value) = any_value(nodes) THEN {function}(value) END"
     return f"SELECT {columns}, {value} AS value\nFROM (\n{indent(rows)}\n)\nGROUP BY {columns}"
@@ -184,9 +198,14 @@ def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: b
 
 def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
     """Return the conditions of a join: the cell's dimensions, then the others."""
-    pairs = [f"{alias}.{dim} {'IS NOT DISTINCT FROM' if dim == 'target' else '='} c.{dim}" for dim in dims]
+    pairs = [f"{alias}.{column(dim)} {_same(dim)} c.{column(dim)}" for dim in dims]
     first, *more = [*pairs, *conditions]
     return [f"  ON {first}", *(f"  AND {condition}" for condition in more)]
+
+
+def _same(dim: Dimension) -> str:
+    """Return the operator that matches two keys of a dimension, which some cells may lack."""
+    return "IS NOT DISTINCT FROM" if dim == "target" or dim not in DIMENSIONS else "="
 
 
 def read(measure: Measure, runs: Runs) -> Read:
@@ -207,7 +226,7 @@ def read(measure: Measure, runs: Runs) -> Read:
 def _where(measure: Measure, runs: Runs) -> list[str]:
     """Return the condition for the fixed keys, and for the measure's runs where they are not all runs at these keys."""
     fixed = dict(measure.fixed)
-    conditions = [f"c.{dim} = {key_literal(fixed[dim])}" for dim in _CELL if dim in fixed]
+    conditions = [f"c.{column(dim)} = {key_literal(fixed[dim])}" for dim in _cell(measure) if dim in fixed]
     for dim, keys in _narrower(measure, runs).items():
         conditions.append(f"c.{dim} IN ({', '.join(map(key_literal, keys))})")
     return [f"WHERE {' AND '.join(conditions)}"] if conditions else []
@@ -218,7 +237,7 @@ def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...
     no limit."""
     fixed = dict(measure.fixed)
     found: dict[Dimension, tuple[DimKey, ...]] = {}
-    named: list[Dimension] = [dim for dim in NAMED if dim in fixed and dim != "operation"]
+    named = [dim for dim in fixed if (dim in NAMED and dim != "operation") or dim not in DIMENSIONS]
     left = runs
     for dim in named:
         left = left.at(dim, fixed[dim])
@@ -242,11 +261,11 @@ def steady(term: SteadyTerm, source: str) -> str:
     or a mean that is not above 0, leaves the phases before it unknown, unless a steady state has begun by then. A phase
     with too few behind it begins none.
     """
-    dims, others = term.operand.dims, _without(term.operand.dims, "phase")
+    others, all_columns = _without(term.operand.dims, "phase"), columns_of(term.operand.dims)
     limits = [f"{number_literal(limit)} * (1 + {number_literal(ROUNDING)})" for limit in (MOST_RANGE, MOST_TREND)]
     tails = "\n".join(
         [
-            f"SELECT {', '.join(dims)}, count(*) OVER tail AS phases, count(value) OVER tail AS known,",
+            f"SELECT {all_columns}, count(*) OVER tail AS phases, count(value) OVER tail AS known,",
             "  avg(value) OVER tail AS mean, max(value) OVER tail - min(value) OVER tail AS spread,",
             "  regr_slope(value, phase) OVER tail * (count(*) OVER tail - 1) AS trend",
             f"FROM {source}",
@@ -255,14 +274,14 @@ def steady(term: SteadyTerm, source: str) -> str:
     )
     begun = "\n".join(
         [
-            f"SELECT {', '.join(dims)}, CASE WHEN phases < {FEWEST_PHASES} THEN false WHEN known = phases AND mean > 0",
+            f"SELECT {all_columns}, CASE WHEN phases < {FEWEST_PHASES} THEN false WHEN known = phases AND mean > 0",
             f"  THEN spread <= mean * {limits[0]} AND abs(trend) <= mean * {limits[1]} END AS begins",
             f"FROM (\n{indent(tails)}\n)",
         ]
     )
     held = "\n".join(
         [
-            f"SELECT {', '.join(dims)}, CASE WHEN bool_or(begins) OVER so_far THEN true",
+            f"SELECT {all_columns}, CASE WHEN bool_or(begins) OVER so_far THEN true",
             "  WHEN NOT bool_or(begins IS NULL) OVER so_far THEN false END AS value",
             f"FROM (\n{indent(begun)}\n)",
             f"WINDOW so_far AS ({_by(others)}ORDER BY phase)",
@@ -270,7 +289,7 @@ def steady(term: SteadyTerm, source: str) -> str:
     )
     if term.at is None:
         return held
-    columns = ", ".join([*term.dims, "value"])
+    columns = ", ".join([*map(column, term.dims), "value"])
     return f"SELECT {columns}\nFROM (\n{indent(held)}\n)\nWHERE phase = {number_literal(float(term.at))}"
 
 
@@ -287,16 +306,17 @@ def knee(term: Reduction, source: str) -> str:
     Haystack", ICDCSW 2011: both axes to [0, 1], then the largest y - x. The first of equally high points counts. NULL
     with fewer than three points or a missing one, on a level curve, and where no later point lies above.
     """
-    (axis,) = term.over
+    (along,) = term.over
+    axis = column(along)
 
-    def share(column: str) -> str:
-        low, high = f"min({column}) OVER curve", f"max({column}) OVER curve"
-        return f"({column} - {low}) / nullif({high} - {low}, 0)"
+    def share(of: str) -> str:
+        low, high = f"min({of}) OVER curve", f"max({of}) OVER curve"
+        return f"({of} - {low}) / nullif({high} - {low}, 0)"
 
-    others = _without(term.operand.dims, axis)
+    others = _without(term.operand.dims, along)
     heights = "\n".join(
         [
-            f"SELECT {', '.join(term.operand.dims)}, value,",
+            f"SELECT {columns_of(term.operand.dims)}, value,",
             f"  round({share('value')} - {share(axis)}, {_DECIMALS}) AS height",
             f"FROM {source}",
             f"WINDOW curve AS ({_by(others).rstrip()})",
@@ -336,7 +356,7 @@ def usl(term: Reduction, source: str) -> str:
 
 
 def _grouped(dims: Dims, value: str, source: str) -> str:
-    columns = ", ".join(dims)
+    columns = columns_of(dims)
     select = f"SELECT {columns + ', ' if columns else ''}{value} AS value\nFROM {source}"
     return f"{select}\nGROUP BY {columns}" if columns else select
 
@@ -346,10 +366,7 @@ def _without(dims: Dims, dim: Dimension) -> Dims:
 
 
 def _by(dims: Dims) -> str:
-    return f"PARTITION BY {', '.join(dims)} " if dims else ""
-
-
-_NULLABLE: frozenset[Dimension] = SAMPLED | {"target"}
+    return f"PARTITION BY {columns_of(dims)} " if dims else ""
 
 
 def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
@@ -384,7 +401,7 @@ class _Tables:
     def query(self, term: Term, factor: float) -> str:
         select = self._select(term.dims, [("value", term)], factor)
         if term.dims:
-            select += "\nORDER BY " + ", ".join(term.dims)
+            select += "\nORDER BY " + columns_of(term.dims)
         if not self._bodies:
             return select
         tables = ",\n".join(f"{name} AS (\n{indent(body)}\n)" for name, body in self._bodies)
@@ -403,7 +420,7 @@ class _Tables:
             case FactTerm():
                 name = self._name(term.name)
                 rows = ", ".join(f"({key_literal(key)}, {number_literal(value)})" for key, value in term.values)
-                body = _values("hardware", rows)
+                body = _values(term.dim, rows)
             case AxisValue():
                 name = self._name(term.dim)
                 body = self._axis(term)
@@ -438,8 +455,8 @@ class _Tables:
         if term.beside:
             keys = f"(\n{indent(self._keys_of(term.beside, term.dim))}\n) AS keys"
         else:
-            keys = f"(VALUES {', '.join(f'({key_literal(key)})' for key in term.keys)}) AS keys ({term.dim})"
-        columns = [f"keys.{dim}" if dim == term.dim else f"{source}.{dim}" for dim in term.dims]
+            keys = f"(VALUES {', '.join(f'({key_literal(key)})' for key in term.keys)}) AS keys ({column(term.dim)})"
+        columns = [f"{'keys' if dim == term.dim else source}.{column(dim)}" for dim in term.dims]
         value = f"{source}.value" if source else f"CAST({self._scalar(term.operand, {})} AS DOUBLE)"
         lines = [f"SELECT {', '.join([*columns, f'{value} AS value'])}", f"FROM {keys}"]
         return "\n".join([*lines, f"CROSS JOIN {source}"] if source else lines)
@@ -472,7 +489,7 @@ class _Tables:
         else:
             source = self._name("points")
             rows = self._select(term.operand.dims, [("value", term.operand), ("holds", term.when)])
-            columns = ", ".join([*term.operand.dims, "CASE WHEN holds THEN value END AS value"])
+            columns = ", ".join([*map(column, term.operand.dims), "CASE WHEN holds THEN value END AS value"])
             # An unknown condition leaves its part of the answer unknown.
             unknown = "holds IS NULL" if term.function == "count" else "holds IS NULL OR (holds AND value IS NULL)"
             if term.function == "count":
@@ -481,7 +498,7 @@ class _Tables:
                 unknown += " AS missing"
             self._bodies.append((source, f"SELECT {columns}, {unknown}\nFROM (\n{indent(rows)}\n)"))
             missing = "missing"
-        columns = ", ".join(term.dims)
+        columns = columns_of(term.dims)
         value = _aggregate(term.function, term.over)
         if term.function == "count":
             # 0 means that nothing measured fits; without a measurement the number is unknown.
@@ -501,7 +518,8 @@ class _Tables:
         for source, name in tables.items():
             shared = [dim for dim in source.dims if dim in columns]
             conditions = [
-                f"{name}.{dim} {'IS NOT DISTINCT FROM' if dim in _NULLABLE else '='} {columns[dim]}.{dim}"
+                f"{name}.{column(dim)} {'IS NOT DISTINCT FROM' if dim in SAMPLED else _same(dim)} "
+                f"{columns[dim]}.{column(dim)}"
                 for dim in shared
             ]
             if not joins:
@@ -513,7 +531,7 @@ class _Tables:
             for dim in source.dims:
                 columns.setdefault(dim, name)
         qualify = len(tables) > 1
-        where = {dim: f"{name}.{dim}" if qualify else dim for dim, name in columns.items()}
+        where = {dim: f"{name}.{column(dim)}" if qualify else column(dim) for dim, name in columns.items()}
         values = {source: f"{name}.value" if qualify else "value" for source, name in tables.items()}
         cells = [where[dim] for dim in dims]
         for alias, term in outputs:
@@ -598,16 +616,17 @@ def _aggregate(function: str, over: Dims) -> str:
         case "sd":
             return "stddev_samp(value)"
         case "list":
-            return f"list(value ORDER BY {over[0]})"
+            return f"list(value ORDER BY {column(over[0])})"
         case "first" | "last":
             present = " FILTER (WHERE value IS NOT NULL)" if SAMPLED.intersection(over) else ""
-            return f"{function}(value ORDER BY {over[0]}){present}"
+            return f"{function}(value ORDER BY {column(over[0])}){present}"
         case _:
             return f"{function}(value)"
 
 
 def _values(dim: str, rows: str) -> str:
-    return f"SELECT {dim}, CAST(value AS DOUBLE) AS value\nFROM (VALUES {rows}) AS keys ({dim}, value)"
+    name = column(dim)
+    return f"SELECT {name}, CAST(value AS DOUBLE) AS value\nFROM (VALUES {rows}) AS keys ({name}, value)"
 
 
 def _sources(term: Term) -> Iterator[Term]:

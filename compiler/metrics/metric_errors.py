@@ -12,7 +12,7 @@ from benchbrief.compiler.problems import Circle, CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics.diagnostic import Note
 from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time, ticked
 from benchbrief.dsl.source import Span
-from benchbrief.model.plan import Dimension
+from benchbrief.model.plan import DIMENSIONS, Dimension
 from benchbrief.model.precision import FEWEST, share_beyond
 from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit
 from benchbrief.model.units import Dimension as UnitDimension
@@ -452,6 +452,12 @@ class UnknownKey(Misspelt):
         return "; ".join(dimensions) or super().all_known
 
 
+def _owner(dim: str) -> str:
+    if dim not in DIMENSIONS:
+        return f"a level of `{dim}`"
+    return "an operation" if dim == "operation" else f"a {dim}"
+
+
 class AmbiguousKey(CompileProblem):
     code = "E0711"
     says = "`{word}` is the name of {owners}"
@@ -462,7 +468,7 @@ class AmbiguousKey(CompileProblem):
 
     @property
     def owners(self) -> str:
-        return " and of ".join(f"a {dim}" if dim != "operation" else "an operation" for dim in self.dims)
+        return " and of ".join(_owner(dim) for dim in self.dims)
 
     @property
     def ways(self) -> str:

@@ -14,7 +14,7 @@ from benchbrief.model.plan import Dimension, DimKey, Levels
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One workload on one hardware in one experiment, with its ramp.
+    """One workload on one hardware at one combination of levels in one experiment, with its ramp.
 
     `axis` is None without a ramp of known points. `unknown` maps dimensions without a point yet to their searches.
     """
@@ -51,8 +51,13 @@ class PlannedRun:
             case "node" | "time":
                 return ()
             case factor:
-                level = self.levels.keys.get(factor)
+                level = self.level_of.get(factor)
                 return () if level is None else (level,)
+
+    @cached_property
+    def level_of(self) -> Mapping[str, DimKey]:
+        """The level of each factor that its experiment varies."""
+        return self.levels.keys
 
 
 class Runs(tuple[PlannedRun, ...]):
@@ -88,11 +93,14 @@ class Runs(tuple[PlannedRun, ...]):
         return Runs() if found is None else found
 
     def along(self, dims: Iterable[Dimension]) -> Runs:
-        """Return the runs whose ramp is along any of `dims`, in their order."""
-        axes = self.axes.intersection(dims)
-        if axes not in self._along:
-            self._along[axes] = Runs(run for run in self if run.axis in axes)
-        return self._along[axes]
+        """Return the runs whose ramp is along any of `dims`, and which vary each factor of `dims`, in their order. A
+        dimension that no run has does not matter."""
+        axes, factors = self.axes.intersection(dims), self._all_factors.intersection(dims)
+        if (axes, factors) not in self._along:
+            self._along[axes, factors] = Runs(
+                run for run in self if (not axes or run.axis in axes) and factors <= run.level_of.keys()
+            )
+        return self._along[axes, factors]
 
     def probed(self, probe: str) -> Runs:
         """Return the runs that `probe` samples."""
@@ -124,6 +132,23 @@ class Runs(tuple[PlannedRun, ...]):
     def axes(self) -> frozenset[Dimension]:
         return frozenset(run.axis for run in self if run.axis)
 
+    @cached_property
+    def factors(self) -> Mapping[Dimension, int]:
+        """The number of levels of each factor that any of the runs varies, in the order of the spec."""
+        names = dict.fromkeys(name for run in self for name in run.level_of)
+        return {name: len(self.keys(name)) for name in names}
+
+    @cached_property
+    def repeat_between_experiments(self) -> bool:
+        """Whether two experiments have a run of the same hardware and workload that no factor tells apart."""
+        factors = [name for name, levels in self.factors.items() if levels > 1]
+        first: dict[object, str] = {}
+        return any(
+            first.setdefault((run.hardware, run.workload, *map(run.level_of.get, factors)), run.experiment)
+            != run.experiment
+            for run in self
+        )
+
     # --- what was found already ---
 
     @cached_property
@@ -135,7 +160,11 @@ class Runs(tuple[PlannedRun, ...]):
         return {}
 
     @cached_property
-    def _along(self) -> dict[frozenset[Dimension], Runs]:
+    def _all_factors(self) -> frozenset[Dimension]:
+        return frozenset(self.factors)
+
+    @cached_property
+    def _along(self) -> dict[tuple[frozenset[Dimension], frozenset[Dimension]], Runs]:
         return {}
 
     @cached_property
@@ -161,10 +190,12 @@ def planned_runs(scope: Scope) -> Runs:
             experiment.unknown,
             experiment.events,
             experiment.promise,
+            levels,
         )
         for experiment in scope.experiments
         for hardware in experiment.hardware
         for workload in experiment.workloads
+        for levels in experiment.levels or (Levels(),)
     )
 
 

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias, cast
 
 from benchbrief.compiler.frontend.declarations import dotted
-from benchbrief.compiler.measure_catalogue import AXIS_UNITS, MeasureKind
+from benchbrief.compiler.measure_catalogue import MeasureKind
 from benchbrief.compiler.metrics.planned_points import Runs, unique
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, LatencyKind
-from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit, parse_unit
+from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit
 from benchbrief.model.units import Dimension as UnitDimension
 
 Dims = tuple[Dimension, ...]
 Fixed = tuple[tuple[Dimension, DimKey], ...]
 
 
-def in_order(dims: frozenset[Dimension] | set[Dimension]) -> Dims:
-    return tuple(dim for dim in DIMENSIONS if dim in dims)
+_RANKS = {dim: rank for rank, dim in enumerate(DIMENSIONS)}
+_FACTORS = _RANKS["workload"] + 0.5
+
+
+def rank(dim: Dimension) -> float:
+    """Return the place of a dimension in results. All factors have one, between `workload` and `threads`."""
+    return _RANKS.get(dim, _FACTORS)
+
+
+def in_order(dims: Iterable[Dimension]) -> Dims:
+    """Return each dimension once, in the order of results; factors in the given order."""
+    return tuple(sorted(dict.fromkeys(dims), key=rank))
 
 
 class _Leaf:
@@ -59,14 +69,14 @@ class NumberTerm(_Leaf):
 class Measure(_Leaf):
     """A base measure over its planned `runs`, with some dimensions fixed.
 
-    `demanded` are dimensions that are kept on demand (phase, node, ...). `counted` is the kind of latency: "intended"
-    from when an operation was due, "service" from when it was sent; "" for what `latency` means at the cell.
+    `demanded` are dimensions that are kept on demand: phase, node, a factor with a single level. `counted` is the kind
+    of latency: "intended" from when an operation was due, "service" from when it was sent; "" for what `latency` means
+    at the cell.
     """
 
     kind: MeasureKind
     runs: Runs
-    experiment_visible: bool
-    demanded: frozenset[Dimension]
+    demanded: frozenset[Dimension] = frozenset()
     fixed: Fixed = ()
     counted: LatencyKind | Literal[""] = ""
 
@@ -82,45 +92,58 @@ class Measure(_Leaf):
 
     @cached_property
     def dims(self) -> Dims:
-        return in_order(self._implied_dims() | (self.demanded & self.kind.on_demand) - self._fixed_dims())
+        asked = [dim for dim in self._on_demand if dim in self.demanded]
+        return in_order(dim for dim in (*self._implied_dims, *asked) if dim not in dict(self.fixed))
 
     @cached_property
     def offers(self) -> frozenset[Dimension]:
         """The dimensions that an index can still fix."""
-        offered: set[Dimension] = {"experiment", *self._implied_dims(), *self.kind.on_demand}
-        return frozenset(offered - self._fixed_dims())
+        return frozenset({"experiment", *self._implied_dims, *self._on_demand} - dict(self.fixed).keys())
 
-    def _fixed_dims(self) -> set[Dimension]:
-        return {dim for dim, _ in self.fixed}
+    @property
+    def _implied_dims(self) -> list[Dimension]:
+        """Return the dimensions along which its runs differ, with those that it always has."""
+        factors = [name for name, levels in self.runs.factors.items() if levels > 1]
+        experiment = ["experiment"] if self.runs.repeat_between_experiments else []
+        return ["hardware", "workload", *factors, *self.runs.axes, *experiment]
 
-    def _implied_dims(self) -> set[Dimension]:
-        dims: set[Dimension] = {"hardware", "workload", *self.runs.axes}
-        if self.experiment_visible and len(self.runs.keys("experiment")) > 1:
-            dims.add("experiment")
-        return dims - self._fixed_dims()
+    @property
+    def _on_demand(self) -> list[Dimension]:
+        several = ["experiment"] if len(self.runs.keys("experiment")) > 1 else []
+        return [*self.runs.factors, *several, *self.kind.on_demand]
+
+    def keeping(self, dims: Iterable[Dimension]) -> Measure:
+        """Return the measure with those of `dims` kept that it has on demand."""
+        kept = self.offers.intersection(dims, self._on_demand)
+        return replace(self, demanded=self.demanded | kept) if kept - self.demanded else self
 
     def at(self, dim: Dimension, key: DimKey) -> Measure:
         runs = self.runs.at(dim, key)
-        if not runs and dim in ("threads", "target"):
+        if not runs and (dim in ("threads", "target") or dim not in DIMENSIONS):
             # A point that this profile does not measure is a point with a missing value.
             runs = self.runs.along((dim,))
-        fixed = tuple(sorted((*self.fixed, (dim, key)), key=lambda pair: DIMENSIONS.index(pair[0])))
-        return Measure(self.kind, runs, self.experiment_visible, self.demanded, fixed, self.counted)
+        fixed = tuple(sorted((*self.fixed, (dim, key)), key=lambda pair: (rank(pair[0]), pair[0])))
+        return Measure(self.kind, runs, self.demanded, fixed, self.counted)
 
 
 @dataclass(frozen=True)
 class FactTerm(_Leaf):
-    """A declared quantity of the hardware groups that have it."""
+    """A declared quantity of the hardware groups that have it, or of the levels of a factor."""
 
     name: str
     unit: UnitDimension
-    values: tuple[tuple[str, float], ...]
-    dims: ClassVar[Dims] = ("hardware",)
+    values: tuple[tuple[DimKey, float], ...]
+    dim: Dimension = "hardware"
+
+    @property
+    def dims(self) -> Dims:
+        return (self.dim,)
 
 
 @dataclass(frozen=True)
 class AxisValue(_Leaf):
-    """A dimension's own keys as numbers: `threads`, `target`, `phase`, `repeat`, `time` (whose keys are unknown)."""
+    """A dimension's own keys as numbers: `threads`, `target`, `phase`, `repeat`, `time` (whose keys are unknown), or a
+    factor whose levels are numbers."""
 
     dim: Dimension
     unit: UnitDimension
@@ -141,7 +164,7 @@ class OperationTerm(_Whole):
 
     @cached_property
     def dims(self) -> Dims:
-        return in_order({dim for operand in self.operands for dim in operand.dims})
+        return in_order(dim for operand in self.operands for dim in operand.dims)
 
 
 @dataclass(frozen=True)
@@ -166,7 +189,8 @@ class Reduction(_Whole):
 
     A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
     their ratio in `at`; `usl.peak` and the like; and `onset`, the first phase at which the operand, a truth value,
-    holds. `list` keeps the values apart, for functions of all of them.
+    holds. `list` keeps the values apart, for functions of all of them. `axis` is the unit of that dimension, for the
+    functions that give a point of it.
     """
 
     function: str
@@ -174,6 +198,7 @@ class Reduction(_Whole):
     over: Dims
     when: Term | None
     at: float | None = None
+    axis: UnitDimension = DIMENSIONLESS
 
     @property
     def unit(self) -> UnitDimension | None:
@@ -183,7 +208,7 @@ class Reduction(_Whole):
             case "usl.sigma" | "usl.kappa" | "usl.sigma_se" | "usl.kappa_se" | "usl.r2":
                 return DIMENSIONLESS
             case "knee" | "saturation.target" | "usl.peak_load":
-                return parse_unit(AXIS_UNITS[self.over[0]]).dimension
+                return self.axis
             case _:
                 return self.operand.unit
 
@@ -210,7 +235,7 @@ class SpreadTerm(_Whole):
 
     @cached_property
     def dims(self) -> Dims:
-        return in_order({*self.operand.dims, self.dim})
+        return in_order((*self.operand.dims, self.dim))
 
 
 Term: TypeAlias = NumberTerm | Measure | FactTerm | AxisValue | OperationTerm | SteadyTerm | Reduction | SpreadTerm
@@ -273,7 +298,7 @@ def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
         case Measure():
             return term.at(dim, key)
         case FactTerm():
-            found = [value for hardware, value in term.values if hardware == key]
+            found = [value for known, value in term.values if known == key]
             return NumberTerm(found[0], term.unit) if found else replace(term, values=())
         case AxisValue():
             return NumberTerm(float(key), term.unit)
@@ -293,7 +318,8 @@ def counted(term: Term, kind: LatencyKind) -> Term:
 
 
 def along(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with its measures limited to their runs on a ramp of `dims`, where they have any.
+    """Return the term with its measures limited to their runs on a ramp of `dims`, and at a level of each factor of
+    `dims`, where they have any.
 
     An index by `target` means the experiments that offer a load, even where others measure the same.
     """
@@ -301,6 +327,24 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
         runs = term.runs.along(dims)
         return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
     return with_parts(term, lambda part: along(part, dims))
+
+
+def matching(left: Term, right: Term) -> tuple[Term, Term]:
+    """Return two terms that are joined, each with the dimensions of the other that it has on demand: only values of
+    the same experiment and the same levels belong together."""
+    return _kept(left, right.dims), _kept(right, left.dims)
+
+
+def _kept(term: Term, dims: Collection[Dimension]) -> Term:
+    """Return the term with those of `dims` that tell its runs apart, also where a factor has a single level."""
+    wanted = frozenset(dim for dim in dims if dim == "experiment" or dim not in _RANKS) - frozenset(term.dims)
+    if not wanted:
+        return term
+    if isinstance(term, Measure):
+        return term.keeping(wanted)
+    if isinstance(term, Reduction):
+        wanted -= frozenset(term.over)
+    return with_parts(term, lambda part: _kept(part, wanted))
 
 
 def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
@@ -311,7 +355,7 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
         case Measure():
             return term.runs.keys(dim)
         case FactTerm():
-            return tuple(hardware for hardware, _ in term.values)
+            return tuple(key for key, _ in term.values)
         case AxisValue():
             return unique(term.points)
         case OperationTerm():
@@ -338,7 +382,7 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
         case Measure():
             return None if dim in ("node", "time") else term.runs.keys(dim)
         case FactTerm():
-            return tuple(hardware for hardware, _ in term.values)
+            return tuple(key for key, _ in term.values)
         case AxisValue():
             return None if dim == "time" else unique(term.points)
         case OperationTerm():

@@ -108,4 +108,4 @@ def test_sizes_counts_and_declared_values_are_exact_and_what_is_timed_is_not(
 @pytest.mark.parametrize(("unit", "low"), [("degC", -math.inf), ("W", 0.0)])
 def test_only_a_temperature_may_be_below_zero(unit: str, low: float) -> None:
     kind = MeasureKind("gauge", "sample", parse_unit(unit).dimension, frozenset())
-    assert value_range(Measure(kind, Runs(), True, frozenset())) == (low, math.inf)
+    assert value_range(Measure(kind, Runs())) == (low, math.inf)
