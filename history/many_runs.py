@@ -30,9 +30,9 @@ from benchbrief.history.series_rows import (
     schema,
 )
 from benchbrief.model.message import Said
-from benchbrief.model.plan import DimKey
+from benchbrief.model.plan import DIMENSIONS, DimKey
 from benchbrief.model.planned_cells import planned_cells
-from benchbrief.model.points import POINT, PointKeys
+from benchbrief.model.points import POINT, PointKeys, place_of
 from benchbrief.results.compare.comparison import Better, PointValues
 from benchbrief.results.open_store import unchanged_store
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
@@ -91,7 +91,9 @@ class RunValue(_Part):
 
 
 def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
-    return tuple((dim, point[dim]) for dim in POINT if dim in point)
+    """Return the point of a cell. Dimensions that cells do not have are left out."""
+    dims = [dim for dim in point if dim in POINT or dim not in DIMENSIONS]
+    return tuple((dim, point[dim]) for dim in sorted(dims, key=place_of))
 
 
 class BriefFile(_Part):
@@ -124,7 +126,8 @@ class SiteRun(_Part):
     planned: int = 0
     hardware: dict[str, str] = {}
     workloads: dict[str, str] = {}
-    """The labels of hardware and workloads, by key."""
+    levels: dict[str, str] = {}
+    """The labels of hardware, workloads and levels, by key (`codec=lz4` for a level)."""
     tags: tuple[str, ...] = ()
     values: tuple[RunValue, ...] = ()
     facts: dict[str, dict[str, str]] = {}
@@ -133,7 +136,7 @@ class SiteRun(_Part):
 
     @property
     def labels(self) -> dict[str, str]:
-        return {**self.workloads, **self.hardware}
+        return {**self.workloads, **self.hardware, **self.levels}
 
     @property
     def suite(self) -> Suite:

@@ -14,7 +14,8 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.history.series_cache import SeriesTable
 from benchbrief.history.series_rows import Facts, changed_facts, reason_of, without_facts
-from benchbrief.model.points import POINT
+from benchbrief.model.plan import key_text
+from benchbrief.model.points import place_of, word_of_key
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.results.store_errors import ResultsError
@@ -86,9 +87,7 @@ class HistorySeries:
     @property
     def at(self) -> str:
         """Return the point as `experiment/hardware/workload/threads=4`, as in a cell's id."""
-        order: tuple[str, ...] = POINT
-        dims = sorted(self.point, key=lambda dim: (order.index(dim) if dim in order else len(order), dim))
-        return "/".join(key if isinstance(key := self.point[dim], str) else f"{dim}={key:g}" for dim in dims)
+        return "/".join(word_of_key(dim, self.point[dim]) for dim in sorted(self.point, key=place_of))
 
     @property
     def key(self) -> SeriesKey:
@@ -399,7 +398,7 @@ def _hint(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> str
     keys: dict[str, set[str]] = {}
     for (point,) in points:
         for dim, key in json.loads(point).items():
-            keys.setdefault(dim, set()).add(key if isinstance(key, str) else f"{key:g}")
+            keys.setdefault(dim, set()).add(key if isinstance(key, str) else key_text(key))
     for dim, texts in choice.where.items():
         if dim not in keys:
             return f"its points have no {dim}; they have {', '.join(sorted(keys))}"

@@ -18,7 +18,7 @@ from benchbrief.model.events import RunStarted
 from benchbrief.model.fingerprint import Parts, digest, size_parts, workload_parts
 from benchbrief.model.message import Message, message_from_data, to_data
 from benchbrief.model.plan import Cell, Database, DatabaseKey, DimKey, Experiment, Metric, Plan
-from benchbrief.model.points import PointKeys
+from benchbrief.model.points import Point, PointKeys, labels_of_levels
 from benchbrief.results.compare.compared_quantities import own_quantities
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.compare.contender import Contender, definition_of, is_passing
@@ -203,11 +203,12 @@ def write_series(run_dir: Path, path: Path) -> None:
 
 
 def labels_of(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return the labels of `hardware` and `workloads` by key."""
-    return {
+    """Return the labels of `hardware`, `workloads` and, where there are some, `levels` by key."""
+    labels = {
         "hardware": {key: group.label for key, group in plan.hardware.items()},
         "workloads": {key: workload.label for key, workload in plan.workloads.items()},
     }
+    return {**labels, "levels": labels_of_levels(plan)} if plan.factors else labels
 
 
 def labels_in(metadata: Mapping[bytes, bytes] | None) -> dict[str, dict[str, str]]:
@@ -253,7 +254,10 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
         if at not in behind:
             behind[at] = tuple(cells_at(plan, each.point, each.metric))
         cells = behind[at]
-        of = each.quantity, frozenset((cell.experiment, cell.database, cell.workload) for cell in cells)
+        of = (
+            each.quantity,
+            frozenset((cell.experiment, cell.database, cell.workload_key or cell.workload) for cell in cells),
+        )
         if of not in definitions:
             definitions[of] = _definition(each, of[1], plan, _ways(plan, cells, start))
         facts = environments.of(cells)
@@ -354,20 +358,14 @@ def cells_at(plan: Plan, point: PointKeys, metric: Metric | None) -> Iterator[Ce
     keys = {dim: key for dim, key in point if key is not None}
     reads = metric.query.reads if metric else None
     for cell in plan.cells:
-        place: dict[str, DimKey | None] = {
-            "experiment": cell.experiment,
-            "hardware": cell.hardware,
-            "workload": cell.workload,
-        }
-        numbers = {"threads": cell.threads, "target": cell.target}
-        place |= {dim: number for dim, number in numbers.items() if number is not None}
+        place = {**dict.fromkeys(plan.factors), **Point.of(cell).known_keys}
         fits = all(place[dim] == key for dim, key in keys.items() if dim in place)
         if fits and (reads is None or any(read.covers(place) for read in reads)):
             yield cell
 
 
 _Behind = frozenset[tuple[str, DatabaseKey, str]]
-"""The experiment, database and workload of each cell that a value comes from."""
+"""The experiment, database and workload of each cell that a value comes from, by their keys in the plan."""
 
 
 def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
@@ -377,11 +375,14 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
         {**_database_parts(plan.databases[key]), **size_parts(plan.databases[key], plan.workloads[workload])}
         for key, workload in {(database, workload) for _, database, workload in behind}
     ]
+    workloads: dict[str, list[Parts]] = {}
+    for key in {key for _, _, key in behind}:
+        workloads.setdefault(plan.workloads[key].name, []).append(workload_parts(plan.workloads[key]))
     parts = {
         "metric": definition_of(each.metric.name, plan) if each.metric else {},
         "unit": each.unit,
         "better": each.better,
-        "workloads": {name: workload_parts(plan.workloads[name]) for _, _, name in behind},
+        "workloads": {name: found[0] if len(found) == 1 else _distinct(found) for name, found in workloads.items()},
         # Their names define nothing, so those alone begin no other part.
         "promises": _distinct(promises),
         "databases": _distinct(databases),

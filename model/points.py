@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple, Protocol, TypeAlias
 
-from benchbrief.model.plan import Dimension, DimKey, Experiment, Levels
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Experiment, Levels, Plan, key_text
 
 CURVE: tuple[Dimension, ...] = ("experiment", "hardware", "workload")
 """The dimensions of a `Curve` that every spec has, in order."""
@@ -16,6 +16,25 @@ POINT: tuple[Dimension, ...] = (*CURVE, "threads", "target")
 
 PointKeys: TypeAlias = tuple[tuple[str, DimKey | None], ...]
 """The point of a value: each of its dimensions with the key."""
+
+
+def word_of_key(dim: Dimension, key: DimKey) -> str:
+    """Return a key of a point as ids of cells have it: `nvme`, `threads=4`, `codec=lz4`."""
+    if dim not in DIMENSIONS:
+        return f"{dim}={key_text(key)}"
+    return key if isinstance(key, str) else f"{dim}={key:g}"
+
+
+def labels_of_levels(plan: Plan) -> dict[str, str]:
+    """Return the label of each level of a plan's factors, by its `word_of_key`."""
+    factors = plan.factors.values()
+    return {word_of_key(each.name, level.key): level.label for each in factors for level in each.levels}
+
+
+def place_of(dim: Dimension) -> tuple[int, str]:
+    """Return a sort key for dimensions: the order of results, with factors behind `workload`, and others at the end."""
+    order: tuple[Dimension, ...] = (*CURVE, "", *POINT[len(CURVE) :])
+    return (order.index(dim), "") if dim in order else (len(order) if dim in DIMENSIONS else len(CURVE), dim)
 
 
 class _OnCurve(Protocol):

@@ -92,17 +92,22 @@ class PlannedSpec:
 
     @property
     def cells(self) -> Answer:
-        """The cells in the order in which they run. `seconds` is the estimate of each."""
+        """The cells in the order in which they run, with a column for each factor. `seconds` is the estimate of
+        each."""
         import pyarrow as pa
 
         from benchbrief.compiler.estimates.estimate import seconds
 
-        names = ("id", "experiment", "hardware", "workload", "threads", "target", "repeat")
-        types = (*(pa.string() for _ in names[:4]), pa.int64(), pa.float64(), pa.int64())
-        columns = {
-            name: pa.array([getattr(cell, name) for cell in self.plan.cells], kind)
-            for name, kind in zip(names, types, strict=True)
-        }
+        numbers = {"threads": pa.int64(), "target": pa.float64(), "repeat": pa.int64()}
+        levels = [cell.levels.keys for cell in self.plan.cells]
+        columns = {}
+        for name in ("id", *self.plan.point_dims, "repeat"):
+            if factor := self.plan.factors.get(name):
+                kind = pa.string() if isinstance(factor.default, str) else pa.float64()
+                columns[name] = pa.array([keys.get(name) for keys in levels], kind)
+            else:
+                kind = numbers.get(name, pa.string())
+                columns[name] = pa.array([getattr(cell, name) for cell in self.plan.cells], kind)
         return Answer(pa.table({**columns, "seconds": pa.array(map(seconds, self.plan.cells), pa.float64())}))
 
     def __repr__(self) -> str:

@@ -30,11 +30,12 @@ def compare(
 ) -> Compared:
     """Compare runs with the first one, point by point, as `bench compare` does.
 
-    A run is named as there: `"last"`, `"last~1"`, `"20260301:nvme"` for one of its hardware groups, `"rev:main"`, or
-    its folder. `metrics` are `"throughput"`, `"latency.p99[read]"` or metrics of the spec; all of them by default.
-    Changes smaller than `threshold`, a share, count for nothing. `mixed` allows runs that were measured beside
-    simulated or imported ones, `other_load` judges also points where the load is not the same. `out` is the folder that
-    holds the runs. Raises BenchError when a run is not there, or when they have nothing in common.
+    A run is named as there: `"last"`, `"last~1"`, `"20260301:nvme"` for one of its hardware groups,
+    `"last:codec=lz4"` for a level of a factor, `"rev:main"`, or its folder. `metrics` are `"throughput"`,
+    `"latency.p99[read]"` or metrics of the spec; all of them by default. Changes smaller than `threshold`, a share,
+    count for nothing. `mixed` allows runs that were measured beside simulated or imported ones, `other_load` judges
+    also points where the load is not the same. `out` is the folder that holds the runs. Raises BenchError when a
+    run is not there, or when they have nothing in common.
     """
     named = [str(each) for each in runs]
     return Compared(compare_named(named, Path(out), metrics, threshold, mixed=mixed, other_load=other_load))
@@ -48,7 +49,7 @@ class Compared:
 
     @property
     def runs(self) -> dict[str, str]:
-        """The contenders by their letter: a run's name, with its hardware behind a colon."""
+        """The contenders by their letter: a run's name, with its hardware or levels behind a colon."""
         return dict(zip(self._judged.names, map(named, self._judged.references), strict=True))
 
     @property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import latency, one_line, rate
 from benchbrief.cli.verdict_files import Case, State, inline, table
+from benchbrief.model.points import word_of_key
 
 if TYPE_CHECKING:
     from benchbrief.comparing.judged_contenders import NamedContender
@@ -77,9 +78,8 @@ def format_point(row: Comparison, hidden: set[str]) -> str:
     for dim, key in row.point:
         if key is None or dim in hidden:
             continue
-        parts.append(
-            str(key) if isinstance(key, str) else f"{rate(key)} offered" if dim == "target" else f"{dim}={key:g}"
-        )
+        is_rate = dim == "target" and not isinstance(key, str)
+        parts.append(f"{rate(float(key))} offered" if is_rate else word_of_key(dim, key))
     return "/".join(parts) or "all"
 
 
@@ -273,8 +273,8 @@ def as_dict(
 
 
 def describe_side(reference: NamedContender, origin: str) -> dict[str, object]:
-    hardware = reference.hardware or None
-    return {"named": reference.text, "run": reference.run_dir.name, "hardware": hardware, "origin": origin}
+    said = {"named": reference.text, "run": reference.run_dir.name, "hardware": reference.hardware or None}
+    return {**said, "levels": reference.levels, "origin": origin}
 
 
 def _row(row: Comparison) -> dict[str, object]:

@@ -15,8 +15,8 @@ from benchbrief.compiler.planning.plan_diff import ChangedPart, changed_parts
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.message import Message, figure, speaker
-from benchbrief.model.plan import Arrivals
-from benchbrief.model.points import PointKeys
+from benchbrief.model.plan import Arrivals, DimKey, Levels
+from benchbrief.model.points import Curve, PointKeys, word_of_key
 from benchbrief.model.precision import FEWEST
 from benchbrief.results.analysis.cautions import read_other_work, resting_on_few
 from benchbrief.results.compare.comparison import Comparison, PairOutcome, PointValues
@@ -126,7 +126,9 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
     ours, theirs = _groups(first), _groups(second)
     # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
     alone = {group[1:] for group in ours} ^ {group[1:] for group in theirs}
-    other = {group: (" on ".join(str(key) for _, key in group) + " in one alone",) for group in sorted(alone, key=str)}
+    other: dict[PointKeys, tuple[str, ...]] = {}
+    for group in sorted(alone, key=str):
+        other[group] = (" on ".join(word_of_key(dim, key) for dim, key in group if key is not None) + " in one alone",)
     compared = [(*both, list(_parts(first, both[1], second, both[2]))) for both in _both(ours, theirs)]
     alike = {cell.id for _, *cells, parts in compared if not parts for cell in cells}
     for group, was, cell, parts in compared:
@@ -157,28 +159,37 @@ def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> I
 
 
 def _groups(side: Contender) -> dict[PointKeys, Cell]:
-    """Return one cell of each experiment, workload and hardware: the others differ only in point and repeat."""
+    """Return one cell of each experiment, workload, hardware and level: the others differ only in point and repeat."""
     found: dict[PointKeys, Cell] = {}
     for cell in side.plan.cells:
-        group: PointKeys = (("experiment", cell.experiment), ("workload", cell.workload))
-        if side.hardware is None:
-            group = (*group, ("hardware", cell.hardware))
-        elif cell.hardware != side.hardware:
-            continue
-        found.setdefault(group, cell)
+        keys: dict[str, DimKey] = {"experiment": cell.experiment, "workload": cell.workload, "hardware": cell.hardware}
+        keys |= cell.levels.keys
+        if side.has(keys):
+            found.setdefault(tuple((dim, key) for dim, key in keys.items() if dim not in side.selected), cell)
     return found
 
 
 def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterator[ChangedPart]:
+    set_by_levels = {*_set_by_levels(first, was, second.levels), *_set_by_levels(second, cell, first.levels)}
     for found in changed_parts(first.plan, was, second.plan, cell):
         part = _with_defaults(found, _arrivals(first, was), _arrivals(second, cell))
         if part.before == part.after:
             continue
         if part.name.partition(".")[0] in _OF_THE_POINT and not part.owner:
             continue
-        # Of two hardware groups, the hosts and what stands on them are what is compared.
-        if second.hardware is None or not part.owner.startswith(("hardware ", "database ")):
+        # Of two hardware groups, the hosts and what stands on them are what is compared; of two levels, what they set.
+        of_hardware = second.hardware is not None and part.owner.startswith(("hardware ", "database "))
+        if not of_hardware and (part.owner, part.name) not in set_by_levels:
             yield part
+
+
+def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
+    """Yield the owners and names of the parts that a cell of one side has otherwise at the levels of another."""
+    there = {**cell.levels.keys, **levels.keys}
+    for each in side.plan.cells if levels and there != cell.levels.keys else ():
+        if each.levels.keys == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):
+            yield from ((part.owner, part.name) for part in changed_parts(side.plan, cell, side.plan, each))
+            return
 
 
 def _arrivals(side: Contender, cell: Cell) -> Arrivals:

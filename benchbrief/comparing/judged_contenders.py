@@ -21,6 +21,8 @@ from benchbrief.comparing.git_files import GitFiles
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.history.site.site_texts import metric_key
 from benchbrief.model.message import Message
+from benchbrief.model.plan import DimKey, Levels, Plan, key_text
+from benchbrief.model.points import labels_of_levels
 from benchbrief.results.compare.compared_quantities import by_default, pairs
 from benchbrief.results.compare.comparison import ComparedQuantity, Comparison, PairOutcome
 from benchbrief.results.compare.contender import Contender, Difference, differences
@@ -42,19 +44,31 @@ class NotComparable(ResultsError):
 
 @dataclass(frozen=True)
 class NamedContender:
-    """A contender that a user has named. `hardware` is "" for all of a run's."""
+    """A contender that a user has named. `part` is its hardware or its levels: `nvme`, `codec=lz4`, or both with a
+    comma between them; "" for a whole run."""
 
     text: str
     run_dir: Path
-    hardware: str = ""
+    part: str = ""
+
+    @property
+    def hardware(self) -> str:
+        """Return the hardware as it was named; "" for all."""
+        return next((each for each in self.part.split(",") if "=" not in each), "")
+
+    @property
+    def levels(self) -> dict[str, str]:
+        """Return the levels as they were named, by factor."""
+        pairs = (each.partition("=") for each in self.part.split(","))
+        return {factor.strip(): level.strip() for factor, equals, level in pairs if equals}
 
 
 def resolve(text: str, out: Path) -> NamedContender:
-    """Find the run that a text names, perhaps with its hardware behind a colon. Raises RunnerError."""
-    name, colon, hardware = text.rpartition(":")
+    """Find the run that a text names, perhaps with its hardware or levels behind a colon. Raises RunnerError."""
+    name, colon, part = text.rpartition(":")
     if not colon or name == _REVISION[:-1] or Path(text).is_dir():
-        name, hardware = text, ""
-    return NamedContender(text, _run(name or "last", out), hardware)
+        name, part = text, ""
+    return NamedContender(text, _run(name or "last", out), part)
 
 
 def _run(name: str, out: Path) -> Path:
@@ -82,6 +96,14 @@ def _of_revision(revision: str, out: Path) -> Path:
 def contender(reference: NamedContender, opened: ExitStack) -> Contender:
     """Return its results, open as long as `opened` is. Raises RunnerError, NotComparable."""
     plan = load_plan(reference.run_dir)
+    hardware, levels = _hardware(reference, plan), _levels(reference, plan)
+    store = opened.enter_context(open_results(reference.run_dir))
+    origin = "simulated" if store.simulated else "imported" if store.imported else "measured"
+    return Contender(reference.text, plan, store, hardware, origin, levels)
+
+
+def _hardware(reference: NamedContender, plan: Plan) -> str | None:
+    """Return the key of the hardware that is named; None for all. Raises NotComparable."""
     hardware = None
     if reference.hardware:
         variants = [key for key, group in plan.hardware.items() if group.group == reference.hardware]
@@ -96,9 +118,29 @@ def contender(reference: NamedContender, opened: ExitStack) -> Contender:
             guess = did_you_mean(reference.hardware, names)
             hint = f"did you mean `{guess}`?" if guess else f"it has {', '.join(plan.hardware)}"
             raise NotComparable(f"run {reference.run_dir.name} has no hardware {reference.hardware}", hint)
-    store = opened.enter_context(open_results(reference.run_dir))
-    origin = "simulated" if store.simulated else "imported" if store.imported else "measured"
-    return Contender(reference.text, plan, store, hardware, origin)
+    return hardware
+
+
+def _levels(reference: NamedContender, plan: Plan) -> Levels:
+    """Return the levels that are named, each by its key or its label. Raises NotComparable."""
+    found: dict[str, DimKey] = {}
+    for name, level in reference.levels.items():
+        factor = plan.factors.get(name)
+        if factor is None:
+            guess = did_you_mean(name, plan.factors)
+            has = f"it has {', '.join(plan.factors)}" if plan.factors else "its spec varies no factor"
+            what = f"run {reference.run_dir.name} has no factor {name}"
+            raise NotComparable(what, f"did you mean `{guess}`?" if guess else has)
+        names = {each.label: each.key for each in factor.levels} | {
+            key_text(each.key): each.key for each in factor.levels
+        }
+        if level not in names:
+            guess = did_you_mean(level, names)
+            has = f"it has {', '.join(key_text(each.key) for each in factor.levels)}"
+            what = f"factor {name} of run {reference.run_dir.name} has no level {level}"
+            raise NotComparable(what, f"did you mean `{guess}`?" if guess else has)
+        found[name] = names[level]
+    return Levels.of({name: found[name] for name in plan.factors if name in found})
 
 
 MOST = 26
@@ -126,7 +168,7 @@ class JudgedContenders:
     differing: tuple[Differing, ...]
     notes: tuple[str, ...]
     labels: Mapping[str, str]
-    """The labels of hardware, workloads and (by `metric_key`) metrics, where all contenders have the same one."""
+    """The labels of hardware, workloads, levels and (by `metric_key`) metrics that all contenders share."""
     sentences: Mapping[str, Message]
     """The sentences in the contenders' stores, by their English words."""
 
@@ -192,6 +234,7 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for plan in (each.plan for each in contenders):
         labels = {key: group.label for key, group in plan.hardware.items()}
+        labels |= labels_of_levels(plan)
         for key, label in (labels | {key: load.label for key, load in plan.workloads.items()}).items():
             found.setdefault(key, set()).add(label)
         for metric in plan.metrics:
@@ -279,12 +322,12 @@ def compare_named(
 def _refuse_same(references: list[NamedContender]) -> None:
     first = references[0]
     for place, second in enumerate(references):
-        if bool(first.hardware) != bool(second.hardware):
+        if bool(first.hardware) != bool(second.hardware) and not (first.levels or second.levels):
             whole = second if first.hardware else first
             hint = f"name it on both sides, as in `{whole.text}:{first.hardware or second.hardware}`, or on none"
             raise NotComparable("one side is a hardware group, the other a whole run", hint)
         for other in references[:place]:
-            if (other.run_dir.resolve(), other.hardware) == (second.run_dir.resolve(), second.hardware):
+            if (other.run_dir.resolve(), other.part) == (second.run_dir.resolve(), second.part):
                 hint = "name another run (`bench status --all` lists them), or hardware: `last:hdd last:nvme`"
                 raise NotComparable(f"{other.text} and {second.text} are the same run, {second.run_dir.name}", hint)
 

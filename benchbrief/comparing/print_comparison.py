@@ -158,10 +158,7 @@ def write_page(file: Path, judged: JudgedContenders, language: str) -> None:
         notes = (*explain_unranked(judged), *judged.notes)
     if made is None:  # nothing in common, which is refused before
         return
-    contenders = tuple(
-        (name, f"{each.run_dir.name}{':' if each.hardware else ''}{each.hardware}")
-        for name, each in zip(names, judged.references, strict=True)
-    )
+    contenders = tuple((name, named(each)) for name, each in zip(names, judged.references, strict=True))
     worded = tuple(words.said(known(note)) for note in notes)
     view = replace(made, contenders=contenders, differing=differing, notes=worded)
     first, *others = (run for _, run in contenders)
@@ -210,8 +207,7 @@ def titled(references: Sequence[NamedContender]) -> str:
 
 
 def named(reference: NamedContender) -> str:
-    hardware = f":{reference.hardware}" if reference.hardware else ""
-    return f"{reference.run_dir.name}{hardware}"
+    return ":".join(filter(None, (reference.run_dir.name, reference.part)))
 
 
 def _show(judged: JudgedContenders) -> None:

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from benchbrief.model.points import PointKeys
+from benchbrief.model.plan import DIMENSIONS
+from benchbrief.model.points import PointKeys, word_of_key
 from benchbrief.model.precision import formatted
 from benchbrief.reports.text.number_format import fixed, quantity
 from benchbrief.reports.words.brief_words import Words, counted
@@ -102,8 +103,9 @@ def point_text(point: PointKeys, words: Words, hidden: Iterable[str], labels: Ma
     for dim, key in point:
         if dim in hidden or key is None:
             continue
-        if isinstance(key, str):
-            parts.append(labels.get(key, key))
+        if isinstance(key, str) or dim not in DIMENSIONS:
+            word = word_of_key(dim, key)
+            parts.append(labels.get(word, word))
         elif dim == "threads":
             parts.append(counted(words, "at_threads", key))
         elif dim == "target":

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from benchbrief.model.plan import Read
-from benchbrief.model.points import POINT
 from benchbrief.model.precision import are_few, share_beyond
 from benchbrief.results.compare.comparison import Comparison
 from benchbrief.results.compare.contender import Contender
+from benchbrief.results.store.measure_views import at_levels
 from benchbrief.results.store.searched_doubts import Answering
 
 COMPLETE = 0.95
@@ -74,7 +74,7 @@ def read_other_work(store: Answering, condition: str = "true") -> list[tuple[str
     rows = store.sql(
         "SELECT c.cell_id, (SELECT max((message::JSON ->> '$.args.amount.value')::DOUBLE) FROM main.notes AS n "  # noqa: S608  # a condition of our own
         "JOIN main.sentences USING (run_id, text) WHERE n.cell_id = c.cell_id AND code = 'busy_meanwhile') "
-        f"FROM main.cells AS c WHERE status = 'ok' AND {condition}"
+        f"FROM {at_levels('cells')} AS c WHERE status = 'ok' AND {condition}"
     ).rows
     return [(cell, cores) for cell, cores in rows]
 
@@ -132,11 +132,11 @@ def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparis
     if not reading:
         return []
     beyond = Beyond(side.store)
-    cells = side.store.sql("SELECT cell_id, experiment, hardware, workload, threads, target FROM main.cells").rows
-    known = [(str(id_), dict(zip(POINT, keys, strict=True))) for id_, *keys in cells]
+    cells = side.store.sql(f"SELECT cell_id, {side.columns} FROM {at_levels('cells')} AS c").rows  # noqa: S608  # quoted
+    known = [(str(id_), dict(zip(side.plan.point_dims, keys, strict=True))) for id_, *keys in cells]
 
     def behind(row: Comparison, read: Read) -> list[str]:
-        at = {**dict(row.point), **({"hardware": side.hardware} if side.hardware else {})}
+        at = {**dict(row.point), **side.selected}
         here = ((id_, keys) for id_, keys in known if all(keys.get(dim) == key for dim, key in at.items()))
         return [id_ for id_, keys in here if read.covers(keys)]
 

@@ -1,8 +1,8 @@
 """What two contenders of a comparison have in common: each quantity at each point, with its repeats.
 
-A contender is a run, or one hardware of a run. A point is an experiment, a workload and a load, and a hardware when
-whole runs are compared. When a planned repeat of a point gave no value, the point has no value in any quantity: the
-remaining repeats are another sample than the planned one.
+A contender is a run, or one hardware or level of a run. A point is an experiment, a workload, a load, and what else
+varies but is not compared: a hardware when whole runs are. When a planned repeat of a point gave no value, the point
+has no value in any quantity: the remaining repeats are another sample than the planned one.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TypeVar
 
+from benchbrief.compiler.metrics.lower_to_sql import sql_name
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message
-from benchbrief.model.plan import DimKey, Metric, Plan, Query
-from benchbrief.model.points import POINT, Curve, PointKeys
+from benchbrief.model.plan import DimKey, Levels, Metric, Plan, Query
+from benchbrief.model.points import Curve, PointKeys
 from benchbrief.results.compare.comparison import Better, ComparedQuantity, PointValues
 from benchbrief.results.compare.contender import Contender, defined_otherwise
 from benchbrief.results.result_messages import say
+from benchbrief.results.store.measure_views import at_levels
 from benchbrief.results.store.searched_doubts import KNOWN, Answering, Doubt, Keys, doubts, of_search, values_at
 from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
@@ -28,7 +30,8 @@ UNBOUNDED = "what its searches leave open is not known"
 _LEAST = 5e-324
 """A stand-in for a rate of 0 that can be divided by."""
 _SEARCHES = (
-    "SELECT experiment, hardware, workload, kept_to, broken_from FROM main.promises WHERE kind IS NOT NULL ORDER BY ALL"
+    "SELECT experiment, hardware, workload, levels, kept_to, broken_from FROM main.promises "
+    "WHERE kind IS NOT NULL ORDER BY ALL"
 )
 _Search = tuple[Curve, tuple[float, float]]
 
@@ -93,10 +96,10 @@ def searched_bounds(store: Answering, query: Query) -> Mapping[Keys, tuple[float
 
 
 def _searches(store: Answering) -> Iterator[_Search]:
-    for experiment, hardware, workload, kept_to, broken_from in store.sql(_SEARCHES).rows:
+    for experiment, hardware, workload, levels, kept_to, broken_from in store.sql(_SEARCHES).rows:
         if kept_to is not None or broken_from is not None:
             ends = kept_to or _LEAST, math.inf if broken_from is None else broken_from
-            yield Curve(experiment, hardware, workload), ends
+            yield Curve(experiment, hardware, workload, Levels(levels)), ends
 
 
 _Known = TypeVar("_Known")
@@ -140,67 +143,65 @@ class Measurements:
         self.level = strictest_level(side.plan)
         self._cells: list[tuple[dict[str, DimKey | None], str, float]] = []
         self._found: dict[tuple[str, ...], dict[PointKeys, dict[str, float]]] = {}
-        rows = side.store.sql(f"{_MEASUREMENTS} AND {side.condition}").rows
+        self._dims = side.plan.point_dims
+        rows = side.store.sql(f"{_MEASUREMENTS.format(side.columns)} AND {side.condition}").rows
         for *keys, measurement, seconds in rows:
-            self._cells.append((dict(zip(POINT, keys, strict=True)), measurement, seconds))
+            self._cells.append((dict(zip(self._dims, keys, strict=True)), measurement, seconds))
 
     def at(self, point: PointKeys) -> tuple[frozenset[str], float]:
         """Return the measurements at a point, and the sum of their seconds. A point may have fewer dimensions than
         a cell."""
-        dims = tuple(dim for dim, _ in point if dim in POINT)
+        dims = tuple(dim for dim, _ in point if dim in self._dims)
         if dims not in self._found:
             found = self._found[dims] = {}
             for keys, measurement, seconds in self._cells:
                 found.setdefault(tuple((dim, keys[dim]) for dim in dims), {})[measurement] = seconds
-        there = self._found[dims].get(tuple((dim, key) for dim, key in point if dim in POINT), {})
+        there = self._found[dims].get(tuple((dim, key) for dim, key in point if dim in dims), {})
         return frozenset(there), sum(there.values())
 
 
 def _point(side: Contender, keys: Mapping[str, DimKey | None]) -> PointKeys:
-    """Return a cell's point. It has no hardware when hardware is compared, and no threads when it has a target."""
-    left_out = {"hardware"} if side.hardware is not None else set()
+    """Return a cell's point. It lacks what is compared, such as the hardware, the factors that its experiment does not
+    vary, and threads when it has a target."""
+    left_out = {*side.selected, *(factor for factor in side.plan.factors if keys.get(factor) is None)}
     if keys.get("target") is not None:
         left_out.add("threads")
     return tuple((dim, key) for dim, key in keys.items() if dim not in left_out)
 
 
-_CELLS = "c.experiment, c.hardware, c.workload, c.threads, c.target"
 _MEASUREMENTS = f"""
 WITH outputs AS (
     SELECT run_id, cell_id, string_agg(sha256, ' ' ORDER BY sha256) AS digests FROM main.files GROUP BY ALL
 ), shared AS (
     SELECT run_id, digests FROM outputs GROUP BY ALL HAVING count(*) > 1
 )
-SELECT {_CELLS}, coalesce(
+SELECT {{}}, coalesce(
     o.digests || CASE WHEN s.digests IS NULL THEN '' ELSE ' ' || c.cell_id END,
     coalesce(c.reused_from, c.run_id) || ' ' || c.cell_hash || ' ' || c.repeat
 ), coalesce(c.measured_s, 0)
-FROM main.cells AS c LEFT JOIN outputs AS o ON o.run_id = c.run_id AND o.cell_id = c.cell_id
+FROM {at_levels("cells")} AS c LEFT JOIN outputs AS o ON o.run_id = c.run_id AND o.cell_id = c.cell_id
 LEFT JOIN shared AS s ON s.run_id = o.run_id AND s.digests = o.digests
 WHERE c.status = 'ok'"""  # noqa: S608  # our own names
-_MATCH = (
-    "m.experiment = c.experiment AND m.hardware = c.hardware AND m.workload = c.workload "
-    "AND m.threads IS NOT DISTINCT FROM c.threads AND m.target IS NOT DISTINCT FROM c.target"
-)
 
 
 def planned_repeats(side: Contender) -> Mapping[PointKeys, int]:
     """Return how many repeats the plan has at each point. Repeats that were not needed do not count."""
     rows = side.store.sql(
-        f"SELECT {_CELLS}, count(*) FROM measure.cells AS c WHERE {side.condition} GROUP BY ALL"  # noqa: S608  # ours
+        f"SELECT {side.columns}, count(*) FROM measure.cells AS c WHERE {side.condition} GROUP BY ALL"  # noqa: S608  # ours
     ).rows
-    return {_point(side, dict(zip(POINT, keys, strict=True))): count for *keys, count in rows}
+    return {_point(side, dict(zip(side.plan.point_dims, keys, strict=True))): count for *keys, count in rows}
 
 
 def _counted(side: Contender, view: str, condition: str) -> Gathered:
     """Return the values of a view's rows that meet `condition`, one for each planned cell, by point."""
     found = Gathered()
+    match = " AND ".join(f"m.{name} IS NOT DISTINCT FROM c.{name}" for name in map(sql_name, side.plan.point_dims))
     rows = side.store.sql(
-        f"SELECT {_CELLS}, m.value FROM measure.cells AS c LEFT JOIN measure.{view} AS m "  # noqa: S608  # ours
-        f"ON {_MATCH} AND m.repeat = c.repeat AND m.phase IS NULL AND {condition} WHERE {side.condition} ORDER BY ALL"
+        f"SELECT {side.columns}, m.value FROM measure.cells AS c LEFT JOIN measure.{view} AS m "  # noqa: S608  # ours
+        f"ON {match} AND m.repeat = c.repeat AND m.phase IS NULL AND {condition} WHERE {side.condition} ORDER BY ALL"
     ).rows
     for *keys, value in rows:
-        found.repeats.setdefault(_point(side, dict(zip(POINT, keys, strict=True))), []).append(value)
+        found.repeats.setdefault(_point(side, dict(zip(side.plan.point_dims, keys, strict=True))), []).append(value)
     for point, values in found.repeats.items():
         known = [value for value in values if value is not None]
         found.values[point] = (statistics.fmean(known) if known else None, "")
@@ -218,8 +219,8 @@ def errors(side: Contender) -> Gathered:
 def latencies(side: Contender) -> dict[str, Gathered]:
     """Return latencies by name (`latency.p99[read]`): merged over the repeats, and of each repeat."""
     rows = side.store.sql(
-        f"SELECT {_CELLS}, c.operation, c.statistic, c.repeat, c.value_s, coalesce(c.reason, '') "  # noqa: S608  # ours
-        "FROM main.latency AS c WHERE c.source IS NULL AND c.reported AND c.phase IS NULL "
+        f"SELECT {side.columns}, c.operation, c.statistic, c.repeat, c.value_s, coalesce(c.reason, '') "  # noqa: S608  # ours
+        f"FROM {at_levels('latency')} AS c WHERE c.source IS NULL AND c.reported AND c.phase IS NULL "
         "AND c.statistic NOT IN ('min', 'max') "
         f"AND {side.condition} ORDER BY ALL"
     ).rows
@@ -227,7 +228,7 @@ def latencies(side: Contender) -> dict[str, Gathered]:
     found: dict[str, Gathered] = {}
     for *keys, operation, statistic, repeat, value, reason in rows:
         name = f"latency.{statistic.replace('.', '')}[{operation}]"
-        point = _point(side, dict(zip(POINT, keys, strict=True)))
+        point = _point(side, dict(zip(side.plan.point_dims, keys, strict=True)))
         gathered = found.setdefault(name, Gathered())
         if repeat is None:
             gathered.values[point] = (value, sentences.get(reason, reason))
@@ -238,15 +239,16 @@ def latencies(side: Contender) -> dict[str, Gathered]:
 
 def sustained(side: Contender) -> Gathered:
     """Return the rates that searches for a promise found. An undecided rate has no value, but may have bounds."""
+    dims = ("experiment", "hardware", "workload", *side.plan.factors)
     rows = side.store.sql(
-        "SELECT c.experiment, c.hardware, c.workload, c.sustained, coalesce(c.reason, ''), c.kept_to, c.broken_from, "  # noqa: S608  # ours
-        "c.kind, c.by_generator, c.sure "
-        f"FROM main.promises AS c WHERE c.kind IS NOT NULL AND {side.condition} ORDER BY ALL"
+        f"SELECT {', '.join(f'c.{sql_name(dim)}' for dim in dims)}, c.sustained, coalesce(c.reason, ''), c.kept_to, "  # noqa: S608  # ours
+        "c.broken_from, c.kind, c.by_generator, c.sure "
+        f"FROM {at_levels('promises')} AS c WHERE c.kind IS NOT NULL AND {side.condition} ORDER BY ALL"
     ).rows
     sentences = read_sentences(side.store.sql(SENTENCES).rows)
     found = Gathered()
     for *keys, value, reason, kept_to, broken_from, kind, by_generator, sure in rows:
-        point = _point(side, dict(zip(POINT, keys, strict=False)))
+        point = _point(side, dict(zip(dims, keys, strict=True)))
         found.values[point] = (value, sentences.get(reason, reason))
         if any(each is not None for each in (value, kept_to, broken_from)):
             found.bounds[point] = (kept_to or 0.0, math.inf if broken_from is None else broken_from)
@@ -266,7 +268,7 @@ def metric_values(side: Contender, query: Query, repeats: Query | None) -> Gathe
     def keep(by_keys: Mapping[tuple[DimKey | None, ...], _Known], at: dict[PointKeys, _Known]) -> None:
         for key, known in by_keys.items():
             of: dict[str, DimKey | None] = dict(zip(query.dims, key, strict=True))
-            if side.hardware is None or of.get("hardware") == side.hardware:
+            if side.has(of):
                 at[_point(side, of)] = known
 
     keep(doubts(side.store, query.sql), found.doubts)
@@ -278,7 +280,7 @@ def metric_values(side: Contender, query: Query, repeats: Query | None) -> Gathe
 def _rows(side: Contender, query: Query) -> Iterator[tuple[dict[str, DimKey | None], float | None, str]]:
     for row in side.store.query(query):
         keys: dict[str, DimKey | None] = dict(zip(query.dims, row[:-1], strict=True))
-        if side.hardware is None or keys.get("hardware") == side.hardware:
+        if side.has(keys):
             yield keys, row[-1], getattr(row, "reason", None) or ""
 
 
@@ -328,7 +330,7 @@ def _side(side: Contender, metrics: bool) -> _Side:
     """Return what a contender measured, and its metrics that can be compared.
 
     A metric can be compared if it has one value a repeat, reads searched rates, or is made of declared values alone,
-    and if it does not itself compare the hardware. If the plan does not say which metrics are percentiles, none can.
+    and if it has the dimensions that are compared. If the plan does not say which metrics are percentiles, none can.
     """
     metrics_by_name = {
         each.name: each
@@ -336,7 +338,7 @@ def _side(side: Contender, metrics: bool) -> _Side:
         if metrics
         and (each.repeats or is_searched(each.query) or each.query.reads == ())
         and each.percentile is not None
-        and (side.hardware is None or "hardware" in each.query.dims)
+        and side.selected.keys() <= set(each.query.dims)
     }
     found = {"throughput": throughput(side), **latencies(side), "errors": errors(side), SUSTAINED: sustained(side)}
     return _Side(side, planned_repeats(side), Measurements(side), found, metrics_by_name)
@@ -427,10 +429,11 @@ def is_not_given(reason: str) -> bool:
 
 def _order(plan: Plan) -> Callable[[PointKeys], list[tuple[int, float, str]]]:
     """Return a sort key for points: names in the plan's order, numbers by value."""
-    names: dict[str, Mapping[str, object]] = {
+    names: dict[str, Iterable[DimKey]] = {
         "experiment": plan.experiments,
         "hardware": plan.hardware,
         "workload": plan.workloads,
+        **{name: [level.key for level in factor.levels] for name, factor in plan.factors.items()},
     }
     places = {dim: {name: place for place, name in enumerate(declared)} for dim, declared in names.items()}
 

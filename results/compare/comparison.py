@@ -14,7 +14,7 @@ from typing import Literal
 
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.message import Message
-from benchbrief.model.points import PointKeys
+from benchbrief.model.points import PointKeys, word_of_key
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.significance import (
     IntervalEstimate,
@@ -169,9 +169,7 @@ class Comparison:
     @property
     def key(self) -> str:
         """Return the point as text, like a cell's id: `experiment/hardware/workload/threads=4`."""
-        return "/".join(
-            str(key) if isinstance(key, str) else f"{dim}={key:g}" for dim, key in self.point if key is not None
-        )
+        return "/".join(word_of_key(dim, key) for dim, key in self.point if key is not None)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
-"""The things that are compared: runs, or single hardware of a run."""
+"""The things that are compared: runs, or a part of a run, such as its cells on one hardware or at one level."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from benchbrief.compiler.metrics.lower_to_sql import sql_text
-from benchbrief.model.plan import Metric, Plan, Query
+from benchbrief.compiler.metrics.lower_to_sql import key_literal, sql_name
+from benchbrief.model.plan import DatabaseKey, Dimension, DimKey, Levels, Metric, Plan, Query
 from benchbrief.results.result_messages import shorten_digests
 from benchbrief.results.store.searched_doubts import Answering
 
@@ -21,7 +21,8 @@ class ReadSide(Answering, Protocol):
 
 @dataclass(frozen=True)
 class Contender:
-    """A finished run, or only its cells on one `hardware`. `label` is the user's name for it.
+    """A finished run, or only its cells on one `hardware` and at the `levels` of some factors. `label` is the user's
+    name for it.
 
     `origin` is the origin of its numbers: measured, simulated or imported.
     """
@@ -31,11 +32,26 @@ class Contender:
     store: ReadSide
     hardware: str | None = None
     origin: str = "measured"
+    levels: Levels = field(default_factory=Levels)
+
+    @property
+    def selected(self) -> dict[Dimension, DimKey]:
+        """Return the dimensions that are compared, with the key of this contender."""
+        return {**({} if self.hardware is None else {"hardware": self.hardware}), **self.levels.keys}
+
+    def has(self, keys: Mapping[Dimension, object]) -> bool:
+        """Return whether something with these keys is in this contender's part of the run."""
+        return all(keys.get(dim) == key for dim, key in self.selected.items())
 
     @property
     def condition(self) -> str:
         """Return the SQL condition on the rows `c` that selects this contender's part of the run."""
-        return "true" if self.hardware is None else f"c.hardware = {sql_text(self.hardware)}"
+        return " AND ".join(f"c.{sql_name(dim)} = {key_literal(key)}" for dim, key in self.selected.items()) or "true"
+
+    @property
+    def columns(self) -> str:
+        """Return the columns of a cell's point in the rows `c`, in the order of the plan's `point_dims`."""
+        return ", ".join(f"c.{sql_name(dim)}" for dim in self.plan.point_dims)
 
 
 _PASSING = ("free space of ",)
@@ -83,13 +99,12 @@ def _of_facts(first: Contender, second: Contender) -> Iterator[Difference]:
 
 def _facts(side: Contender) -> dict[str, dict[str, None]]:
     """Return the values of each fact over the compared hosts. For a whole run, each hardware has facts of its own."""
-    condition = f"{side.condition} OR c.hardware IS NULL"  # facts without a hardware belong to the clients
-    rows = side.store.sql(
-        f"SELECT kind, hardware, name, value, unit FROM facts AS c WHERE {condition} ORDER BY ALL"  # noqa: S608  # ours
-    ).rows
+    rows = side.store.sql("SELECT kind, hardware, node, name, value, unit FROM facts ORDER BY ALL").rows
     found: dict[str, dict[str, None]] = {}
-    for kind, hardware, name, value, unit in rows:
-        if is_passing(name):
+    for kind, hardware, node, name, value, unit in rows:
+        # Facts without a hardware belong to the clients. A database may be at other levels.
+        keys = {**side.levels.keys, "hardware": side.hardware if hardware is None else hardware}
+        if is_passing(name) or not side.has(keys | (DatabaseKey(node).levels.keys if kind == "database" else {})):
             continue
         whose = "load generator" if hardware is None and kind == "host" else "" if kind == "hardware" else kind
         of = f" of {hardware}" if side.hardware is None and hardware is not None else ""

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.compiler.measure_catalogue import KINDS, SAMPLED
+from benchbrief.compiler.metrics.lower_to_sql import sql_name
 from benchbrief.model.budgets import budgeted_cells, cells_read, looks_at, strictest_level
-from benchbrief.model.plan import Cell, Dimension, DimKey, Expect, Plan, Query
-from benchbrief.model.points import POINT, Point
+from benchbrief.model.plan import DIMENSIONS, Cell, Dimension, DimKey, Expect, Plan, Query
+from benchbrief.model.points import Point
 from benchbrief.model.run_record import RunRecord
 from benchbrief.model.units import DIMENSIONLESS, parse_unit
 from benchbrief.model.version import benchbrief_version
@@ -216,8 +217,14 @@ def _expected_points(
     """Yield the points of budgeted experiments that the expectation reads: those at `place`, or all of them."""
     for cell in budgeted_cells(plan, expect.query):
         keys = Point.of(cell).keys
-        if all(keys[dim] == key for dim, key in (place or {}).items() if keys.get(dim) is not None):
+        if _fits(keys, place or {}):
             yield Point.of(cell)
+
+
+def _fits(keys: _Place, place: _Place) -> bool:
+    """Return whether a point is at a place. A search may not have found its threads or its target yet."""
+    known = ((dim, key) for dim, key in place.items() if keys.get(dim) is not None or dim not in DIMENSIONS)
+    return all(keys.get(dim) == key for dim, key in known)
 
 
 _LEAST_SHARE = 0.01
@@ -225,10 +232,9 @@ _LEAST_SHARE = 0.01
 interval beside the others."""
 _Place = Mapping[Dimension, DimKey | None]
 _MEANS = """
-SELECT experiment, hardware, workload, threads, target, repeat, avg(value) FROM measure.mean
+SELECT {dims}, avg(value) FROM measure.mean
 WHERE measure = '{measure}' AND value IS NOT NULL GROUP BY ALL ORDER BY repeat
 """
-_DIMS: tuple[Dimension, ...] = (*POINT, "repeat")
 
 
 class AskedSamples:
@@ -236,6 +242,7 @@ class AskedSamples:
 
     def __init__(self, plan: Plan) -> None:
         own = {each.name: each.repeats for each in plan.metrics if each.repeats and _is_sampled(each.repeats)}
+        self._dims = (*plan.point_dims, "repeat")
         self._metrics: dict[str, Query] = {}
         self._measures: dict[str, list[Query]] = {}
         every = not plan.reports and not plan.expects
@@ -269,9 +276,9 @@ class AskedSamples:
             whole = 1 / unit.factor if unit.dimension == DIMENSIONLESS else 0.0
             _add(name, _by_place(query.dims, store.query(query)), whole, self._points_of[name], found)
         for name in self._measures:
-            rows = store.sql(_MEANS.format(measure=name)).rows
+            rows = store.sql(_MEANS.format(measure=name, dims=", ".join(map(sql_name, self._dims)))).rows
             whole = 1.0 if KINDS[name].unit == DIMENSIONLESS else 0.0
-            _add(name, _by_place(_DIMS, rows), whole, self._points_of[name], found)
+            _add(name, _by_place(self._dims, rows), whole, self._points_of[name], found)
         return found
 
 
@@ -287,7 +294,7 @@ def _add(
     least = whole or _LEAST_SHARE * max(means, default=0.0)
     for place, values in known:
         for point, keys in points.items():
-            if all(keys[dim] == key for dim, key in place.items() if keys.get(dim) is not None):
+            if _fits(keys, place):
                 found.setdefault(point, []).append(RepeatValues(of, values, least))
 
 
@@ -299,7 +306,10 @@ def _by_place(dims: Sequence[Dimension], rows: Iterable[Sequence[DimKey | None]]
         del keys["repeat"]
         if isinstance(value, float):
             found.setdefault(tuple(keys.items()), []).append(value)
-    return [({dim: key for dim, key in place if key is not None}, values) for place, values in found.items()]
+    return [
+        ({dim: key for dim, key in place if key is not None or dim not in DIMENSIONS}, values)
+        for place, values in found.items()
+    ]
 
 
 def _asked_points(plan: Plan, queries: Iterable[Query]) -> dict[Point, Mapping[Dimension, DimKey | None]]:

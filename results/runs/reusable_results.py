@@ -35,7 +35,7 @@ from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.events import MEASURE
 from benchbrief.model.plan import Cell, DatabaseKey, Experiment, Plan, Reference
-from benchbrief.model.points import Curve
+from benchbrief.model.points import Curve, Point
 from benchbrief.model.rate_search import Vote
 from benchbrief.model.run_record import Kept, RunRecord
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, check_files, first_problem, read_evidence
@@ -95,13 +95,13 @@ def _asked_for(search: Search, record: RunRecord) -> set[str]:
 
 
 def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
-    """Return whether all cells of a point have results, at least one of them measured on each hardware.
+    """Return whether all cells of a point have results, at least one of them measured on each curve.
 
     A rule for repeats skips some cells of a point. An adaptive ramp that does not choose the point skips all of them.
     """
     cells = list(cells)
-    measured = {cell.hardware for cell in cells if cell.id in found and not found[cell.id].skipped}
-    return all(cell.id in found and cell.hardware in measured for cell in cells)
+    measured = {Curve.of(cell) for cell in cells if cell.id in found and not found[cell.id].skipped}
+    return all(cell.id in found and Curve.of(cell) in measured for cell in cells)
 
 
 _NOTHING, _LOADS, _MEASUREMENTS = range(3)
@@ -193,14 +193,7 @@ def _budgets(plan: Plan, experiment: Experiment) -> tuple[float | None, float | 
 
 def _compared(plan: Plan, cell: Cell) -> Iterator[tuple[str, ...]]:
     """Yield the expectations over repeats that read the cell, each as the SQL of its sides."""
-    place = {
-        "experiment": cell.experiment,
-        "hardware": cell.hardware,
-        "workload": cell.workload,
-        "threads": cell.threads,
-        "target": cell.target,
-    }
-    known = {key: value for key, value in place.items() if value is not None}
+    known = {**dict.fromkeys(plan.factors), **Point.of(cell).known_keys}
     for expect in plan.expects:
         if expect.repeats and any(read.covers(known) for read in expect.query.reads or ()):
             yield tuple(side.sql for side in expect.repeats)
@@ -267,7 +260,7 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
     point = (cell.workload, cell.threads, cell.target, *knees)
     match experiment.order:
         case "grouped":
-            yield (cell.experiment, cell.hardware, *point)
+            yield (cell.experiment, cell.hardware, cell.levels, *point)
         case "interleaved":
             yield (cell.experiment, *point)
         case "random":
@@ -397,7 +390,7 @@ class _EarlierRun:
             was = self._evidence.plan.experiments[each.was.experiment].adaptive is not None
             now = self._plan.experiments[each.cell.experiment].adaptive is not None
             if was or now:
-                key = (now, each.cell.hardware, each.cell.workload, each.cell.threads, each.cell.target)
+                key = (now, *Point.of(each.cell)[1:])
                 curves[key] = curves.get(key, True) and each.skipped
         left_out = [key[0] for key, skipped in curves.items() if skipped]
         return bool(left_out) and (len(left_out) == len(curves) or not all(left_out))

@@ -172,6 +172,11 @@ def create_measures(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(_VIEWS)
 
 
+def at_levels(table: str) -> str:
+    """Return SQL for a table that has a column `levels`, with a column for each factor besides."""
+    return f"(FROM main.{table} JOIN measure.levels USING (levels))"
+
+
 def _level(factor: str, is_number: bool) -> str:
     """Return SQL for the level of a factor, by the text `levels`."""
     level = f"nullif(split_part(split_part(',' || levels, {sql_text(f',{factor}=')}, 2), ',', 1), '')"

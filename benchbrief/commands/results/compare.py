@@ -23,12 +23,14 @@ Examples:
   bench compare last~1 last                    what has changed since then
   bench compare last:hdd last:nvme             two hardware groups of a run
   bench compare last:hdd last:sata last:nvme   rank three of them
+  bench compare last:codec=none last:codec=lz4 two levels of a factor
   bench compare rev:main last                  the last run of main's spec
   bench compare 20260301 20260308 --metric throughput --metric latency.p99
   bench compare rev:v1.2 last --threshold 5% --junit compare.xml
 
 Each side is a run (its name, the start of it, or its folder), `last`, `last~1` for the one before, or `rev:REVISION`
-for the last run whose spec was that of the git revision. `:hardware` behind it takes one hardware group.
+for the last run whose spec was that of the git revision. `:hardware` behind it takes one hardware group,
+`:factor=level` one level; several are separated by commas.
 
 """
     + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.EXPECT_FAILED),
