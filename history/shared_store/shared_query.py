@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -290,7 +290,7 @@ class _Partitions:
             manifests = measured
         self._used.update((each.id, each) for each in manifests)
         files = [each for each in self._store.at_once(lambda each: self._file(each, name), manifests) if each]
-        if known_columns(name) is None:
+        if known_columns(name) is None or name in _views():
             files = [each for each in files if not self._left_out_as(each, schema)]
         return ds.FileSystemDataset(
             [each.fragment for each in files], schema, ds.ParquetFileFormat(), LocalFileSystem()
@@ -380,9 +380,11 @@ class _Partitions:
         """Return the columns of a table; None when no run has it.
 
         They are those that this benchbrief knows. For a metric or series, they are those of the newest runs that
-        have it.
+        have it; a view has the factors of the newest runs besides.
         """
         known = known_columns(name)
+        if known is not None and name in _views():
+            return _with_factors(known, [each.fragment.physical_schema for each in self._newest_of_specs(name)])
         files = list(islice(self._newest_files(name), 1 if known is not None else _ASKED_FOR_COLUMNS))
         if not files:
             return None
@@ -394,6 +396,17 @@ class _Partitions:
             for each in self._load(newest[at : at + _BLOCK]):
                 if name in each.tables and (file := self._file(each, name)):
                     yield file
+
+    def _newest_of_specs(self, name: str) -> Iterator[TableFile]:
+        """Yield a table of the newest run of each spec, among the newest runs that have it."""
+        newest, specs = sorted(self._runs, reverse=True), set[str]()
+        for at in range(0, len(newest), _BLOCK):
+            for each in self._load(newest[at : at + _BLOCK]):
+                if each.spec not in specs and name in each.tables and (file := self._file(each, name)):
+                    specs.add(each.spec)
+                    yield file
+            if specs:
+                return
 
     def names(self) -> list[str]:
         """Return the tables and views of the newest run that can be read. Raises SharedStoreError without one."""
@@ -458,6 +471,16 @@ def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Ex
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]
+
+
+def _with_factors(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema | None:
+    """Return the columns of a view, with those that runs have for their factors; None without any run."""
+    if not found:
+        return None
+    usual = (each for each in usual_columns(found) if each.name not in known.names)
+    factors = [each for each in usual if each.name.isidentifier() and _kind(each.type) in ("text", "number")]
+    at = known.get_field_index("workload") + 1
+    return _with_run(pa.schema([*known][:at] + factors + [*known][at:]))
 
 
 def _with_run(schema: pa.Schema) -> pa.Schema:

@@ -16,10 +16,14 @@ from benchbrief.model.plan import (
     Database,
     DatabaseKey,
     Dimension,
+    DimKey,
     Expect,
     Experiment,
+    Factor,
     Hardware,
     Host,
+    Level,
+    Levels,
     Origin,
     Plan,
     Probe,
@@ -161,6 +165,21 @@ def a_plan(cells: Sequence[Cell], expects: Sequence[Expect] = ()) -> Plan:
         expects=tuple(expects),
         estimate_s=10.0 * len(cells),
     )
+
+
+def a_factor(name: str, *keys: DimKey, unit: str | None = None) -> Factor:
+    levels = tuple(Level(key=key, label=f"{key}!", value=str(key)) for key in keys)
+    return Factor(name=name, label=name.title(), unit=unit, levels=levels, default=keys[0], origin=HERE)
+
+
+def at_levels(keys: Mapping[str, DimKey], **more: object) -> Cell:
+    levels = Levels.of(keys)
+    named = f"ramp/nvme/a/{levels}/threads={more.get('threads', 4)}/r{more.get('repeat', 1)}"
+    return a_cell(id=named, levels=levels, hash=named.encode().hex().ljust(64, "0")[:64], **more)  # type: ignore[arg-type]  # by name
+
+
+def with_factors(plan: Plan, *factors: Factor) -> Plan:
+    return plan.model_copy(update={"factors": {each.name: each for each in factors}})
 
 
 def a_read(view: str = "throughput", *, statistic: str = "", probe: str = "", **keys: str) -> Read:

@@ -1,33 +1,28 @@
 """What the tables and views have of factors: the settings that an experiment varies."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from benchbrief.model.plan import Cell, DimKey, Factor, Level, Levels, Plan
+from benchbrief.model.plan import DimKey
 from benchbrief.results.build_store import rebuild
 from benchbrief.results.open_store import open_store
 from benchbrief.results.query import units_of
 from benchbrief.results.store.store import Store
-from tests.results.making import HERE, READ, RunMaker, a_cell, a_plan, a_query, a_read, measurement, rows
-
-
-def a_factor(name: str, *keys: DimKey, unit: str | None = None) -> Factor:
-    levels = tuple(Level(key=key, label=f"{key}!", value=str(key)) for key in keys)
-    return Factor(name=name, label=name.title(), unit=unit, levels=levels, default=keys[0], origin=HERE)
-
-
-def at_levels(keys: Mapping[str, DimKey], **more: object) -> Cell:
-    levels = Levels.of(keys)
-    named = f"ramp/nvme/a/{levels}/threads={more.get('threads', 4)}/r{more.get('repeat', 1)}"
-    return a_cell(id=named, levels=levels, hash=named.encode().hex().ljust(64, "0")[:64], **more)  # type: ignore[arg-type]  # by name
-
-
-def with_factors(plan: Plan, *factors: Factor) -> Plan:
-    return plan.model_copy(update={"factors": {each.name: each for each in factors}})
-
+from tests.results.making import (
+    READ,
+    RunMaker,
+    a_factor,
+    a_plan,
+    a_query,
+    a_read,
+    at_levels,
+    measurement,
+    rows,
+    with_factors,
+)
 
 CODEC = a_factor("codec", "zstd", "lz4")
 SIZE = a_factor("vsize", 100.0, 1000.0, unit="kB")
