@@ -34,10 +34,17 @@ class Findings:
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}
         self._places: set[tuple[int, int, int]] = set()
+        self._silent: set[tuple[int, int, int]] = set()
         self._more = False
         self.failed = False
 
+    def silence(self, *spans: Span) -> None:
+        """Take no further finding at exactly these places: what is wrong there is said."""
+        self._silent.update(map(_place, spans))
+
     def add(self, problem: CompileProblem) -> None:
+        if problem.span is not None and _place(problem.span) in self._silent:
+            return
         if len(self._problems) >= _MOST_FINDINGS and (self.failed or problem.severity != "error"):
             self._more = True
             return

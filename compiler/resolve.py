@@ -10,7 +10,14 @@ from benchbrief.compiler.blocks import equipment_errors, experiment_errors
 from benchbrief.compiler.blocks.databases import DatabaseSpec, read_database
 from benchbrief.compiler.blocks.equipment_errors import AgedData
 from benchbrief.compiler.blocks.experiments import Matrix, NamedBlocks, read_experiments
-from benchbrief.compiler.blocks.factors import BlocksAtLevels, DeclaredFactor, Factors, default_bound, read_factors
+from benchbrief.compiler.blocks.factor_uses import check_names, check_places, check_used
+from benchbrief.compiler.blocks.factors import (
+    BlocksAtLevels,
+    DeclaredFactor,
+    Factors,
+    own_levels,
+    read_factors,
+)
 from benchbrief.compiler.blocks.hardware import HardwareUnit, HostTable, read_clients, read_hardware, read_schedulers
 from benchbrief.compiler.blocks.meters import read_power
 from benchbrief.compiler.blocks.probes import read_probe_blocks
@@ -154,23 +161,38 @@ def _knees(
         reader.report(experiment_errors.NoSearch(knee_of.span, experiment.name, key, searched))
         return {}
     knees = {}
-    factors = tuple(other.levels[0].keys)
-    for unit, load in product(matrix.units, matrix.loads):
+    chosen_at: dict[Levels, tuple[Levels, Levels | None]] = {}
+    for levels in matrix.levels:
+        own = own_levels(other.levels[0].keys, levels, matrix.factors)
+        chosen_at[levels] = own, _same_levels(own, other.levels)
+    for unit, load, levels in product(matrix.units, matrix.loads, matrix.levels):
         hardware = _same(unit.hardware.key, (), experiment.hardware)
         workload = _same(load.workload.name, (load.of,), experiment.workloads)
+        own, at = chosen_at[levels]
         for kind, wanted, chosen, known in (
             ("hardware", unit.hardware.key, hardware, experiment.hardware),
             ("workload", load.workload.name, workload, experiment.workloads),
+            ("combination of levels", own, at, other.levels),
         ):
             if chosen is None:
                 reader.report(experiment_errors.ManyKnees(knee_of.span, experiment.name, kind, wanted, known))
-        if hardware is None or workload is None:
-            continue
-        for levels in matrix.levels:
-            at = levels.only(factors)
+        if hardware is not None and workload is not None and at is not None:
             place = (unit.hardware.key, load.workload.name, levels)
             knees[place] = plan.Knee(experiment=experiment.name, hardware=hardware, workload=workload, levels=at)
     return knees
+
+
+def _same_levels(wanted: Levels, known: tuple[Levels, ...]) -> Levels | None:
+    """Return the wanted levels if they are known, or else with the only known level of each factor that has one; None
+    if there are none such."""
+    if wanted in known:
+        return wanted
+    keys = wanted.keys
+    for name in keys:
+        searched = {each.keys[name] for each in known}
+        keys[name] = searched.pop() if len(searched) == 1 else keys[name]
+    found = Levels.of(keys)
+    return found if found in known else None
 
 
 def _hold_to_hosts(key: str, knee_of: KneeReference, matrix: Matrix, searched: plan.Experiment, reader: Reader) -> None:
@@ -478,15 +500,16 @@ def resolve(
     reader = Reader(params, findings)
     apply_profile(found, profile, findings)
     factors = read_factors(found.blocks["factor"], reader)
-    reader = reader.at(default_bound(factors))
-    check_profiles(found, reader)
+    check_names(found, findings)
+    misused = check_places(found, factors, findings)
+    check_profiles(found, reader.at(factors.defaults))
     hosts = HostTable(reader)
     language = _language(found)
     world = NamedBlocks(
         hardware=read_hardware(found.blocks["hardware"], hosts),
         clients=read_clients(found.blocks["client"], hosts),
-        databases=BlocksAtLevels(found.blocks["database"], factors, reader, read_database),
-        workloads=BlocksAtLevels(found.blocks["workload"], factors, reader, workload_reader(language)),
+        databases=BlocksAtLevels("database", found, factors, reader, read_database, misused),
+        workloads=BlocksAtLevels("workload", found, factors, reader, workload_reader(language), misused),
         factors=factors,
         probes=read_probe_blocks(found.blocks["probe"], reader),
         hosts=hosts.hosts,
@@ -500,6 +523,8 @@ def resolve(
         findings.add(name_errors.NoExperiment(None))
     elif not findings.failed:
         _warn_unused(found, world, matrices, findings)
+        varied = {name for matrix in matrices for levels in matrix.levels for name in levels.keys}
+        check_used(found, factors, varied, profile, findings)
         warn_of_power(found, matrices, profile, findings)
         probes = (name for matrix in matrices for name in matrix.asked)
         brought = ((load.workload.family, load.workload.benchmark) for matrix in matrices for load in matrix.loads)

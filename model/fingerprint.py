@@ -16,6 +16,7 @@ from benchbrief.model.plan import (
     Event,
     Experiment,
     Hardware,
+    Hook,
     Host,
     Knee,
     KneeSearch,
@@ -187,9 +188,14 @@ def database_parts(database: Database) -> Parts:
             "tls": start.tls is not None,
             "auth": start.auth is not None,
         }
-    if hooks := [hook.model_dump(include={"line", "on"}) for hook in database.hooks if hook.when != "teardown"]:
+    if hooks := [_hook_parts(hook) for hook in database.hooks if hook.when != "teardown"]:
         parts["hooks"] = hooks
     return parts
+
+
+def _hook_parts(hook: Hook) -> Parts:
+    parts = hook.model_dump(include={"line", "on"})
+    return {**parts, "env": hook.env} if hook.env else parts
 
 
 def digest(content: object) -> str:

@@ -484,6 +484,8 @@ class Hook(Node):
     line: str
     on: Literal["each", "first"] = "each"
     timeout_s: float
+    env: dict[str, str] = field(default_factory=dict)
+    """The variables with the levels of factors that it is given, such as `BENCH_CODEC`."""
     origin: Origin
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from benchbrief.compiler.blocks import equipment_errors
 from benchbrief.compiler.blocks.equipment_errors import BadFlagValue
+from benchbrief.compiler.blocks.factor_errors import NotAFactor
 from benchbrief.compiler.blocks.hardware import HardwareUnit
 from benchbrief.compiler.blocks.values import (
     Constant,
@@ -186,7 +187,7 @@ class EngineOptions:
             return {}
         known = entry if self.flags else self._by_our_names(entry, reader)
         found = reader.block(known, options_schema(self.engine, flags=self.flags is not None)).found
-        places = {key: attribute.values[0].span for key, attribute in known.attributes.items() if attribute.values}
+        places = {key: reader.deref(each.values[0]).span for key, each in known.attributes.items() if each.values}
         return {
             self.word(key): option
             for key, value in found.items()
@@ -330,6 +331,7 @@ _WAYS: Mapping[str, engine_spec.Reset] = {
 _ARGUMENTS: Mapping[str, Shape] = {"on": Word(("each", "first")), "timeout": Number("s", "10 min", above=True)}
 _TIMEOUT_S = 600.0
 _USAGE = '`command("./restore.sh", timeout: 10 min)`'
+_WITH = "with"
 
 
 @dataclass(frozen=True)
@@ -375,7 +377,8 @@ def _commands(
         match reader.deref(expr):
             case ast.Call(function=ast.Name(text="command"), arguments=[ast.Argument(key=None, value=text), *rest]):
                 line = reader.value("command", text, Text())
-                named = _named(rest, reader)
+                given = [argument for argument in rest if argument.key and argument.key.text == _WITH]
+                named = _named([argument for argument in rest if argument not in given], reader)
                 timeout = named.get("timeout")
                 if isinstance(line, str):
                     yield plan.Hook(
@@ -383,12 +386,23 @@ def _commands(
                         line=line,
                         on="first" if named.get("on") == "first" else "each",
                         timeout_s=timeout.value if isinstance(timeout, Constant) else _TIMEOUT_S,
+                        env={name: value for each in given for name, value in _variables(each.value, reader)},
                         origin=origin(expr.span),
                     )
             case ast.Call(function=ast.Name(text="command")):
                 reader.report(structure_errors.BadArgument(expr.span, "command", "needs a command", _USAGE))
             case other:
                 reader.report(wrong_value(other, when, DATABASE.keys[when].shape.wanted, words))
+
+
+def _variables(expr: ast.Expr, reader: Reader) -> Iterator[tuple[str, str]]:
+    """Yield the variables with the levels of the factors that a command is given: `BENCH_CODEC` with `lz4`."""
+    for item in listed((expr,)):
+        value = reader.level(item)
+        if value is None:
+            reader.report(NotAFactor(item.span, "factor", item.span.text, reader.factors))
+        else:
+            yield f"BENCH_{item.span.text.replace('.', '_').upper()}", value
 
 
 def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, object]:
@@ -399,7 +413,7 @@ def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, objec
             why = "takes one command; all other arguments have names"
             reader.report(structure_errors.BadArgument(argument.span, "command", why, _USAGE))
         elif name not in _ARGUMENTS:
-            known = tuple(_ARGUMENTS)
+            known = (*_ARGUMENTS, _WITH)
             reader.report(structure_errors.UnknownArgument(argument.key.span, "command", name, known))
         else:
             found[name] = reader.value(name, argument.value, _ARGUMENTS[name])
@@ -720,7 +734,9 @@ def database_on(
         filled = _fill(spec.path, "path", unit, reader, {})
         path = "".join(part for part in filled if isinstance(part, str))
         if spec.path.plain is None and path:
-            check_path(spec.path.span, "path", path, reader.findings)
+            levels = (reader.level_of(part.expr) for part in spec.path.parts if isinstance(part, ast.Hole))
+            upwards = (each.span for each in levels if each and ".." in (each.plain or "").split("/"))
+            check_path(next(upwards, spec.path.span), "path", path, reader.findings)
     if spec.uri and uri:
         _check_uri(spec.uri, uri, spec.engine, reader)
         spec.reads_options.check_uri(spec.uri, uri, spec.option_places, reader)

@@ -9,12 +9,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal, Protocol, TypeVar
 
-from benchbrief.compiler.blocks import equipment_errors, experiment_errors
+from benchbrief.compiler.blocks import equipment_errors, experiment_errors, factor_errors
 from benchbrief.compiler.blocks.arrivals import DeclaredArrivals, check_arrivals, read_arrivals, times_of
 from benchbrief.compiler.blocks.databases import DatabaseSpec, database_on
 from benchbrief.compiler.blocks.factors import (
     BlocksAtLevels,
     Factors,
+    Varied,
     bound_to,
     own_levels,
     read_varied,
@@ -47,6 +48,7 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.achieved_load import Schedule
+from benchbrief.model.fingerprint import database_parts, workload_parts
 from benchbrief.model.plan import Event, Levels
 from benchbrief.model.value_shapes import Number, Text
 
@@ -615,6 +617,7 @@ class _Experiment:
         loads_at = self._loads_at(loads, database, levels, lambda load, spec: fits.fitting((load,), spec, units)[0])
         if loads_at is None:
             return None
+        self._check_cells(varied, databases, loads_at, database.name)
         loads, every = tuple(loads_at[load.workload.name] for load in loads), tuple(loads_at.values())
         fits.check_shares(client, spec, every, ramps)
         fits.check_most(client, spec, ramps, said)
@@ -849,6 +852,37 @@ class _Experiment:
                     return None
                 found[key] = fitted(load_phase(read, world.language) if load.of else read, spec)
         return found
+
+    def _check_cells(
+        self,
+        varied: Varied,
+        databases: Mapping[plan.DatabaseKey, plan.Database],
+        loads: Mapping[str, ReadWorkload],
+        database: str,
+    ) -> None:
+        """Report factors whose levels make the same cells."""
+        factors = self.world.factors
+        hardware = next(iter(databases)).hardware if databases else ""
+        contents = {key: repr(database_parts(each)) for key, each in databases.items() if key.hardware == hardware}
+        for name, used in self.uses.items() if databases and varied.levels else ():
+            if not name:
+                continue
+            ignored = [factor for factor in varied.levels if factor not in {*used, *self.uses[""]}]
+            seen: dict[object, Levels] = {}
+            for levels in varied.combinations:
+                key = plan.DatabaseKey.of(database, hardware, own_levels(self.uses[""], levels, factors))
+                load = loads[workload_key(name, used, levels, factors)]
+                first = seen.setdefault((contents[key], repr(workload_parts(load.workload))), levels)
+                if first is levels:
+                    continue
+                one, other = first.keys, levels.keys
+                factor = next(each for each in (*ignored, *varied.levels) if one[each] != other[each])
+                count, is_used = len(varied.levels[factor]), factor not in ignored
+                at = varied.places[factor]
+                self.reader.report(
+                    factor_errors.SameCells(at, self.entry.name, factor, name, database, count, used=is_used)
+                )
+                break
 
     # --- points, times and repeats ---------------------------------------------------------------------------------
 

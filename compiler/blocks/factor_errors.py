@@ -115,3 +115,96 @@ class NoCondition(CompileProblem):
     says = "`when` {why}"
     hint = "compare factors that are varied with their levels: `codec != none or vsize > 100 B`"
     why: str
+
+
+class SameCells(CompileProblem):
+    """A factor whose levels are the same to a workload and its database."""
+
+    code = "E0812"
+    says = "experiment `{experiment}` varies `{factor}`, {why}"
+    mark = "{count:plural level} of one and the same cell"
+    hint = "use `{factor}` in one of them, or measure `{workload}` in an experiment that does not vary it"
+    experiment: str
+    factor: str
+    workload: str
+    database: str
+    count: int
+    used: bool = False
+    """Whether one of them uses it, in what the workload's cells do not depend on."""
+
+    @property
+    def why(self) -> str:
+        if self.used:
+            return f"but cells of workload `{self.workload}` are the same at its levels"
+        return f"which neither workload `{self.workload}` nor database `{self.database}` uses"
+
+
+# --- names and places --------------------------------------------------------------------------------------------
+
+
+class TakenName(CompileProblem):
+    code = "E0813"
+    says = "factor `{name}` has the name of {what}"
+    mark = "taken"
+    hint = "give it another name: results have a column, and expressions a dimension, by the name of each factor"
+    name: str
+    what: str
+
+
+class FactorNotHere(CompileProblem):
+    code = "E0814"
+    says = "factor `{factor}` can't stand in {where}"
+    mark = "not varied here"
+    hint = (
+        "it may stand in options of a database and in attributes of a workload, as `{{{factor}}}` in `path` and `uri`, "
+        "and in `with:` of a database's commands; a word that is meant here needs a factor of another name"
+    )
+    factor: str
+    where: str
+
+
+class FactorIsWord(CompileProblem):
+    code = "E0815"
+    says = "`{word}` is a word of `{key}`, and a factor too"
+    mark = "which of them?"
+    hint = "give the factor another name"
+    word: str
+    key: str
+
+
+class WholeBundle(CompileProblem):
+    code = "E0816"
+    says = "factor `{factor}` sets {settings:ticked}, so it is no single value"
+    mark = "which of them?"
+    hint = "write {ways}"
+    factor: str
+    settings: tuple[str, ...]
+
+    @property
+    def ways(self) -> str:
+        return " or ".join(f"`{self.factor}.{setting}`" for setting in self.settings)
+
+
+class UnknownSetting(Misspelt):
+    code = "E0817"
+    says = "factor `{factor}` has no setting `{word}`"
+    mark = "not one of its settings"
+    when_none = "it is a single value: write `{factor}`"
+    factor: str
+
+
+class UnusedFactor(CompileProblem):
+    code = "E0818"
+    says = "nothing uses `{word}`"
+    mark = "its levels change nothing"
+    hint = "write `{word}` in place of a value in a database or a workload, or remove it"
+    factor: str
+    word: str
+
+
+class FactorNotVaried(CompileProblem):
+    code = "W0214"
+    says = "no experiment varies factor `{factor}`"
+    mark = "always at its default"
+    hint = "write `vary = {factor}` in an experiment, or the value in place of the factor"
+    factor: str

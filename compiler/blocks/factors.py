@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -14,7 +14,7 @@ from benchbrief.compiler.blocks import factor_errors as wrong
 from benchbrief.compiler.blocks.ramps import Numbers, read_points
 from benchbrief.compiler.blocks.values import Bound, Constant, Reader, Values, described, listed, origin
 from benchbrief.compiler.frontend import name_errors
-from benchbrief.compiler.frontend.declarations import Entry, names_in
+from benchbrief.compiler.frontend.declarations import Declarations, Entry, names_in
 from benchbrief.compiler.frontend.structure_errors import MisplacedBlock
 from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -62,6 +62,11 @@ class Factors(dict[str, DeclaredFactor]):
     and nothing more is said of it."""
 
     broken: frozenset[str] = frozenset()
+
+    @property
+    def defaults(self) -> dict[str, Bound]:
+        """What stands in place of the factors' names at their default levels."""
+        return bound_to({name: each.factor.default for name, each in self.items()}, self)
 
 
 def read_factors(entries: Mapping[str, Entry], reader: Reader) -> Factors:
@@ -318,14 +323,21 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
 
     def __init__(
         self,
-        entries: Mapping[str, Entry],
+        kind: str,
+        found: Declarations,
         factors: Factors,
         reader: Reader,
         read: Callable[[Entry, Reader], Item | None],
+        misused: Collection[tuple[str, str]] = (),
     ) -> None:
-        self._entries, self._factors, self._reader, self._read = entries, factors, reader, read
+        """`misused` are the kinds and names of blocks where a factor stands that can't stand there."""
+        self._entries, self._factors, self._read = found.blocks[kind], factors, read
+        self._reader = reader.at(factors.defaults)
+        entries = self._entries
         self._uses = {name: uses(entry, factors) for name, entry in entries.items()}
-        self._broken = {name for name, entry in entries.items() if factors.broken & _names(entry)}
+        self._broken = {
+            name for name, entry in entries.items() if (kind, name) in misused or factors.broken & _names(entry)
+        }
         self._found: dict[tuple[str, Levels], Item | None] = {}
         for name in entries:
             self.at(name, Levels())
@@ -385,10 +397,6 @@ def bound_to(levels: Mapping[str, DimKey], factors: Factors) -> dict[str, Bound]
     return {name: bound for factor, key in levels.items() for name, bound in factors[factor].bound[key].items()}
 
 
-def default_bound(factors: Factors) -> dict[str, Bound]:
-    return bound_to({name: each.factor.default for name, each in factors.items()}, factors)
-
-
 # --- what an experiment varies -----------------------------------------------------------------------------------
 
 
@@ -437,7 +445,7 @@ class _Vary:
     def read(self, exprs: Iterable[ast.Expr]) -> dict[str, tuple[DimKey, ...]] | None:
         """Return the levels of each factor, in the order of the spec; None after a mistake."""
         found: dict[str, tuple[DimKey, ...]] = {}
-        for item in listed(expr if self._is_factor(expr) else self.reader.deref(expr) for expr in exprs):
+        for item in listed(map(self.reader.deref, exprs)):
             name = item.base if isinstance(item, ast.Index) else item
             if isinstance(name, ast.Name) and name.text in self.factors.broken:
                 return None
@@ -457,9 +465,6 @@ class _Vary:
     def _keys(self, name: str, index: ast.Index, known: Mapping[DimKey, str]) -> tuple[DimKey, ...] | None:
         said = {level_key(name, argument.value, known, self.reader): argument for argument in index.arguments}
         return None if None in said else tuple(key for key in known if key in said)
-
-    def _is_factor(self, expr: ast.Expr) -> bool:
-        return isinstance(expr, ast.Name) and (expr.text in self.factors or expr.text in self.factors.broken)
 
 
 _Keys = Mapping[str, DimKey]

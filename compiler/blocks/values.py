@@ -381,18 +381,28 @@ class Reader:
         return expr
 
     def printed(self, expr: ast.Expr) -> str | None:
-        """Return what stands in a text for the name of a parameter or factor: a text as it is, and the number of a
-        level in base units. None for other expressions."""
+        """Return the text that a parameter's or a factor's name stands for; None for other expressions."""
         found = self.deref(expr)
-        name = _named(expr)
-        if found is expr:
+        return found.plain if found is not expr and isinstance(found, ast.String) else self.level(expr)
+
+    def level_of(self, expr: ast.Expr) -> ast.String | None:
+        """Return the text of a factor's level as it is written; None for all else."""
+        found = self._levels.get(_named(expr))
+        return found.expr if found and isinstance(found.expr, ast.String) else None
+
+    def level(self, expr: ast.Expr) -> str | None:
+        """Return a factor's level as a text, a number in base units; None for what is no factor."""
+        found = self._levels.get(_named(expr))
+        if found is None:
             return None
-        if isinstance(found, ast.String):
-            return found.plain
-        if name in self._levels and isinstance(found, ast.Name):
-            return found.text
-        constant = self._constants.get(name) if name in self._levels else None
-        return plan.key_text(constant.value) if constant else None
+        if found.constant:
+            return plan.key_text(found.constant.value)
+        return found.expr.plain if isinstance(found.expr, ast.String) else found.expr.span.text
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The names of the factors, with the settings of bundles: `codec`, `tuning.cache`."""
+        return tuple(self._levels)
 
     def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> T | None:
         return self.refuse(wrong_value(expr, key, wanted, words))

@@ -29,9 +29,10 @@ def run_hooks(
 ) -> int:
     """Run the commands declared for this time in order, and return how many there were.
 
-    Each gets its host as $BENCH_HOST. Raises Interrupted when the run must stop, and RunnerError when a command fails
-    or takes too long. A teardown undoes what `prepare` did, so all its commands run, each with its declared time, even
-    when the run must stop. It then raises TeardownFailed with all failures.
+    Each gets its host as $BENCH_HOST, and the levels that its declaration names as variables too. Raises Interrupted
+    when the run must stop, and RunnerError when a command fails or takes too long. A teardown undoes what `prepare`
+    did, so all its commands run, each with its declared time, even when the run must stop. It then raises
+    TeardownFailed with all failures.
     """
     hooks = [hook for hook in database.hooks if hook.when == when]
     failures = []
@@ -52,7 +53,7 @@ def _run(
     hook: Hook, name: str, host_id: str, database: Database, hosts: Hosts, keep: Path | None, stopping: Stopping
 ) -> None:
     line = shell_line(hook.line)
-    job = Job(name, Command(line.words, env={"BENCH_HOST": host_id}), timeout_s=hook.timeout_s)
+    job = Job(name, Command(line.words, env={**hook.env, "BENCH_HOST": host_id}), timeout_s=hook.timeout_s)
     folder = keep / "hooks" / f"{name}-{host_id}".replace("/", "_") if keep else None
     with ExitStack() as waited:
         if hook.when == "teardown":
