@@ -194,7 +194,8 @@ class Query(Node):
     one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before the field.
     `signed`: whether its value may be below 0, by the types of its parts; True in a plan from before the field.
     `exact`: whether it is made of sizes, counts and declared values alone. Where those do not vary, a difference is due
-    to what is compared.
+    to what is compared. `ragged` are the factors of which not all combinations are measured, where it reduces over
+    some: its values then go over different points.
     """
 
     sql: str
@@ -207,6 +208,7 @@ class Query(Node):
     divides: bool | None = None
     signed: bool = True
     exact: bool = False
+    ragged: tuple[Dimension, ...] = ()
 
 
 class Metric(Node):

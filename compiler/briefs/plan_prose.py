@@ -321,8 +321,7 @@ def _fields(typer: Typer, dim: Dimension, key: DimKey) -> dict[str, str]:
     for factor in typer.scope.factors:
         for level in factor.levels:
             if (factor.key, level.key) == (dim, key):
-                texts = {name: fact if isinstance(fact, str) else fact.text for name, fact in level.facts.items()}
-                return {**texts, **fields}
+                return {**{name: fact_text(fact) for name, fact in level.facts.items()}, **fields}
     for workload in typer.scope.workloads:
         if dim == "workload" and workload.key == key:
             fields["description"] = workload.description
@@ -331,6 +330,11 @@ def _fields(typer: Typer, dim: Dimension, key: DimKey) -> dict[str, str]:
             facts = {name: quantity.text for name, quantity in hardware.facts.items()}
             return {**facts, **hardware.texts, **fields}
     return fields
+
+
+def fact_text(fact: plan.Quantity | str) -> str:
+    """Return a fact as written."""
+    return fact if isinstance(fact, str) else fact.text
 
 
 # --- holes that are numbers ---

@@ -25,6 +25,7 @@ from benchbrief.compiler.briefs.element_queries import (
 from benchbrief.compiler.briefs.plan_prose import (
     Body,
     escaped,
+    fact_text,
     number_terms,
     option_title,
     printed_unit,
@@ -331,7 +332,7 @@ def _column(typer: Typer, attribute: ast.Attribute, dim: Dimension, place: Fixed
 def _line(table: _Table, expr: ast.Expr) -> _Line | None:
     if isinstance(expr, ast.String):
         return _template(table, expr)
-    fact = _fact(table.typer, expr) if table.dim == "hardware" and isinstance(expr, ast.Name) else None
+    fact = _fact(table, expr)
     if fact is not None:
         return fact
     typed = typed_at(table.typer, expr, table.place, (table.dim,))
@@ -435,15 +436,21 @@ def _template(table: _Table, string: ast.String) -> _Line:
     return _Line("", string, own, make)
 
 
-def _fact(typer: Typer, name: ast.Name) -> _Line | None:
-    """Return a declared fact in the words of the spec."""
-    said = {hw.key: hw.texts[name.text] for hw in typer.scope.hardware if name.text in hw.texts}
-    said.update({hw.key: hw.facts[name.text].text for hw in typer.scope.hardware if name.text in hw.facts})
+def _fact(table: _Table, expr: ast.Expr) -> _Line | None:
+    """Return a declared fact of the hardware, or an attribute of a factor's levels, in the words of the spec."""
+    scope, said = table.typer.scope, dict[DimKey, str]()
+    match expr:
+        case ast.Name(text=name) if table.dim == "hardware":
+            said.update({hw.key: hw.texts[name] for hw in scope.hardware if name in hw.texts})
+            said.update({hw.key: hw.facts[name].text for hw in scope.hardware if name in hw.facts})
+        case ast.Attr(base=ast.Name(text=factor), field=ast.Name(text=name)) if factor == table.dim:
+            levels = scope.factors_by_name[factor].levels if factor in scope.factors_by_name else ()
+            said.update({level.key: fact_text(level.facts[name]) for level in levels if name in level.facts})
     if not said:
         return None
 
     def make(keys: tuple[DimKey, ...]) -> plan.Line:
-        parts = [(escaped(said[str(key)]),) if key in said else () for key in keys]
+        parts = [(escaped(said[key]),) if key in said else () for key in keys]
         return plan.Line(label="", texts=tuple(plan.Prose(parts=part) for part in parts))
 
-    return _Line(name.text.replace("_", " "), name, None, make)
+    return _Line(name.replace("_", " "), expr, None, make)

@@ -37,7 +37,7 @@ from benchbrief.compiler.metrics.curves import (
     steady,
     with_keys_of,
 )
-from benchbrief.compiler.metrics.indexing import index, yet_to_be_found
+from benchbrief.compiler.metrics.indexing import index, point_text, yet_to_be_found
 from benchbrief.compiler.metrics.metric_errors import (
     DeclaredNotSampled,
     NeedsEvent,
@@ -60,6 +60,7 @@ from benchbrief.compiler.metrics.terms import (
     along,
     has_repeats,
     leaves,
+    left_out,
     matching,
     mention,
     offered_keys,
@@ -413,7 +414,25 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         operand = Typed(matched, operand.display)
     if condition is not None and isinstance(operand.term, AxisValue):
         operand = Typed(_beside_condition(operand.term, condition), operand.display)
-    return _reduced(typer, expr, operand, over, condition)
+    reduced = _reduced(typer, expr, operand, over, condition)
+    return reduced and _over_the_same_points(typer, expr, reduced, operand.term, over)
+
+
+def _over_the_same_points(
+    typer: Typer, expr: ast.Call, reduced: Typed, operand: Term, over: tuple[Dimension, ...]
+) -> Typed:
+    """Return a reduction, with a warning and a note of combinations that are left out where it goes over some."""
+    term = reduced.term
+    parts = (operand, *((term.when,) if isinstance(term, Reduction) and term.when else ()))
+    measures = [leaf for part in parts for leaf in leaves(part) if isinstance(leaf, Measure)]
+    found = dict.fromkeys(dim for each in measures for dim in left_out(each, operand.dims, over))
+    if not found or not isinstance(term, Reduction):
+        return reduced
+    example = next((dim for dim in found if dim in over), next(iter(found)))
+    key = typer.runs.keys(example)[-1]
+    index = str(key) if isinstance(key, str) else f"{example}: {point_text(typer.scope, example, key)}"
+    typer.report(metric_errors.RaggedPoints(expr.span, text_of(expr), tuple(found), index))
+    return Typed(replace(term, ragged=tuple(found)), reduced.display)
 
 
 def _beside_condition(axis: Term, condition: Term) -> Term:

@@ -24,6 +24,7 @@ from benchbrief.compiler.metrics.terms import (
     Term,
     in_order,
     is_exact,
+    parts,
 )
 from benchbrief.compiler.metrics.thin_evidence import value_range
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Query, Read
@@ -383,8 +384,15 @@ def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
         reads=tuple(tables.reads),
         divides=tables.divides,
         exact=is_exact(term),
+        ragged=_ragged(term),
         signed=value_range(term)[0] < 0,
     )
+
+
+def _ragged(term: Term) -> Dims:
+    """Return the factors with combinations that a reduction of the term does not go over."""
+    own = term.ragged if isinstance(term, Reduction) else ()
+    return in_order((*own, *(dim for part in parts(term) for dim in _ragged(part))))
 
 
 class _Tables:

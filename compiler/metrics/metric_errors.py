@@ -86,11 +86,15 @@ class OffTheProfile(CompileProblem):
 
     code = "W0702"
     says = "{dim} {point} is not measured with profile `{profile}`, so this value will be missing"
-    hint = "the profile's points are {points:joined}"
+    hint = "the profile's {kind} are {points:joined}"
     profile: str
     dim: str
     point: str
     points: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        return "points" if self.dim in DIMENSIONS else "levels"
 
 
 class ServiceLatencyOnly(CompileProblem):
@@ -194,6 +198,17 @@ class SizeOfTime(CompileProblem):
     )
     measure: str
     workloads: tuple[str, ...]
+
+
+class RaggedPoints(CompileProblem):
+    """A reduction over factors of which not all combinations are measured."""
+
+    code = "W0718"
+    says = "`{text}` goes over different points: not all combinations of {dims:ticked} are measured"
+    hint = "compare like with like, as in `[{index}]`; otherwise the brief says so in a footnote"
+    text: str
+    dims: tuple[str, ...]
+    index: str
 
 
 class FewBeyond(CompileProblem):
@@ -514,11 +529,19 @@ class PointNotKnown(CompileProblem):
 class PointNotOnRamp(CompileProblem):
     code = "E0714"
     says = "{dim} {point} is not measured"
-    mark = "not on the ramp"
-    hint = "the points are {points:joined}"
+    mark = "not {among}"
+    hint = "the {kind} are {points:joined}"
     dim: str
     point: str
     points: tuple[str, ...]
+
+    @property
+    def among(self) -> str:
+        return "on the ramp" if self.dim in DIMENSIONS else "one of the levels"
+
+    @property
+    def kind(self) -> str:
+        return "points" if self.dim in DIMENSIONS else "levels"
 
 
 class NothingPlanned(CompileProblem):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 from typing import ClassVar, Literal, TypeAlias, cast
 
 from benchbrief.compiler.frontend.declarations import dotted
@@ -190,7 +191,8 @@ class Reduction(_Whole):
     A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
     their ratio in `at`; `usl.peak` and the like; and `onset`, the first phase at which the operand, a truth value,
     holds. `list` keeps the values apart, for functions of all of them. `axis` is the unit of that dimension, for the
-    functions that give a point of it.
+    functions that give a point of it. `ragged` are the factors of which not all combinations are measured, so that it
+    goes over other points at some keys than at others.
     """
 
     function: str
@@ -199,6 +201,7 @@ class Reduction(_Whole):
     when: Term | None
     at: float | None = None
     axis: UnitDimension = DIMENSIONLESS
+    ragged: Dims = ()
 
     @property
     def unit(self) -> UnitDimension | None:
@@ -290,6 +293,24 @@ def offers(term: Term) -> frozenset[Dimension]:
             return offers(term.operand) | {term.dim}
 
 
+def left_out(measure: Measure, dims: Dims, over: Dims) -> Dims:
+    """Return the factors among `dims` of which some combinations are not measured, so that a reduction `over` some of
+    them goes over other points at some keys than at others; () for the same points everywhere."""
+    factors = [dim for dim in dims if dim in measure.runs.factors and dim in measure.dims]
+    apart = [dim for dim in dims if dim in (*factors, "hardware", "workload") and dim in measure.dims]
+    reduced = [dim for dim in apart if dim in over]
+    if not factors or not reduced:
+        return ()
+    points: dict[tuple[DimKey, ...], set[tuple[DimKey, ...]]] = {}
+    for run in measure.runs:
+        if run.level_of.keys() >= set(factors):
+            at, of = ([run.keys(dim)[0] for dim in apart if (dim in over) == wanted] for wanted in (False, True))
+            points.setdefault(tuple(at), set()).add(tuple(of))
+    everywhere = {frozenset(each) for each in points.values()}
+    whole = prod(len({each[at] for keys in everywhere for each in keys}) for at in range(len(reduced)))
+    return tuple(factors) if any(len(keys) < whole for keys in everywhere) else ()
+
+
 def fix(term: Term, dim: Dimension, key: DimKey) -> Term:
     """Return the term at `key` of `dim`. Parts without the dimension, or with it fixed or reduced, stay unchanged."""
     if dim not in offers(term):
@@ -330,9 +351,24 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 
 
 def matching(left: Term, right: Term) -> tuple[Term, Term]:
-    """Return two terms that are joined, each with the dimensions of the other that it has on demand: only values of
-    the same experiment and the same levels belong together."""
+    """Return two terms that are joined, each limited to runs at a level of each factor that the other always has, and
+    with the dimensions of the other that it has on demand: only values of the same experiment and the same levels
+    belong together."""
+    left, right = along(left, _always(right)), along(right, _always(left))
     return _kept(left, right.dims), _kept(right, left.dims)
+
+
+def _always(term: Term) -> frozenset[Dimension]:
+    """Return the factors among the dimensions of a term of which every value has a level."""
+    match term:
+        case Measure():
+            return frozenset(f for f in term.runs.factors if f in term.dims and all(f in r.level_of for r in term.runs))
+        case FactTerm() | AxisValue():
+            return frozenset(term.dims) - _RANKS.keys()
+        case Reduction():
+            return frozenset().union(*map(_always, parts(term))) - set(term.over)
+        case _:
+            return frozenset().union(*map(_always, parts(term)))
 
 
 def _kept(term: Term, dims: Collection[Dimension]) -> Term:

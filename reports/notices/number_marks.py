@@ -229,8 +229,9 @@ class Cautions:
             self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
 
     def of(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield the cautions on all values of a query: how it counts latency at an offered load, and which workloads'
-        background operations a throughput leaves out."""
+        """Yield the cautions on all values of a query: how it counts latency at an offered load, which workloads'
+        background operations a throughput leaves out, and combinations of levels that are not measured."""
+        yield from self._ragged(query)
         yield from self._without_background(query, **where)
         yield from self._of_time(query, **where)
         kinds = {read.counted for read in reads_of(query) if read.view == "latency"}
@@ -274,6 +275,13 @@ class Cautions:
         yield from self._lengths(self._measured(query))
         yield from self._without_background(query)
         yield from self._of_time(query)
+        yield from self._ragged(query)
+
+    def _ragged(self, query: Query) -> Iterator[str]:
+        """Yield a caution on values that go over different points."""
+        if query.ragged:
+            words = self._results.words
+            yield words["c_ragged"].format(factors=words.locale.listed(map(words.dimension_within, query.ragged)))
 
     def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
         """Yield a caution on the size of a database: a closed loop of writes leaves more, the faster the writes are."""
