@@ -55,7 +55,7 @@ def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path:
         if (cell.tool.driver, cell.tool.path) == (name, configured)
     )
     wanted = (tool.trials(path, plan.workloads[workload], plan.databases[key]) for workload, key in asked)
-    yield from {trial.check.words: trial for trials in wanted for trial in trials}.values()
+    yield from {trial.name: trial for trials in wanted for trial in trials}.values()
 
 
 _FREE = with_values(read_script(__file__, "hosts/scripts/free_space.sh"), marker=data_directories.MARKER)

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
 from benchbrief.model.message import figure
-from benchbrief.model.plan import Probe
+from benchbrief.model.plan import Database, Probe, Workload
 from benchbrief.model.steadiness import judge_window
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.db_bench import db_bench_invariants
@@ -35,6 +35,7 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.errors import BadOutput, PlanRefused
+from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.seams import Interim, Requirement
 
@@ -67,8 +68,11 @@ keeps them."""
 _TICKERS: Mapping[str, str] = {"write": "rocksdb.db.write.micros", "merge": "rocksdb.db.write.micros"}
 
 
+_TRY_OPTIONS = read_script(__file__, "scripts/try_options.sh")
+
+
 class DbBench:
-    """The driver of db_bench. Implements `seams.Driver`."""
+    """The driver of db_bench. Implements `seams.Driver` and `trials.TriesOut`."""
 
     name: ClassVar[str] = "db_bench"
 
@@ -85,6 +89,17 @@ class DbBench:
                 'install it (Debian and Ubuntu: the package rocksdb-tools) or name it: tool = db_bench("/path")',
             ),
         )
+
+    def trials(self, path: str, workload: Workload, database: Database) -> tuple[Requirement, ...]:
+        """Implement `trials.TriesOut`: the options of the database, such as a compression that the build may lack."""
+        del workload
+        flags = _options(database.options)
+        if not flags or not database.path:
+            return ()
+        given = [f"--{name}={value}" for name, value in flags.items()]
+        hint = f"use another value, or another build of db_bench ({database.origin})"
+        command = Command(("sh", "-c", _TRY_OPTIONS, "sh", path, database.path, *given))
+        return (Requirement(" ".join(given), command, hint),)
 
     def load(self, context: CellContext) -> Job | None:
         """Fill with `fillseq`: each key once, in order, by one thread.
