@@ -519,12 +519,13 @@ def resolve(
     matrices = read_experiments(found.blocks["experiment"], world, reader)
     matrices = in_running_order(matrices, tuple(found.blocks["experiment"]), reader)
     loads = _loads(world, matrices, findings)
+    unused = False
     if not findings.failed and not found.blocks["experiment"]:
         findings.add(name_errors.NoExperiment(None))
     elif not findings.failed:
         _warn_unused(found, world, matrices, findings)
         varied = {name for matrix in matrices for levels in matrix.levels for name in levels.keys}
-        check_used(found, factors, varied, profile, findings)
+        unused = check_used(found, factors, varied, profile, findings)
         warn_of_power(found, matrices, profile, findings)
         probes = (name for matrix in matrices for name in matrix.asked)
         brought = ((load.workload.family, load.workload.benchmark) for matrix in matrices for load in matrix.loads)
@@ -541,7 +542,7 @@ def resolve(
         schedulers=schedulers,
         factors=factors,
         scope=replace(_scope(found, params, world, loads, matrices), profile=profile),
-        whole=whole and len(matrices) == len(found.blocks["experiment"]),
+        whole=whole and len(matrices) == len(found.blocks["experiment"]) and not factors.broken and not unused,
     )
 
 
@@ -584,7 +585,7 @@ def _scope(
 ) -> Scope:
     return Scope(
         hardware=tuple(_hardware_key(unit) for unit in world.hardware.values()),
-        factors=tuple(_factor_key(factor) for factor in world.factors.values()),
+        factors=tuple(_factor_keys(found.blocks["factor"], world.factors)),
         workloads=tuple(
             WorkloadKey(
                 key=name,
@@ -606,15 +607,12 @@ def _scope(
     )
 
 
-def _factor_key(declared: DeclaredFactor) -> FactorKey:
-    factor = declared.factor
-    return FactorKey(
-        key=factor.name,
-        label=factor.label,
-        unit=factor.unit,
-        levels=tuple(_level_key(declared, level) for level in factor.levels),
-        span=declared.span,
-    )
+def _factor_keys(entries: Mapping[str, Entry], factors: Factors) -> Iterator[FactorKey]:
+    """Yield all factors, those with a mistake without levels."""
+    for name, entry in entries.items():
+        declared = factors.get(name)
+        levels = tuple(_level_key(declared, level) for level in declared.factor.levels) if declared else ()
+        yield FactorKey(name, entry.label, declared.factor.unit if declared else None, levels, entry.head)
 
 
 def _level_key(declared: DeclaredFactor, level: plan.Level) -> LevelKey:

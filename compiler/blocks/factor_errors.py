@@ -208,3 +208,24 @@ class FactorNotVaried(CompileProblem):
     mark = "always at its default"
     hint = "write `vary = {factor}` in an experiment, or the value in place of the factor"
     factor: str
+
+
+# --- order -------------------------------------------------------------------------------------------------------
+
+
+class TurnsNeedLoads(CompileProblem):
+    """Levels that take turns, and need other data in one place."""
+
+    code = "E0819"
+    says = "`interleaved` makes experiment `{experiment}` load {loads:,} times, about {load_s:duration} of loading"
+    mark = "each turn to another level of {factors:ticked} loads its data again"
+    hint = "write {holes} in `{where}`: a data set for each level, loaded once; or measure `grouped`, level by level"
+    experiment: str
+    factors: tuple[str, ...]
+    loads: int
+    load_s: float
+    where: str
+
+    @property
+    def holes(self) -> str:
+        return " and ".join(f"`{{{factor}}}`" for factor in self.factors)

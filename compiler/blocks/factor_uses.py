@@ -194,8 +194,9 @@ def _uses(node: object, factors: Factors, calls: tuple[ast.Call, ...] = ()) -> I
 
 def check_used(
     found: Declarations, factors: Factors, varied: Collection[str], profile: str | None, findings: Findings
-) -> None:
-    """Report factors and settings that no database and no workload uses, and warn of factors that nothing varies."""
+) -> bool:
+    """Report factors and settings that no database and no workload uses, and return whether there are any. Warn of
+    factors that nothing varies."""
     entries = [entry for kind in ("database", "workload") for entry in found.blocks[kind].values()]
     used: dict[str, set[str]] = {}
     for block in (block for entry in entries for block in (entry, *entry.blocks)):
@@ -210,3 +211,4 @@ def check_used(
             findings.add(wrong.UnusedFactor(factor.span, name, f"{name}.{unused[0]}"))
         elif name not in varied and profile is None:
             findings.add(wrong.FactorNotVaried(factor.span, name))
+    return findings.failed

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.equipment_errors import CostlyReset, ReplacedData
 from benchbrief.compiler.blocks.experiments import Matrix, databases_of
+from benchbrief.compiler.blocks.factor_errors import TurnsNeedLoads
 from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.estimate import counted_cells
 from benchbrief.compiler.expand import DatasetUse, dataset_of, ordered, resets_in_order, uses_in_order
@@ -28,9 +29,41 @@ _WORTH_S = 60.0
 
 def warn_by_estimates(model: Model, findings: Findings) -> None:
     if not findings.failed:
+        _check_turns(model, findings)
+    if not findings.failed:
         _warn_of_replaced_data(model, findings)
         _warn_of_costly_resets(model, findings)
         check_budgets(model, findings)
+
+
+def _check_turns(model: Model, findings: Findings) -> None:
+    """Report experiments whose levels take turns although they need other data in one place."""
+    for matrix in model.matrices:
+        if matrix.experiment.order == "interleaved" and (factors := _reloading(matrix, model.hosts)):
+            loads = [
+                step.seconds
+                for experiment, step in resets_in_order(model.matrices, model.hosts)
+                if experiment.name == matrix.experiment.name and step.work == "load"
+            ]
+            where = "path" if matrix.database.path else "uri"
+            at = matrix.places["repeats"]
+            name = matrix.experiment.name
+            findings.add(TurnsNeedLoads(at, name, factors, len(loads), sum(loads), where))
+
+
+def _reloading(matrix: Matrix, hosts: Mapping[str, Host]) -> tuple[str, ...]:
+    """Return the factors of which two levels need other data in one place, all else being equal."""
+    hardware = matrix.units[0].hardware
+    found: dict[str, None] = {}
+    for workload in matrix.experiment.workloads:
+        held = {levels: _place_and_data(hardware, workload, levels, matrix, hosts) for levels in matrix.levels}
+        for factor in matrix.levels[0].keys:
+            seen: dict[tuple[str, str], str] = {}
+            for levels, (place, data) in held.items():
+                others = levels.only([name for name in levels.keys if name != factor])
+                if seen.setdefault((others, place), data) != data:
+                    found[factor] = None
+    return tuple(found)
 
 
 def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
