@@ -127,7 +127,7 @@ class SiteRun(_Part):
     hardware: dict[str, str] = {}
     workloads: dict[str, str] = {}
     levels: dict[str, str] = {}
-    """The labels of hardware, workloads and levels, by key (`codec=lz4` for a level)."""
+    """The labels of hardware, workloads and levels by key: `codec=lz4` for a level, `codec=` for its factor."""
     tags: tuple[str, ...] = ()
     values: tuple[RunValue, ...] = ()
     facts: dict[str, dict[str, str]] = {}

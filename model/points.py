@@ -26,9 +26,12 @@ def word_of_key(dim: Dimension, key: DimKey) -> str:
 
 
 def labels_of_levels(plan: Plan) -> dict[str, str]:
-    """Return the label of each level of a plan's factors, by its `word_of_key`."""
-    factors = plan.factors.values()
-    return {word_of_key(each.name, level.key): level.label for each in factors for level in each.levels}
+    """Return the label of each level of a plan's factors, by its `word_of_key`, and that of `codec` by `codec=`."""
+    found: dict[str, str] = {}
+    for factor in plan.factors.values():
+        found[f"{factor.name}="] = factor.label
+        found |= {word_of_key(factor.name, level.key): level.label for level in factor.levels}
+    return found
 
 
 def place_of(dim: Dimension) -> tuple[int, str]:

@@ -41,7 +41,8 @@ from benchbrief.history.site.site_view import (
     ValueRow,
 )
 from benchbrief.history.site.suite_chart import MOST, DrawnSuite, Mark, chart
-from benchbrief.model.points import PointKeys
+from benchbrief.model.plan import Dimension, DimKey
+from benchbrief.model.points import PointKeys, word_of_key
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.compare.comparison import ComparedQuantity, Comparison, compare
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
@@ -52,17 +53,32 @@ MOST_CONTENDERS = 16
 """The most compared hardware: pairs grow with the square."""
 
 
-def hardware_rankings(run: SiteRun) -> list[Ranking]:
-    """Return the hardware of a run ranked at each point; none where only one was measured."""
-    keys = [key for key in run.hardware if any(value.point.get("hardware") == key for value in run.values)]
-    if not 2 <= len(keys) <= MOST_CONTENDERS:
-        return []
+def ranked_dims(run: SiteRun) -> Iterator[Dimension]:
+    """Yield the dimensions of which several keys were measured that can be ranked: the hardware, then factors."""
+    factors = (word.removesuffix("=") for word in run.levels if word.endswith("="))
+    yield from (dim for dim in ("hardware", *factors) if 2 <= len(_measured_keys(run, dim)) <= MOST_CONTENDERS)
+
+
+def rankings_of(run: SiteRun, dim: Dimension) -> list[Ranking]:
+    """Return the hardware of a run, or the levels of a factor, ranked at each point."""
+    keys = _measured_keys(run, dim)
     sides = [
-        _by_point([v for v in run.values if v.point.get("hardware") == key], lambda value: value.without("hardware"))
-        for key in keys
+        _by_point([v for v in run.values if v.point.get(dim) == key], lambda value: value.without(dim)) for key in keys
     ]
-    pairs = {pair: _quantities(sides, pair, keys) for pair in combinations(range(len(keys)), 2)}
+    names = [str(key) if dim == "hardware" else label for key, label in keys.items()]
+    # What levels set is part of what defines a value, and is what is compared.
+    pairs = {
+        pair: _quantities(sides, pair, names, by_definition=dim == "hardware")
+        for pair in combinations(range(len(keys)), 2)
+    }
     return list(rank(pairs).rankings)
+
+
+def _measured_keys(run: SiteRun, dim: Dimension) -> dict[DimKey, str]:
+    """Return the label of each measured key of a dimension, in the order of the spec."""
+    keys = {word_of_key(dim, key): key for each in run.values if (key := each.point.get(dim)) is not None}
+    labels = run.hardware if dim == "hardware" else run.levels
+    return {keys[word]: label for word, label in labels.items() if word in keys}
 
 
 def judge_by_earlier(run: SiteRun, before: SiteRun) -> list[Comparison]:
@@ -93,7 +109,9 @@ def _by_point(values: Sequence[RunValue], at: Callable[[RunValue], PointKeys]) -
     return {(value.quantity, at(value)): value for value in values if is_shown(value) or value.quantity == ERRORS}
 
 
-def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> list[ComparedQuantity]:
+def _quantities(
+    sides: Sequence[_Side], pair: Pair, names: Sequence[str], *, by_definition: bool = True
+) -> list[ComparedQuantity]:
     one, other = (sides[place] for place in pair)
     points: dict[str, dict[PointKeys, tuple[RunValue | None, RunValue | None]]] = {}
     for quantity, point in dict.fromkeys((*one, *other)):
@@ -105,7 +123,7 @@ def _quantities(sides: Sequence[_Side], pair: Pair, names: Sequence[str]) -> lis
     for quantity, at in points.items():
         known = next(value for both in at.values() for value in both if value is not None)
         otherwise = [point for point, (a, b) in at.items() if a and b and a.definition != b.definition]
-        unlike = dict.fromkeys(otherwise, say.defined_otherwise())
+        unlike = dict.fromkeys(otherwise if by_definition else (), say.defined_otherwise())
         values = {point: (a.values if a else None, b.values if b else None) for point, (a, b) in at.items()}
         called = names[pair[0]], names[pair[1]]
         made.append(ComparedQuantity(quantity, known.unit, known.better, values, unlike, names=called))
@@ -310,7 +328,7 @@ def suite_view(suite: Suite, runs: Sequence[SiteRun], words: Words, trends: Suit
         card_of,
         tuple((name, tuple(found)) for name, found in grouped.items()),
         " ".join(_left_out(trends, len(runs), words)),
-        _ranking(last, words["site_hardware_of"].format(run=last.id), words),
+        _ranking(last, "site_ranked_of", words),
         _step(last, runs[-2], words) if len(runs) > 1 else None,
         tuple(run_line(run, words) for run in reversed(runs)),
     )
@@ -330,9 +348,13 @@ def _labels(run: SiteRun) -> dict[str, str]:
 
 
 def _ranking(run: SiteRun, title: str, words: Words) -> ComparisonView | None:
-    keys = dict.fromkeys(str(value.point.get("hardware")) for value in run.values)
-    heads = [label for key, label in run.hardware.items() if key in keys]
-    return ranking_view(title, hardware_rankings(run), heads, words, _labels(run))
+    """Return the ranking of the first dimension of which several keys were measured; None without any."""
+    dim = next(ranked_dims(run), None)
+    if dim is None:
+        return None
+    name = words["hardware"] if dim == "hardware" else run.levels[f"{dim}="]
+    heads = list(_measured_keys(run, dim).values())
+    return ranking_view(words[title].format(name=name, run=run.id), rankings_of(run, dim), heads, words, _labels(run))
 
 
 def _step(run: SiteRun, before: SiteRun, words: Words) -> ComparisonView | None:
@@ -385,7 +407,7 @@ def run_view(run: SiteRun, words: Words) -> RunPage:
     environments = tuple(
         (f"{words['site_environment']} {key[:8]}", tuple(found.items())) for key, found in run.facts.items() if found
     )
-    ranking = _ranking(run, words["site_hardware_ranked"], words)
+    ranking = _ranking(run, "site_ranked", words)
     notice = words["notice_simulated_body"] if run.origin == "simulated" else ""
     shown = tuple((name, text) for name, text in facts if text)
     return RunPage(line, shown, briefs, problems, values, ranking, environments, notice)

@@ -122,4 +122,6 @@ def test_the_pages_of_all_runs_name_levels_by_their_labels(measured: Bench, tmp_
     measured("site", "--to", str(tmp_path / "site"), "--from", "bench-out").plainly()
     pages = "\n".join(path.read_text() for path in (tmp_path / "site").rglob("*.html"))
     assert "Random reads, LZ4, 1 kB, 8 threads" in pages
+    assert "Compression ranked" in pages
+    assert "Hardware ranked" not in pages
     assert "codec=" not in pages
