@@ -33,6 +33,7 @@ from benchbrief.compiler.metrics.metric_errors import OtherLengths
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model, resolve, with_measure_words
 from benchbrief.compiler.schemas import BLOCKS, ELEMENTS
+from benchbrief.compiler.variants_as_factor import suggest_factors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.diagnostics.plain_amounts import about, plural
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -333,6 +334,8 @@ def _examined(
         check_lengths((file.tree for file in loaded.files), values, findings)
         model = resolve(declarations, values, profile, findings, whole=loaded.whole)
         warn_by_estimates(model, findings)
+        if not findings.failed:
+            suggest_factors(model, loaded, findings)
         metrics, expects, reports, problems = lower(model.scope, memory, whole=model.whole, planning=planning)
     except SpecError as error:
         return Examined(distinct(error.diagnostics))

@@ -356,6 +356,15 @@ def format_source(source: Source) -> str:
     return text
 
 
+def edited(source: Source, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Return the text after edits, each of the characters [start, end): laid out, if the text was laid out before.
+    Raises SpecError for a text that can't be read."""
+    after = source.text
+    for start, end, replacement in sorted(edits, reverse=True):
+        after = after[:start] + replacement + after[end:]
+    return format_source(Source(source.name, after)) if format_source(source) == source.text else after
+
+
 def is_done(item: Item) -> bool:
     """Return whether this is the action of an event: a call on its own, without `=`."""
     return isinstance(item, ast.Attribute) and item.values[0].span.start == item.key.span.start

@@ -295,6 +295,12 @@ def _resolved(symbol: Symbol, model: Model) -> str:
             return _experiment(matrix.experiment) if matrix else ""
         case "metric":
             return _metric(symbol.name, model)
+        case "factor":
+            return "\n".join(
+                f"{len(each.levels)} levels: {first_of((level.label for level in each.levels), 12)}"
+                for each in model.scope.factors
+                if each.key == symbol.name
+            )
         case "client" if symbol.name in model.clients:
             client = model.clients[symbol.name]
             return f"{client.tool.driver} on {_hosts(client.hosts)}"
@@ -318,7 +324,7 @@ def _hosts(hosts: tuple[str, ...]) -> str:
 
 def _promise(experiment: plan.Experiment, rule: plan.Promise) -> str:
     return (
-        f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × a search among "
+        f"{_curves(experiment)} × a search among "
         f"{len(experiment.points)} rates = **about {rule.usual} cells a search, {rule.most} at most**\n\n"
         f"promise: `{rule.text}`  \nwithin {100 * rule.within:g} %, up to {rule.judged} runs a rate, "
         f"{rule.held_out} held out  \nwarm-up {experiment.warm_up_s:,g} s, measured {_measured(experiment)}"
@@ -335,11 +341,16 @@ def _experiment(experiment: plan.Experiment) -> str:
         return _promise(experiment, experiment.promise)
     up_to = "up to " if experiment.confident or experiment.budget_s else ""
     return (
-        f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × {count} "
+        f"{_curves(experiment)} × {count} "
         f"× {_repeats(experiment)} repeats = **{up_to}{cells:,} cells**\n\n"
         f"{experiment.axis}: {points}  \nwarm-up {experiment.warm_up_s:,g} s, measured {_measured(experiment)}"
         + (f"  \nbudget {duration(experiment.budget_s)}" if experiment.budget_s else "")
     )
+
+
+def _curves(experiment: plan.Experiment) -> str:
+    levels = f" × {len(experiment.levels)} combinations of levels" if experiment.levels else ""
+    return f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads{levels}"
 
 
 def _measured(experiment: plan.Experiment) -> str:

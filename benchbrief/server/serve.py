@@ -28,8 +28,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 import benchbrief
-from benchbrief.dsl.diagnostics.diagnostic import SpecError
-from benchbrief.dsl.formatter import format_source
+from benchbrief.dsl.diagnostics.diagnostic import SpecError, Suggestion
+from benchbrief.dsl.formatter import edited, format_source
 from benchbrief.server import complete_word, hover, navigation
 from benchbrief.server.check_open_files import Analysis, Checked, ShownFinding, check_all
 from benchbrief.server.documents import Documents, DocumentText, Parsed
@@ -204,23 +204,48 @@ def fixes(analysis: Analysis, findings: list[ShownFinding], where: types.Range) 
     actions = []
     for finding in findings:
         suggestion = finding.diagnostic.suggestion
-        place = analysis.place(suggestion.span) if suggestion else None
         marked = finding.shown.range
-        if suggestion is None or place is None or marked.end < where.start or where.end < marked.start:
+        changes = _changes(analysis, suggestion) if suggestion else {}
+        if suggestion is None or not changes or marked.end < where.start or where.end < marked.start:
             continue
         actions.append(
             types.CodeAction(
-                title=f"Change to `{suggestion.replacement}`" if suggestion.replacement else "Take it away",
+                title=_title(finding.diagnostic.help, suggestion),
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=[finding.shown],
                 is_preferred=True,
-                edit=types.WorkspaceEdit(changes={place.uri: [types.TextEdit(place.range, suggestion.replacement)]}),
+                edit=types.WorkspaceEdit(changes=changes),
             )
         )
     if len(actions) > 1:
         for action in actions:
             action.is_preferred = len({each.title for each in actions}) == 1
     return actions
+
+
+def _changes(analysis: Analysis, suggestion: Suggestion) -> dict[str, list[types.TextEdit]]:
+    """Return the edits of a fix by file; none if a place of one is in no file. Several are laid out like the file."""
+    changes: dict[str, list[types.TextEdit]] = {}
+    for file in analysis.files:
+        spans = [edit for edit in suggestion.edits if file.holds(edit.span)]
+        if spans and not suggestion.also:
+            changes[file.uri] = [types.TextEdit(file.range(suggestion.span), suggestion.replacement)]
+        elif spans:
+            starts = [file.offset(edit.span) for edit in spans]
+            edits = [
+                (start, start + edit.span.end - edit.span.start, edit.replacement)
+                for start, edit in zip(starts, spans, strict=True)
+            ]
+            changes[file.uri] = changed_lines(file.text, edited(file.whole, edits))
+    found = sum(file.holds(edit.span) for file in analysis.files for edit in suggestion.edits)
+    return changes if found == len(suggestion.edits) else {}
+
+
+def _title(advice: str, suggestion: Suggestion) -> str:
+    """Return what a fix does, in one line."""
+    if suggestion.also:
+        return advice[:1].upper() + advice[1:]
+    return f"Change to `{suggestion.replacement}`" if suggestion.replacement else "Take it away"
 
 
 class _Positioned(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt
+from benchbrief.dsl.diagnostics.diagnostic import Suggestion
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
 
@@ -384,3 +385,20 @@ class CostlyReset(CompileProblem):
     @property
     def count(self) -> str:
         return f"{self.cells:,} cells reset their data" if self.cells > 1 else "one cell resets its data"
+
+
+class VariantsOfOptions(CompileProblem):
+    """Variants of hardware that give options of the database, and nothing else. `change` rewrites them as a factor."""
+
+    code = "W0215"
+    says = "the variants of `{hardware}` differ in options alone, and the brief would call them hardware"
+    mark = "no other hardware: {settings:ticked}"
+    hint = "write a factor of these levels in their place, and `vary = {factor}` in the experiments"
+    hardware: str
+    settings: tuple[str, ...]
+    factor: str
+    change: Suggestion | None
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        return self.change

@@ -25,11 +25,22 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Suggestion:
-    """A replacement an editor could make: put `replacement` in place of `span`."""
+class Edit:
+    """A change of a text: `replacement` in place of `span`."""
 
     span: Span
     replacement: str
+
+
+@dataclass(frozen=True)
+class Suggestion(Edit):
+    """A correction that an editor could make. One that takes several edits has the others in `also`."""
+
+    also: tuple[Edit, ...] = ()
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        return (self, *self.also)
 
 
 @dataclass(frozen=True)
@@ -56,12 +67,18 @@ class Diagnostic:
         def there(span: Span) -> Span:
             return Span(source, span.start + by, span.end + by)
 
+        change = self.suggestion
         return replace(
             self,
             span=there(self.span) if self.span else None,
             context=there(self.context) if self.context else None,
             notes=tuple(replace(note, span=there(note.span)) if note.span else note for note in self.notes),
-            suggestion=replace(self.suggestion, span=there(self.suggestion.span)) if self.suggestion else None,
+            suggestion=change
+            and Suggestion(
+                there(change.span),
+                change.replacement,
+                tuple(Edit(there(edit.span), edit.replacement) for edit in change.also),
+            ),
         )
 
 

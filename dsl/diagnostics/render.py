@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Edit
 from benchbrief.dsl.source import Span, printable, show
 
 _BOLD, _RED, _YELLOW, _BLUE, _CYAN = "1", "1;31", "1;33", "1;34", "1;36"
@@ -38,8 +38,12 @@ def as_json(diagnostic: Diagnostic) -> dict[str, object]:
         "context": _place(diagnostic.context),
         "notes": [{"text": note.text, "place": _place(note.span)} for note in diagnostic.notes],
         "help": diagnostic.help,
-        "suggestion": {"place": _place(suggestion.span), "replacement": suggestion.replacement} if suggestion else None,
+        "suggestion": {**_edit(suggestion), "also": [_edit(edit) for edit in suggestion.also]} if suggestion else None,
     }
+
+
+def _edit(edit: Edit) -> dict[str, object]:
+    return {"place": _place(edit.span), "replacement": edit.replacement}
 
 
 def _place(span: Span | None) -> dict[str, Any] | None:

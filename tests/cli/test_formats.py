@@ -14,6 +14,7 @@ import pytest
 from benchbrief.compiler.diagnostic_codes import all_codes
 from tests.cli.specs import SMALL, WRONG
 from tests.support.bench import Bench
+from tests.support.tools import REPOSITORY
 
 SCHEMA = json.loads((Path(__file__).parent / "sarif" / "sarif-2.1.0-rtm.4.json").read_text(encoding="utf-8"))
 
@@ -79,6 +80,19 @@ def test_a_fix_in_sarif_mends_the_spec(bench: Bench) -> None:
     assert change["artifactLocation"]["uri"] == "brief.bench"
     assert cut(text, replacement["deletedRegion"]) == "r"
     assert replacement["insertedContent"]["text"] == "rr"
+
+
+def test_a_fix_of_several_places_in_sarif_mends_the_spec(bench: Bench) -> None:
+    text = (REPOSITORY / "tests/compiler/errors/variants_of_options.bench").read_text(encoding="utf-8")
+    bench.spec(text)
+    run = run_of(bench, "brief.bench")
+    ((fix,),) = [result["fixes"] for result in run["results"]]
+    (change,) = fix["artifactChanges"]
+    edits = [(edit["deletedRegion"], edit["insertedContent"]["text"]) for edit in change["replacements"]]
+    replaced = {cut(text, region): new for region, new in edits if region["startLine"] == region["endLine"]}
+    assert replaced['"{cache}"'] == "cache"
+    assert replaced["hardware = box.variants"] == "hardware = box  vary = cache"
+    assert [new for region, new in edits if region["startLine"] < region["endLine"]] == ["", ""]
 
 
 def test_other_places_of_a_finding_are_related_locations(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""The tutorial's spec grows as its reader types it: right or wrong as the page says, and a brief at the end."""
+"""The tutorial's specs grow as their reader types them: right or wrong as the page says, and a brief at the end."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -22,24 +23,34 @@ PAGE = "docs/tutorial.md"
 DATA = "/var/tmp/benchbrief-tutorial"
 SAMPLES = samples(PAGE)
 """In the order in which they are read."""
+FILES = ("cache.bench", "compression.bench")
+SECOND = (ROOT / PAGE).read_text(encoding="utf-8").partition("\n## 9. ")[0].count("\n")
+"""The line from which on the samples are of the second file."""
 
 
 def steps() -> Iterator[tuple[Sample, Spec, Spec]]:
     """Each sample with what the reader has typed: the spec with it, and the one that is kept."""
     kept = Spec()
-    for sample in SAMPLES:
+    for before, sample in pairwise((None, *SAMPLES)):
+        assert sample is not None
+        if before is not None and file_of(before) != file_of(sample):
+            kept = Spec()
         typed = kept.with_sample(sample) if sample.language == "bench" else kept
         kept = kept if sample.error else typed
         yield sample, typed, kept
 
 
-def final() -> Spec:
-    *_, (_, _, kept) = steps()
+def file_of(sample: Sample) -> str:
+    return FILES[sample.line > SECOND]
+
+
+def final(file: str = "cache.bench") -> Spec:
+    *_, kept = (kept for sample, _, kept in steps() if file_of(sample) == file)
     return kept
 
 
-def write(folder: Path, spec: Spec) -> Path:
-    path = folder / "cache.bench"
+def write(folder: Path, spec: Spec, file: str = "cache.bench") -> Path:
+    path = folder / file
     path.write_text(spec.text, encoding="utf-8")
     return path
 
@@ -68,7 +79,7 @@ def test_the_ssh_server_of_the_page_is_a_host(tmp_path: Path) -> None:
 def test_each_step_is_right_or_wrong_as_the_page_says(tmp_path: Path) -> None:
     for sample, typed, _ in steps():
         if sample.language == "bench":
-            checked = check(write(tmp_path, typed))
+            checked = check(write(tmp_path, typed, file_of(sample)))
             errors = [each.code for each in checked.diagnostics if each.severity == "error"]
             assert errors == ([sample.error] if sample.error else []), str(sample)
 
@@ -79,7 +90,7 @@ def test_each_command_prints_what_the_page_shows(tmp_path: Path) -> None:
         if sample.language == "bench":
             typed_before = typed
         elif sample.language == "console":
-            write(tmp_path, typed_before if "error[" in sample.text else kept)
+            write(tmp_path, typed_before if "error[" in sample.text else kept, file_of(sample))
             command, _, shown = sample.text.partition("\n")
             printed = Bench(tmp_path)(*command.removeprefix("$ bench ").split())
             assert_shown(shown, printed.text, str(sample))
@@ -104,6 +115,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 def test_the_finished_spec_runs_to_a_brief(finished: Bench) -> None:
     [brief] = finished.folder.glob("bench-out/*/reports/brief.pdf")
     assert brief.read_bytes().startswith(b"%PDF")
+
+
+def test_the_second_spec_makes_a_brief_of_what_it_varies(tmp_path: Path) -> None:
+    write(tmp_path, final("compression.bench"), "compression.bench")
+    done = Bench(tmp_path)("run", "compression.bench", "--simulate")
+    assert done.code in (0, 4), done.text
+    [brief] = tmp_path.glob("bench-out/*/reports/brief*.html")
+    text = brief.read_text(encoding="utf-8")
+    assert "Zstandard" in text
+    assert "Values of 1 kB" in text
 
 
 QUERIES = [sample for page in pages() for sample in samples(page) if sample.language == "sql"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, Suggestion
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Edit, Note, Suggestion
 from benchbrief.dsl.diagnostics.render import as_json, render, render_all
 from benchbrief.dsl.source import Source, Span
 
@@ -205,7 +205,7 @@ def test_json_says_the_same_with_places() -> None:
         "label",
         notes=(Note("plain"), Note("there", Span(source, 0, 1))),
         help="mend it",
-        suggestion=Suggestion(Span(source, 3, 4), "x"),
+        suggestion=Suggestion(Span(source, 3, 4), "x", (Edit(Span(source, 0, 2), "y"),)),
     )
     place = {
         "file": "a.bench",
@@ -219,4 +219,6 @@ def test_json_says_the_same_with_places() -> None:
     assert said["notes"][0] == {"text": "plain", "place": None}
     assert said["notes"][1]["place"]["start"] == {"line": 1, "column": 1, "offset": 0}
     assert said["suggestion"]["replacement"] == "x"
+    (other,) = said["suggestion"]["also"]
+    assert (other["replacement"], other["place"]["start"]["offset"]) == ("y", 0)
     assert as_json(Diagnostic("E1", "error", "x", None))["place"] is None

@@ -44,6 +44,17 @@ class Example:
 IN_THE_SUITE = ("rocksdb_ssds",)  # the quickstart, which runs over SSH, tries MongoDB
 SMOKES = (
     Example(
+        "compression",
+        cells=12,
+        pages=range(3, 9),
+        cuts=(("threads = [1, 2]", "threads = [1]  workloads = [rr, rrw]"),),
+        says=(
+            r"Against no compression Compression Space saved Throughput",
+            r"Zstandard [\d.]+ to [\d.]+\s?%",
+            r"Values of 1 kB",
+        ),
+    ),
+    Example(
         "cluster_shrink",
         cells=4,
         pages=range(4, 9),

@@ -78,6 +78,127 @@ def test_only_the_fixes_of_the_place_are_offered(client: Client) -> None:
     ]
 
 
+VARIANTS = """\
+# one machine
+hardware box "This machine" {
+  hosts = local
+
+  variant small "8 MiB" { cache = 8 MiB  direct = false }  # the default
+  variant large "1 GiB" { cache = 1 GiB  direct = false }
+}
+
+database rocks {
+  engine = rocksdb
+  path   = "/var/tmp/bench/{cache}"
+  options { cache = "{cache}"  direct_io = false }
+}
+workload rr from db_bench.readrandom { records = 2k }
+experiment ramp {
+  hardware  = [box.small, large]
+  workloads = rr
+  threads   = [1, 2]
+  measure   = 1 s
+}
+metric gain in % = throughput[hardware: large] / throughput[box.small] - 1, higher is better
+
+report brief "A larger cache" {
+  text = "On {small}, {max(throughput[small] over threads):,.0fu}."
+  each hardware { text = "{hardware.label}" }
+  figure "Throughput" { line = throughput by threads, color hardware }
+  table "Best" { rows = hardware  columns = max(throughput over threads) }
+}
+
+profile smoke { override experiment { hardware = box.small } }
+"""
+
+
+def test_variants_that_differ_in_options_alone_become_a_factor_by_a_quick_fix(client: Client) -> None:
+    text = VARIANTS.replace("  direct = false", "").replace("  direct_io = false", "")
+    uri = client.open("variants.bench", text)
+    [found] = client.diagnostics(uri)
+    assert found["code"] == "W0215"
+    [action] = fixes(client, uri, found)
+    assert action["title"] == ("Write a factor of these levels in their place, and `vary = cache` in the experiments")
+    mended = apply(text, action["edit"]["changes"][uri])
+    assert (
+        mended
+        == """\
+# one machine
+hardware box "This machine" {
+  hosts = local  # the default
+}
+
+factor cache "Cache" {
+  small "8 MiB" = 8 MiB
+  large "1 GiB" = 1 GiB
+}
+
+database rocks {
+  engine = rocksdb
+  path   = "/var/tmp/bench/{cache}"
+  options { cache = cache }
+}
+workload rr from db_bench.readrandom { records = 2k }
+experiment ramp {
+  hardware  = box
+  vary      = cache
+  workloads = rr
+  threads   = [1, 2]
+  measure   = 1 s
+}
+metric gain in % = throughput[cache: large] / throughput[small] - 1, higher is better
+
+report brief "A larger cache" {
+  text = "On {small}, {max(throughput[small] over threads):,.0fu}."
+  each cache { text = "{cache.label}" }
+  figure "Throughput" { line = throughput by threads, color cache }
+  table "Best" { rows = cache  columns = max(throughput over threads) }
+}
+
+profile smoke { override experiment { hardware = box  vary = cache[small] } }
+"""
+    )
+    client.change(uri, {"text": mended})
+    assert client.diagnostics(uri) == []
+
+
+def test_variants_with_several_options_become_a_factor_of_bundles(client: Client) -> None:
+    text = VARIANTS.replace("direct = false", "direct = true", 1).replace("direct_io = false", 'direct_io = "{direct}"')
+    uri = client.open("variants.bench", text)
+    [found] = client.diagnostics(uri)
+    [action] = fixes(client, uri, found)
+    mended = apply(text, action["edit"]["changes"][uri])
+    assert (
+        """\
+factor tuning "Tuning" {
+  level small "8 MiB" { cache = 8 MiB  direct = true }
+  level large "1 GiB" { cache = 1 GiB  direct = false }
+}
+"""
+        in mended
+    )
+    assert 'path   = "/var/tmp/bench/{tuning.cache}"' in mended
+    assert "options { cache = tuning.cache  direct_io = tuning.direct }" in mended
+    client.change(uri, {"text": mended})
+    assert client.diagnostics(uri) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("cache = 8 MiB  direct", 'path = "/a"  cache = 8 MiB  direct', id="a disk too"),
+        pytest.param("direct_io = false", 'direct_io = "{direct}" } sync = true {', id="no spec"),
+        pytest.param("metric gain", "metric paid = cache / throughput\nmetric gain", id="a fact that a metric reads"),
+        pytest.param("cache = 8 MiB ", 'prepare = command("sync")  cache = 8 MiB ', id="a state of the host"),
+        pytest.param("cache = 8 MiB  direct = false", "direct = false", id="what not all variants give"),
+    ],
+)
+def test_variants_of_other_differences_stay_hardware(client: Client, before: str, after: str) -> None:
+    assert before in VARIANTS
+    uri = client.open("variants.bench", VARIANTS.replace(before, after, 1))
+    assert [found["code"] for found in client.diagnostics(uri) if found["code"] == "W0215"] == []
+
+
 def test_a_client_that_wants_other_actions_gets_none(client: Client) -> None:
     uri = client.open("slip.bench", SMALL.replace("[rr]", "[rrr]"))
     [found] = client.diagnostics(uri)

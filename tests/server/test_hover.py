@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.specs import SMALL, cursor
+from tests.server.specs import SMALL, VARIED, cursor
 from tests.support.lsp import Client
 
 MORE = """\
@@ -58,6 +58,24 @@ def hover_text(client: Client, text: str) -> str:
 def test_a_word_tells_what_it_is(client: Client, word: str, wanted: list[str]) -> None:
     assert word.replace("|", "") in SMALL
     found = hover_text(client, SMALL.replace(word.replace("|", ""), word, 1))
+    assert [text for text in wanted if text not in found] == [], found
+
+
+@pytest.mark.parametrize(
+    ("word", "wanted"),
+    [
+        pytest.param("factor cod|ec", ["factor **`codec`**", "3 levels: No compression, LZ4, Zstandard"], id="factor"),
+        pytest.param("vs|ize, tuning]", ["factor **`vsize`**", "2 levels: 100 B, 1 kB"], id="factor of numbers"),
+        pytest.param("codec[no|ne", ["level **`codec.none`**", '"No compression"'], id="level"),
+        pytest.param("tuning.ca|che", ["setting **`tuning.cache`**", "cache = 8 MiB"], id="setting of a bundle"),
+        pytest.param("va|ry ", ["The factors whose levels it measures"], id="vary"),
+        pytest.param("exper|iment matrix", ["Hardware by workloads"], id="block"),
+        pytest.param("mat|rix", ["1 workloads × 6 combinations of levels × 2 points"], id="experiment"),
+    ],
+)
+def test_factors_and_levels_tell_what_they_are(client: Client, word: str, wanted: list[str]) -> None:
+    assert word.replace("|", "") in VARIED
+    found = hover_text(client, VARIED.replace(word.replace("|", ""), word, 1))
     assert [text for text in wanted if text not in found] == [], found
 
 

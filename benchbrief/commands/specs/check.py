@@ -213,17 +213,13 @@ def _result(spec: Path, diagnostic: Diagnostic, rule: int, fingerprint: str) -> 
             for number, (place, text) in enumerate(related, start=1)
         ]
     if diagnostic.suggestion:
-        change = {
-            "artifactLocation": _artifact(diagnostic.suggestion.span.source.name),
-            "replacements": [
-                {
-                    "deletedRegion": _region(diagnostic.suggestion.span),
-                    "insertedContent": {"text": diagnostic.suggestion.replacement},
-                }
-            ],
-        }
+        replacements: dict[str, list[dict[str, Any]]] = {}
+        for edit in diagnostic.suggestion.edits:
+            change = {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.replacement}}
+            replacements.setdefault(edit.span.source.name, []).append(change)
+        changes = [{"artifactLocation": _artifact(name), "replacements": found} for name, found in replacements.items()]
         said = diagnostic.help or diagnostic.label or diagnostic.summary
-        result["fixes"] = [{"description": {"text": said}, "artifactChanges": [change]}]
+        result["fixes"] = [{"description": {"text": said}, "artifactChanges": changes}]
     return result
 
 
