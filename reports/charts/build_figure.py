@@ -207,7 +207,7 @@ def in_scale(drawn: DrawnSeries, y: Scale, x: Scale) -> DrawnSeries:
         replace(
             p,
             x=x(p.x),
-            y=p.y if p.upright else opt(p.y),
+            y=(None if p.y is None else x(p.y)) if p.upright else opt(p.y),
             low=opt(p.low),
             high=opt(p.high),
             repeats=tuple(map(y, p.repeats)),

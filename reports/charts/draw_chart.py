@@ -95,11 +95,10 @@ def _tip(drawn: DrawnSeries, detail: Detail, words: Words) -> Iterable[str]:
     yield words["semicolon"].join(part for part in (drawn.panel, drawn.trace.name) if part)
     if detail.value is None:
         return
-    unit = drawn.series.query.unit
-    upright = drawn.upright
-    shown = [v if v is None or upright else drawn.y(v) for v in (detail.value, detail.low, detail.high)]
+    scale = drawn.x if drawn.upright else drawn.y
+    shown = [None if v is None else scale(v) for v in (detail.value, detail.low, detail.high)]
     decimals = decimals_for(shown[:1])
-    texts = [None if v is None else with_unit(fixed(v, decimals), unit if upright else drawn.y.unit) for v in shown]
+    texts = [None if v is None else with_unit(fixed(v, decimals), drawn.unit) for v in shown]
     value = detail.mark + (texts[0] or "")
     if detail.x is not None:
         x = drawn.x(detail.x)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from benchbrief.model import plan
 from benchbrief.reports.charts.chart import ChartPoint, Trace
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.text.number_format import Scale, automatic, decimals_for, in_column
+from benchbrief.reports.text.number_format import NBSP, Scale, automatic, decimals_for, in_column
 from benchbrief.results.query import defuse_formula
 
 _AS_IT_IS = Scale(1.0, "")
@@ -73,8 +73,8 @@ class DrawnSeries:
 
     @property
     def unit(self) -> str:
-        """The unit of its values on its axis; values on the x axis are not scaled."""
-        return self.series.query.unit if self.upright else self.y.unit
+        """The unit of its values on their axis."""
+        return (self.x.unit or self.series.query.unit) if self.upright else self.y.unit
 
 
 def event_rules(
@@ -173,5 +173,5 @@ def _remarked(detail: Detail, remarks: Mapping[str, str]) -> str:
 def _csv_text(value: object) -> object:
     """Return a number in full, or a text that no spreadsheet computes; "" for a missing value."""
     if isinstance(value, str):
-        return defuse_formula(value)
+        return defuse_formula(value.replace(NBSP, " "))
     return "" if value is None else repr(value) if isinstance(value, float) else value

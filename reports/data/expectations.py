@@ -97,8 +97,8 @@ def _interval(each: ExpectInterval, first_look: int | None, results: Results) ->
         said = counted(results.words, "expect_no_interval_budget", each.repeats, of=each.of, first=first_look)
     else:
         said = counted(results.words, "expect_no_interval", each.repeats, of=each.of)
-    place = ((dim, key if isinstance(key, str) else float(key)) for dim, key in each.place.items() if key is not None)
-    where = results.words.locale.listed(_key(dim, key, results) for dim, key in place)
+    known = {dim: key if isinstance(key, str) else float(key) for dim, key in each.place.items() if key is not None}
+    where = results.words.locale.listed(_key(dim, key, results) for dim, key in _telling(known, results).items())
     return results.words["colon"].join(part for part in (where, said) if part)
 
 
@@ -107,9 +107,15 @@ def _more(count: int, results: Results) -> list[str]:
 
 
 def _place(expect: Expect, place: dict[str, str | float], results: Results) -> str:
-    where = results.words.locale.listed(_key(dim, key, results) for dim, key in place.items())
+    where = results.words.locale.listed(_key(dim, key, results) for dim, key in _telling(place, results).items())
     sides = results.words.locale.listed(_sides(expect, place, results))
     return results.words["colon"].join(part for part in (where, sides) if part)
+
+
+def _telling(place: Mapping[str, DimKey], results: Results) -> dict[str, DimKey]:
+    """Return what tells a place from others: not the only hardware beside the levels of factors."""
+    alone = len(results.plan.hardware) == 1 and any(dim in results.plan.factors for dim in place)
+    return {dim: key for dim, key in place.items() if dim != "hardware" or not alone}
 
 
 def _sides(expect: Expect, place: dict[str, str | float], results: Results) -> Iterator[str]:

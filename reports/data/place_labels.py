@@ -7,6 +7,7 @@ from typing import Protocol
 
 from benchbrief.model.plan import DimKey, Factor, Hardware, Levels, Plan, Workload
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.text.number_format import key_text
 
 
 class _Place(Protocol):
@@ -18,7 +19,7 @@ class _Place(Protocol):
 
 def level_name(factor: Factor, key: DimKey) -> str:
     """Return the name of a level where nothing else names its factor: `LZ4`, but `Value size 100 B`."""
-    label = factor.label_of(key)
+    label = key_text(factor.label_of(key), key)
     return label if isinstance(key, str) and label != key else f"{factor.label} {label}"
 
 
@@ -41,10 +42,12 @@ def keys_in_order(dim: str, plan: Plan) -> list[DimKey]:
     return list(plan.hardware) if dim == "hardware" else []
 
 
-def levels_label(levels: str, results: Results) -> str:
-    """Return the names of levels: `LZ4, Value size 100 B`."""
-    known = results.plan.factors
-    return results.words.locale.listed(level_name(known[name], key) for name, key in Levels(levels).keys.items())
+def levels_label(levels: str, results: Results, *, headed: bool = False) -> str:
+    """Return the names of levels: `LZ4, Value size 100 B`. Where a heading names their factors, `LZ4, 100 B`."""
+    found = ((results.plan.factors[name], key) for name, key in Levels(levels).keys.items())
+    return results.words.locale.listed(
+        key_text(factor.label_of(key), key) if headed else level_name(factor, key) for factor, key in found
+    )
 
 
 def names_hardware(levels: str, plan: Plan) -> bool:
@@ -53,10 +56,11 @@ def names_hardware(levels: str, plan: Plan) -> bool:
     return not levels or len(plan.hardware) > 1
 
 
-def system_label(place: _Place, results: Results) -> str:
+def system_label(place: _Place, results: Results, *, headed: bool = False) -> str:
     """Return the name of what a sentence is about: its hardware, its levels, or both."""
     names = [results.plan.hardware[place.hardware].label] if names_hardware(place.levels, results.plan) else []
-    return results.words.locale.listed([*names, *([levels_label(place.levels, results)] if place.levels else [])])
+    names += [levels_label(place.levels, results, headed=headed)] if place.levels else []
+    return results.words.locale.listed(names)
 
 
 def system_heading(levels: Collection[str], results: Results) -> str:

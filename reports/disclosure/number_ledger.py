@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from markupsafe import Markup
 
 from benchbrief.model import plan as p
-from benchbrief.model.plan import DimKey
+from benchbrief.model.plan import DimKey, Levels
 from benchbrief.model.points import Curve
 from benchbrief.model.precision import printing
 from benchbrief.reports.brief_error import ReportError
@@ -379,6 +379,11 @@ class Ledger:
                 found.setdefault(self._measurement[cell.cell_id], []).append(cell)
         return found
 
+    @cached_property
+    def _varied(self) -> set[tuple[str, ...]]:
+        """The factors that each cell varies."""
+        return {tuple(Levels(levels).keys) for levels in {cell.levels for cell in self._results.cells}}
+
     def _line(self, number: int, cells: Sequence[ReportedCell], files: int, sha256: str) -> MeasurementLine:
         plan, words, first = self._results.plan, self._results.words, cells[0]
         known = [cell for cell in cells if cell.status == "ok"]
@@ -387,7 +392,7 @@ class Ledger:
             f"measurement-{number}",
             f"M{number}",
             plan.experiments[first.experiment].label,
-            system_label(first, self._results),
+            system_label(first, self._results, headed=len(self._varied) == 1),
             plan.workloads[first.workload].label,
             _points(known) or words["not_published" if unpublished else "p_none_measured"],
             self._runs(known),

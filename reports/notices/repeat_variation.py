@@ -1,4 +1,5 @@
-"""How far the repeats of a point differ, in throughput and 99th percentile, and whether hardware differs by more."""
+"""How far the repeats of a point differ, in throughput and 99th percentile, and whether hardware and levels of factors
+differ by more."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import NamedTuple
 from benchbrief.model.plan import Levels
 from benchbrief.model.points import Point
 from benchbrief.model.precision import magnitude
-from benchbrief.reports.data.place_labels import place_holes
+from benchbrief.reports.data.place_labels import level_name, place_holes
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import percent, quantity
@@ -19,11 +20,11 @@ from benchbrief.results.compare.comparison import compare_all
 from benchbrief.results.compare.contender import Contender
 
 MOST_SENTENCES = 3
-"""Pairs of hardware with a sentence each. Four hardware make six pairs: one sentence then, and a list."""
+"""Pairs with a sentence each. Four hardware make six pairs: one sentence then, and a list."""
 MOST_LISTED = 12
 """Pairs in such a list: those with the largest share within noise. The others are counted."""
 MOST_COMPARED = 16
-"""The most compared hardware: 120 pairs take a second, and they grow with the square."""
+"""The most compared hardware, or levels of a factor: 120 pairs take a second, and they grow with the square."""
 NOTICED_CV = 0.10
 """A share. Above it, differences of some per cent between points say nothing."""
 
@@ -44,7 +45,7 @@ class Spread(NamedTuple):
 
 
 class _Differences(NamedTuple):
-    """A pair of hardware, by label: the tested differences, and those within noise."""
+    """A pair of hardware or levels, by label: the tested differences, and those within noise."""
 
     first: str
     second: str
@@ -67,7 +68,7 @@ def spreads(results: Results) -> list[Spread]:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Yield a notice if repeats of a point differ much, and one if compared hardware differs within noise."""
+    """Yield a notice if repeats of a point differ much, and one if what is compared differs within noise."""
     words, found = results.words, results.once(spreads)
     wide = [spread for spread in found if spread.cv > NOTICED_CV]
     if wide:
@@ -94,8 +95,9 @@ def paragraph(results: Results) -> Iterable[Item]:
         yield from _percentiles(results)
         for text in _sentences(results.once(_differences), results):
             yield Item("", text)
-        if len(results.plan.hardware) > MOST_COMPARED:
-            yield Item("", results.words["d_noise_many"].format(n=len(results.plan.hardware)))
+        for sides in _contenders(results):
+            if len(sides) > MOST_COMPARED:
+                yield Item("", results.words["d_noise_many"].format(n=len(sides)))
 
 
 def _percentiles(results: Results) -> Iterable[Item]:
@@ -117,17 +119,15 @@ def _percentiles(results: Results) -> Iterable[Item]:
 
 
 def _differences(results: Results) -> list[_Differences]:
-    """Return the differences between each two hardware, where any can be tested: together they are one set
-    of comparisons.
+    """Return the differences between each two hardware, and each two levels of a factor, where any can be tested:
+    together they are one set of comparisons.
 
-    None for too many hardware.
+    None for too many of them.
     """
-    plan = results.plan
-    if len(plan.hardware) > MOST_COMPARED:
-        return []
-    sides = [Contender(key, plan, results.store, key) for key in plan.hardware]
     found = [
         (first.label, second.label, [each for each in both if each.name.startswith(("throughput", "latency.p99["))])
+        for sides in _contenders(results)
+        if len(sides) <= MOST_COMPARED
         for first, second, both in pairs(sides)
     ]
     outcomes = compare_all(both for _, _, both in found)
@@ -135,9 +135,21 @@ def _differences(results: Results) -> list[_Differences]:
     for (first, second, _), outcome in zip(found, outcomes, strict=True):
         rows = [row for row in outcome.comparisons if row.p is not None]
         noise = [row for row in rows if row.verdict == "within noise"]
-        labels = plan.hardware[first].label, plan.hardware[second].label
-        tests.append(_Differences(*labels, len(rows), len(noise), sum(row.fewest == 2 for row in noise)))
+        tests.append(_Differences(first, second, len(rows), len(noise), sum(row.fewest == 2 for row in noise)))
     return [each for each in tests if each.tested]
+
+
+def _contenders(results: Results) -> list[list[Contender]]:
+    """Return what is compared among each other: the hardware, and the levels of each factor."""
+    plan, store = results.plan, results.store
+    levels = [
+        [
+            Contender(level_name(factor, level.key), plan, store, levels=Levels.of({name: level.key}))
+            for level in factor.levels
+        ]
+        for name, factor in plan.factors.items()
+    ]
+    return [[Contender(hardware.label, plan, store, key) for key, hardware in plan.hardware.items()], *levels]
 
 
 def _sentences(differences: Sequence[_Differences], results: Results) -> Iterable[str]:

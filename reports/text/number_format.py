@@ -160,8 +160,8 @@ def number(value: object) -> float | None:
 
 
 def key_text(label: str, value: object) -> str:
-    """Return the label of a dimension's key. The language writes a number."""
-    return locale().numerals(label) if isinstance(value, float) else label
+    """Return the label of a dimension's key. The language writes a number, which stays beside its unit."""
+    return locale().numerals(label).replace(" ", NBSP) if isinstance(value, float) else label
 
 
 def unit_text(unit: str, number: str = "") -> str:

@@ -273,9 +273,9 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> ExpectVerdict:
         return [(row.keys, row.value) for row in rows] if query is expect.query else read(query)
 
     found = judge(expect, read_known, looks_at(plan, expect))
-    detail = _detail(expect, rows, found.holds, sides)
+    detail = _detail(expect, rows, found.holds, sides, plan)
     if found.decided is False:
-        detail += f"; {_spans(found)}"
+        detail += f"; {_spans(found, plan)}"
     detail += "".join(
         f"; not judged: {each.dim} {_keys(each.keys)}, without {each.measure}" for each in expect.unjudged
     )
@@ -295,11 +295,12 @@ def _known(query: Query, store: Store) -> list[KeyedValue]:
     return rows
 
 
-def _spans(found: Judgement) -> str:
+def _spans(found: Judgement, plan: Plan) -> str:
     """Say `95 % intervals of the means over the repeats: threads 4: throughput is 12 ops/s to 18 ops/s (3 repeats)`."""
     vague = found.vague
     points = [
-        ": ".join(part for part in (_place(each.place), _of(each, found.first_look)) if part) for each in vague[:_SHOWN]
+        ": ".join(part for part in (_place(each.place, plan), _of(each, found.first_look)) if part)
+        for each in vague[:_SHOWN]
     ]
     more = f"; and {len(vague) - _SHOWN} more" if len(vague) > _SHOWN else ""
     looks = f", all {found.looks} looks together" if found.looks > 1 else ""
@@ -322,13 +323,13 @@ def _of(each: ExpectInterval, first_look: int | None) -> str:
 Sides = Sequence[tuple[Query, Sequence[KeyedValue], Mapping[tuple[DimKey | None, ...], Doubt]]]
 
 
-def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, sides: Sides) -> str:
+def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, sides: Sides, plan: Plan) -> str:
     """Say how many of the rows decide the verdict, and show the first three of them with their numbers."""
     if not rows:
         return "there is no result to judge it by"
     dims = expect.query.dims
     deciding = [row for row in rows if (row.value == 0 if holds is False else (row.value is None) == (holds is None))]
-    texts = [_row_text(dims, row, sides) for row in deciding[:_SHOWN]]
+    texts = [_row_text(dims, row, sides, plan) for row in deciding[:_SHOWN]]
     more = f"; and {len(deciding) - _SHOWN} more" if len(deciding) > _SHOWN else ""
     words = _SAID[holds]
     count = f" for {len(deciding)} of {len(rows)}" if dims else ""
@@ -336,10 +337,10 @@ def _detail(expect: Expect, rows: Sequence[KeyedValue], holds: bool | None, side
     return f"{words}{count}: {listed}{more}" if listed else words + count
 
 
-def _row_text(dims: Sequence[Dimension], row: KeyedValue, sides: Sides) -> str:
+def _row_text(dims: Sequence[Dimension], row: KeyedValue, sides: Sides, plan: Plan) -> str:
     """Say `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why it is unknown."""
     keys = dict(zip(dims, row.keys, strict=True))
-    place = _place(keys)
+    place = _place(keys, plan)
     numbers = ", ".join(text for side in sides if (text := _side(*side, keys)))
     said = row.reason if row.value is None else numbers
     if isinstance(said, Message) and said.code == "only_a_bound":
@@ -351,8 +352,14 @@ def _keys(keys: Sequence[str]) -> str:
     return ", ".join(keys[:_SHOWN]) + (f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
 
 
-def _place(keys: Mapping[Dimension, DimKey | None]) -> str:
-    return ", ".join(f"{dim} {_number(key)}" for dim, key in keys.items())
+def _place(keys: Mapping[Dimension, DimKey | None], plan: Plan) -> str:
+    """Say `hardware nvme, threads 4`, or `codec lz4, vsize 1 kB`: the only hardware tells nothing beside levels."""
+    alone = len(plan.hardware) == 1 and any(dim in plan.factors for dim in keys)
+    return ", ".join(
+        f"{dim} {plan.factors[dim].label_of(key) if dim in plan.factors and isinstance(key, float) else _number(key)}"
+        for dim, key in keys.items()
+        if dim != "hardware" or not alone
+    )
 
 
 def _side(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import product
 from typing import Any
 
 from benchbrief.compiler.registry import TOOL_SPECS
-from benchbrief.model.plan import Cell, Plan
+from benchbrief.model.plan import Cell, Plan, key_text
+from benchbrief.model.points import Curve
+from benchbrief.model.units import base_unit, parse_unit
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.store_schema import PromiseRow, RateRow, SampleRow
 
@@ -27,7 +28,12 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
     for cell in plan.cells:
         yield from _cell(cell, at)
     yield from _promises(plan)
-    points = {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values()
+    for factor in plan.factors.values():
+        unit = factor.unit and base_unit(parse_unit(factor.unit).dimension)
+        for level in factor.levels:
+            number = level.key if isinstance(level.key, float) else None
+            yield s.FactorRow(RUN, factor.name, factor.label, key_text(level.key), level.label, number, unit)
+    points = {(*Curve.of(c), c.threads, c.target): c for c in plan.cells}.values()
     for point in points:
         yield from _latencies(point, None)
     for cell in plan.cells:
@@ -38,17 +44,17 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
 def _promises(plan: Plan) -> Iterator[PromiseRow | RateRow]:
     """Each search finds a rate in the middle: it was kept there, and broken at the next one."""
     for e in plan.experiments.values():
-        for hardware, workload in product(e.hardware, e.workloads) if e.promise else ():
+        for curve in Curve.all_of(e) if e.promise else ():
             assert e.promise
             rates = e.points
             found, above = rates[len(rates) // 2 : len(rates) // 2 + 2]
             held = e.promise.held_out
             yield PromiseRow(
-                RUN, e.name, hardware, workload, "", e.promise.text, e.promise.within, 0.98, "found", found, found,
+                RUN, *curve, e.promise.text, e.promise.within, 0.98, "found", found, found,
                 above, False, True, found, above, held, held, None,
             )  # fmt: skip
-            yield RateRow(RUN, e.name, hardware, workload, "", found, 3, 0, 0, 0, held, held, 0)
-            yield RateRow(RUN, e.name, hardware, workload, "", above, 0, 3, 0, 0, 0, 0, 0)
+            yield RateRow(RUN, *curve, found, 3, 0, 0, 0, held, held, 0)
+            yield RateRow(RUN, *curve, above, 0, 3, 0, 0, 0, 0, 0)
 
 
 def _latencies(cell: Cell, repeat: int | None) -> Iterator[tuple[Any, ...]]:
@@ -101,5 +107,5 @@ def _threads(cell: Cell) -> int:
 
 def _wobble(cell: Cell, what: str) -> float:
     """Between 0.7 and 1.3, by the names."""
-    text = f"{cell.hardware} {cell.workload} {what}"
+    text = " ".join(filter(None, (cell.hardware, cell.workload, cell.levels, what)))
     return 0.7 + 0.6 * (zlib.crc32(text.encode()) % 1000) / 1000
