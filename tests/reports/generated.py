@@ -80,6 +80,8 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
     for phase in _phases(cell):
         for operation in ("all", *OPERATIONS):
             yield s.ThroughputRow(RUN, cell.id, phase, operation, rate * _warmth(phase), 1000, 0, cell.measure_s, None)
+    if cell.levels:
+        yield SampleRow(RUN, cell.id, "database.size_loaded", cell.locks[0], "", 0.0, 4e7 * _wobble(cell, "size"), "B")
     for measure, unit in SAMPLED.items():
         for second in range(3):
             value = {"B/s": 4e7, "share": 0.4, "cores": 1.4, "W": 130.0}[unit] * _wobble(cell, measure)
