@@ -245,7 +245,8 @@ class RunningJob(Protocol):
         ...
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch the job's outputs, with secrets masked. The originals stay on the host until `discard`."""
+        """Fetch the job's outputs, with secrets masked, and flush them to disk. The originals stay on the host until
+        `discard`."""
         ...
 
     def discard(self) -> None:

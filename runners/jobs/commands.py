@@ -50,9 +50,14 @@ def exec_line(command: Command) -> str:
 
 
 def script(command: Command, stdin: str = "") -> str:
-    """Return a script that runs the command. `sh` reads it from standard input, so no process list shows it."""
-    feed = f"printf %s {quote(stdin)} | " if stdin else ""
-    return f"{exports(command)}{feed}({exec_line(command)}){'' if stdin else ' </dev/null'}\nexit $?\n"
+    """Return a script that becomes the command. `sh` reads it from standard input, so no process list shows it.
+
+    One for `sh` itself is what it would read: another shell, and a process that feeds it, would do nothing more.
+    """
+    if command.words == ("sh",) and command.cwd is None and stdin:
+        return exports(command) + stdin
+    feed, fed = (f"printf %s {quote(stdin)} | (", ")") if stdin else ("", " </dev/null")
+    return f"{exports(command)}{feed}{exec_line(command)}{fed}\nexit $?\n"
 
 
 def shell_line(line: str) -> Command:

@@ -45,7 +45,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from benchbrief.model.run_messages import say
-from benchbrief.runners.errors import HostError, HostFull, RunnerError
+from benchbrief.runners.errors import ConnectionLost, HostError, HostFull, RunnerError
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.claim_holders import host_busy_error, parse_claim
 from benchbrief.runners.jobs.commands import mask_command, printable, secrets_of, with_values
@@ -250,6 +250,8 @@ class DetachedJob:
         self._directory = directory
         self._masking = Masking(secrets_of(job), job.figures)
         self._stopped = False
+        self._state: dict[str, str] = {}
+        """What its host said of it when it had ended."""
         self._ended = threading.Event()
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
@@ -300,9 +302,11 @@ class DetachedJob:
         self._ended.set()
 
     def _slice(self, script: str) -> int:
-        code = sh(self._host, script, _SLICE_S + 30).exit_code
+        done = sh(self._host, script, _SLICE_S + 30)
         self._out_of_touch = False
-        return code
+        if done.exit_code == 0:
+            self._state = _state(done.stdout)
+        return done.exit_code
 
     def _lose_touch(self) -> None:
         self._out_of_touch = True
@@ -313,13 +317,15 @@ class DetachedJob:
 
     def stop(self) -> None:
         script = with_values(scripts.STOP, d=self._directory, grace=f"{STOP_GRACE_S:.0f}")
-        said = call_persistently(self._host, lambda: sh(self._host, script, 2 * STOP_GRACE_S + 30)).stdout.strip()
+        done = call_persistently(self._host, lambda: sh(self._host, script, 2 * STOP_GRACE_S + 30))
+        said = done.stdout.partition("\n")[0]
         if said == "immortal":
             raise HostError(
                 say.job_stays(host=self._host.host.id, job=self._job.name),
                 say.hint_immortal(host=self._host.host.id),
             )
         self._stopped = self._stopped or said == "stopped"
+        self._state = _state(done.stdout)
         self._attended()
 
     def tail(self, limit: int = 2000) -> str:
@@ -332,16 +338,17 @@ class DetachedJob:
 
         Fetches the outputs first in each case. The originals stay on the host until `discard`.
         """
-        state = self._state()
         where = self._host.host.id
-        if state.get("gone"):
-            raise HostError(
-                say.job_gone(host=where, job=self._job.name, path=self._directory),
-                say.hint_removed(),
-            )
+        state = self._state or self._ask()
         if state.get("running") != "no":
             raise HostError(say.job_still_runs(host=where, job=self._job.name), say.hint_stop_first())
-        self._fetch(into)
+        try:
+            self._fetch(into)
+        except ConnectionLost:
+            raise
+        except HostError:
+            self._ask()  # a job that is gone by now is the reason
+            raise
         start, end = state.get("start", ""), state.get("end", "")
         started, ended, clock_set_s = job_span(start, end)
         rc = state.get("rc", "")
@@ -382,10 +389,16 @@ class DetachedJob:
             raise HostError(say.job_still_runs(host=self._host.host.id, job=self._job.name), say.hint_stop_first())
         self._attended()
 
-    def _state(self) -> dict[str, str]:
-        done = call_persistently(self._host, lambda: sh(self._host, with_values(scripts.STATE, d=self._directory)))
-        pairs = (line.partition("\t") for line in done.stdout.splitlines()[:10])
-        return {key: value.strip() for key, _, value in pairs}
+    def _ask(self) -> dict[str, str]:
+        """Ask the host what it knows of the job. Raises HostError when the job vanished."""
+        script = with_values(scripts.STATE, d=self._directory)
+        state = _state(call_persistently(self._host, lambda: sh(self._host, script)).stdout)
+        if state.get("gone"):
+            raise HostError(
+                say.job_gone(host=self._host.host.id, job=self._job.name, path=self._directory),
+                say.hint_removed(),
+            )
+        return state
 
     def _fetch(self, into: Path) -> None:
         wanted = {"stdout": f"{self._directory}/stdout", "stderr": f"{self._directory}/stderr"}
@@ -404,6 +417,12 @@ class DetachedJob:
         for name, path in wanted.items():
             left -= call_persistently(self._host, partial(fetch, self._host, path, into / name, left, self._masking))
         flush(into)
+
+
+def _state(said: str) -> dict[str, str]:
+    """Read what a script says of a job, by name."""
+    lines = (line.partition("\t") for line in said.splitlines()[:10])
+    return {name: value.strip() for name, tab, value in lines if tab}
 
 
 def _exit_code(status: int) -> int:

@@ -78,7 +78,8 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S, *, gone: str = "") 
     jobs there.
     """
     where = host.host.id
-    refuse_unfit(host)
+    if host.claimed is None:  # otherwise it was fit
+        refuse_unfit(host)
     shown = json.dumps(asdict(host.run_name) | {"host": where})
     text = f"{host.run_name.owner}\n{shown}\n{void_after_s:.0f}"
     script = with_values(

@@ -46,7 +46,7 @@ END
     fi
     sign
     began=${since:-$(date +%s)}
-    write_claim "$began" "${mine:+checked}" || { echo full; rm -f -- "$root/claim.new"; tidy; exit 1; }
+    [ -n "$mine" ] || write_claim "$began" "" || { echo full; rm -f -- "$root/claim.new"; tidy; exit 1; }
     # Only now: of two users who claim at once, one sees the other at least. A claim that was cut short here is checked
     # when it is made again.
     taken=$holder about_taken=$about_holder silent_taken=$silent

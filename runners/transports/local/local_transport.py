@@ -43,6 +43,7 @@ class LocalTransport(JobTransport):
                 (err if is_error else out).add(piece)
             code = process.wait(max(0.0, started + timeout_s - time.monotonic()))
         masking = Masking([word for word in command.env.values() if isinstance(word, Secret)])
+        code = 128 - code if code < 0 else code  # as a shell says that a signal ended a command
         return Completed(code, masking.text(out.text()), masking.text(err.text()), time.monotonic() - started)
 
     @contextmanager

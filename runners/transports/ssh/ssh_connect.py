@@ -13,6 +13,7 @@ import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -168,7 +169,7 @@ def resolve(host: Host, config: Path | None = None) -> Destination:
     """Return where and how to connect. The plan's words on the host override the SSH configuration.
     Raises HostError."""
     try:
-        settings = paramiko.SSHConfig.from_text(config_text(config)).lookup(host.name)
+        settings = _parsed(config_text(config)).lookup(host.name)
         port = host.port or int(settings.get("port", 22))
         connect_s = float(settings.get("connecttimeout", CONNECT_S))
     except (paramiko.SSHException, ValueError, ImportError, OSError) as error:
@@ -203,6 +204,12 @@ def resolve(host: Host, config: Path | None = None) -> Destination:
         proxy_command=settings.get("proxycommand"),
         unchecked=settings.get("stricthostkeychecking", "ask").lower() in ("no", "off"),
     )
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> paramiko.SSHConfig:
+    """Parse a configuration, which all hosts share, once."""
+    return paramiko.SSHConfig.from_text(text)
 
 
 def _paths(setting: str | None, default: list[Path]) -> list[Path]:

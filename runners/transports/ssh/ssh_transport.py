@@ -80,14 +80,14 @@ class WarmShell:
         mark = uuid.uuid4().hex
         # The login shell's start-up output comes before the mark, and is dropped.
         self._end = f"\n{mark} (\\d+)\n"
-        self._say = f"printf '\\n{mark} %s\\n' $?"
+        self._say = f"printf '\\n{mark} %s\\n' $1"
         channel.exec_command("sh")
         channel.setblocking(False)
         self._poll = select.poll()
         self._poll.register(channel.fileno(), select.POLLIN)
         out, err = LimitedText(), LimitedText()
         try:
-            self._converse(f"{self._say}; {self._say} >&2\n", out, err, _START_S)
+            self._converse(f"set -- $?; {self._say}; {self._say} >&2\n", out, err, _START_S)
         except ConnectionResetError:
             raise NoShell((out.text() + err.text()).strip()) from None
 
@@ -115,9 +115,7 @@ class WarmShell:
 
     def _asked(self, script: str, within: str = "") -> str:
         here = uuid.uuid4().hex
-        return (
-            f"{within}sh <<'{here}'\n{script}\n{here}\nset -- $?; (exit $1); {self._say}; (exit $1); {self._say} >&2\n"
-        )
+        return f"{within}sh <<'{here}'\n{script}\n{here}\nset -- $?; {self._say}; {self._say} >&2\n"
 
     def _converse(self, text: str, out: LimitedText, err: LimitedText, timeout_s: float) -> int:
         answer = self._answer(text, err, timeout_s)

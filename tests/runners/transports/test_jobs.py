@@ -92,10 +92,12 @@ def test_a_host_without_the_programs_that_jobs_need_is_said(
     assert transport.session.underway.jobs() == []
 
 
-def test_a_job_is_made_of_four_commands_however_long_it_is_waited_for(
-    transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_job_is_made_of_three_commands_however_long_it_is_waited_for(
+    transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stopped: bool
 ) -> None:
-    """To start it, to wait in the kernel for its end, to ask how it ended, and to remove it."""
+    """To start it, to wait in the kernel for its end and learn how it ended, and to remove it. One that is stopped is
+    not waited for."""
     run, calls = transport.run, 0
 
     def counted(*words: Any, **more: Any) -> Completed:
@@ -105,11 +107,16 @@ def test_a_job_is_made_of_four_commands_however_long_it_is_waited_for(
 
     monkeypatch.setattr(transport, "run", counted)
     running = transport.start(job(f"until [ -e '{tmp_path}/go' ]; do sleep 0.02; done"))
-    for _ in range(20):
-        assert not running.wait(0.02)
-    (tmp_path / "go").touch()
-    finished(running, tmp_path / "kept")
-    assert calls == 4
+    if stopped:
+        running.stop()
+        running.collect(tmp_path / "kept")
+        running.discard()
+    else:
+        for _ in range(20):
+            assert not running.wait(0.02)
+        (tmp_path / "go").touch()
+        finished(running, tmp_path / "kept")
+    assert calls == 3
 
 
 @pytest.mark.parametrize("fault", [ValueError("not of ours"), Completed(127, "", "flock: not found", 0.0)])

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints what became of the job: nothing when it had ended before. Then what it started apart stays, as a server that
+# Prints what became of the job: nothing when it had ended before. Fails for one that can't be ended. Then what it started apart stays, as a server that
 # `prepare` started is there for the whole run.
 . ./ours.sh
 . ./is_running.sh
@@ -20,7 +20,7 @@ stop() {
     kill -TERM "-$pid"
     ends_within . "$grace" && [ -e rc ] && { end_strayed "${PWD%/*}" "${PWD##*/}" >/dev/null; echo stopped; return 0; }
     kill -KILL "-$pid"
-    ends_within . "$grace" || { echo immortal; return 0; }
+    ends_within . "$grace" || { echo immortal; return 1; }
     at=$(date +%s.%N)
     end_strayed "${PWD%/*}" "${PWD##*/}" >/dev/null
     forget
