@@ -317,8 +317,8 @@ class RocksDB(DirectoryEngine):
         if cell.dataset is None or self._database.reset == "command":
             return ()
         writing = writes(self._plan.workload_of(cell), cell.events)
-        self._run(BEGIN, KEPT, BEGUN, "writes" if writing else "reads")
-        writers = self._writers(cell.dataset.hash, snapshot=False, check=False)
+        done = self._run(BEGIN, KEPT, BEGUN, "writes" if writing else "reads", _MARKER, cell.dataset.hash)
+        writers = _count(done.stdout.strip())
         if writers is None:
             return ()
         if writing:
@@ -367,10 +367,8 @@ class RocksDB(DirectoryEngine):
         directory. Without `check`, it counts as there even if somebody else changed its files.
         """
         if self._way and snapshot:
-            said = self._holding(dataset, self._way.holds)
-        else:
-            said = self._holding(dataset, HOLDS, KEPT if check else "")
-        return int(said) if re.fullmatch(r"\d{1,18}", said) else None
+            return _count(self._holding(dataset, self._way.holds))
+        return _count(self._holding(dataset, HOLDS, KEPT if check else ""))
 
     def _holding(self, dataset: str, script: str, beside: str = data_directories.SNAPSHOT) -> str:
         """Return what the script prints about the data set; "" when the data set is not there."""
@@ -455,3 +453,8 @@ class RocksDB(DirectoryEngine):
         host = self._hosts[self._host]
         with host.session.underway.waited_for(f"{self._path()} on {self._host}", _REMOVE_TIMEOUT_S, short=True):
             return run_persistently(host, command, timeout_s=_REMOVE_TIMEOUT_S)
+
+
+def _count(said: str) -> int | None:
+    """Return the number that a script printed of the cells that wrote; None when it printed something else."""
+    return int(said) if re.fullmatch(r"\d{1,18}", said) else None
