@@ -62,6 +62,8 @@ class Attempt:
     monitor: Monitor = field(default_factory=Monitor)
     left: Left | None = None
     turns: MeasuringTurns | None = None
+    removals: list[threading.Thread] = field(default_factory=list)
+    """They remove collected jobs from their hosts, while the cell goes on."""
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -91,6 +93,8 @@ class Attempt:
     def step(self, kind: StepKind) -> Iterator[None]:
         if self.stopping.is_set():
             raise Interrupted
+        if kind != "collect":
+            self.await_removals()
         began = self.began(kind)
         if began is None:
             seconds = self.step_of(kind).seconds
@@ -169,12 +173,26 @@ class Attempt:
                 exit_code=output.exit_code,
                 started_at=output.started_at,
                 ended_at=output.ended_at,
-                files=digests(self.run_dir / directory, durable=self.world.simulated is None),
+                files=digests(self.run_dir / directory, durable=False),  # `collect` has flushed them
                 clock_set_s=output.clock_set_s,
                 booted=output.booted,
                 other_cores=output.other_cores,
             )
         )
+        if self.world.simulated:
+            self._remove(running)
+        else:
+            removal = threading.Thread(target=self._remove, args=(running,), daemon=True, name=f"remove {job}")
+            removal.start()
+            self.removals.append(removal)
+        return output
+
+    @staticmethod
+    def _remove(running: RunningJob) -> None:
         with suppress(RunnerError):  # if this fails, the job is ended later as a leftover
             running.discard()
-        return output
+
+    def await_removals(self) -> None:
+        """Wait for the removals, which take processor time on the hosts: nothing may be measured beside them."""
+        while self.removals:
+            self.removals.pop().join()

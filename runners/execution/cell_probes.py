@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -253,10 +253,11 @@ def _place(probe: Probe, host_id: str) -> str:
 
 
 @contextmanager
-def run_probes(attempt: Attempt) -> Iterator[None]:
+def run_probes(attempt: Attempt) -> Iterator[Callable[[], None]]:
     """Run the cell's probes while the block runs, and collect their samples afterwards, even if the block raised.
 
-    In a resumed attempt, the probes are running already, or were collected.
+    Yields a function that begins to stop them while the block goes on. In a resumed attempt, the probes are running
+    already, or were collected.
     """
     running: list[tuple[SamplingJob, RunningJob]] = []
     began = attempt.began("measure") or now()
@@ -269,21 +270,28 @@ def run_probes(attempt: Attempt) -> Iterator[None]:
 
     def end(each: tuple[SamplingJob, RunningJob]) -> None:
         what, job = each
-        job.stop()
+        if job in stopping:
+            stopping[job].result()
+        else:
+            job.stop()
         attempt.collect(job, "measure", what.job.name.replace(":", "-", 2), what.job.name, what.host)
 
-    try:
-        _all(
-            start,
-            [what for what in list_sampling_jobs(attempt.world, attempt.cell) if not attempt.kept("measure", what.job)],
-        )
-        yield
-    except BaseException:
-        # The cell fails for the first reason. A failure to end or fetch a probe must not replace it.
-        with contextlib.suppress(RunnerError):
-            _all(end, tuple(running))
-        raise
-    _all(end, tuple(running))
+    def begin_to_stop() -> None:
+        if not attempt.world.simulated:
+            stopping.update((job, apart.submit(job.stop)) for _, job in running)
+
+    stopping: dict[RunningJob, Future[None]] = {}
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="stop") as apart:
+        try:
+            sampling = list_sampling_jobs(attempt.world, attempt.cell)
+            call_all(start, [what for what in sampling if not attempt.kept("measure", what.job)])
+            yield begin_to_stop
+        except BaseException:
+            # The cell fails for the first reason. A failure to end or fetch a probe must not replace it.
+            with contextlib.suppress(RunnerError):
+                call_all(end, running)
+            raise
+        call_all(end, running)
     _read_recorded(attempt, (began, now()))
 
 
@@ -308,10 +316,10 @@ def _read_recorded(attempt: Attempt, window: tuple[float, float]) -> None:
         reading.stop()
         attempt.collect(reading, "measure", what.job.name.replace(":", "-", 2), what.job.name, what.host)
 
-    _all(read, [each for each in found if not attempt.kept("measure", each[0].job)])
+    call_all(read, [each for each in found if not attempt.kept("measure", each[0].job)])
 
 
-def _all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
+def call_all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
     """Call `call` for all items in parallel. Raises the first RunnerError after all were tried."""
 
     def attempt(item: _T) -> RunnerError | None:

@@ -167,6 +167,12 @@ class CellRun:
 
         An attempt that an earlier controller left resumes in the step it had reached. Raises NotWhole when it can't.
         """
+        try:
+            return self._run()
+        finally:
+            self.attempt.await_removals()
+
+    def _run(self) -> Measurement:
         contexts = self._prepared() if self.attempt.left is None else self._taken_over(self.attempt.left)
         if self._cell.dataset and self.attempt.is_due("load"):
             self._load(contexts)
@@ -414,9 +420,9 @@ class CellRun:
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
         status = server_status(self.attempt, self.engine())
         events = CellEvents(self.attempt, self.driver, contexts)
-        with read_clocks(self.attempt) as offsets, run_probes(self.attempt), status, readings, events:
+        with read_clocks(self.attempt) as offsets, run_probes(self.attempt) as stop_probes, status, readings, events:
             jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
-            outputs = run_jobs(self.attempt, jobs, "measure", events.begin)
+            outputs = run_jobs(self.attempt, jobs, "measure", events.begin, stop_probes)
         self.events.extend(events.record_runs(offsets))
         if left is None:
             self._count(readings, readings.before, readings.samples)

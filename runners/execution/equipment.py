@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell
 from benchbrief.runners.errors import RunnerError, TeardownFailed
 from benchbrief.runners.execution.run_state import RunState
+from benchbrief.runners.hosts.host_connections import fan_out
+from benchbrief.runners.hosts.tool_discovery import FoundTool
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_folder import server_directory
 from benchbrief.runners.journal.secret_masking import hide
@@ -25,6 +28,8 @@ class Equipment:
         self._hosts = hosts
         self._engine: Engine | None = None
         self._engine_of = ""
+        self._found: dict[tuple[str, str, str | None], tuple[FoundTool, str]] = {}
+        """Each load generator with the digest of its build, by host, name and the path that the spec gives."""
         self._tools: dict[tuple[str, str, str | None], str] = {}
         self._builds: dict[tuple[str, str], str] = {}
         """What is known of each load generator's build, by host and path."""
@@ -35,16 +40,21 @@ class Equipment:
         """Return the cell's engine. Stops the lane's other engine first: two servers on one host disturb each other.
 
         `before`: an earlier controller started and disclosed the engine, and a measurement there must not be disturbed.
+        Otherwise the cell's load generators are looked at meanwhile, unless commands may put others there.
         """
         if self._engine is None or self._engine_of != cell.database:
             self.stop_engine()
             engine = self._new_engine(cell)
             if before and isinstance(engine, OutlivesController):
                 engine.take_over()
+            looked_at = () if before or self._run.plan.databases[cell.database].hooks else cell.load_hosts
             try:
-                engine.start()
-                if not before:
-                    self._disclose(cell, engine)
+                with ThreadPoolExecutor(1, thread_name_prefix="tools") as apart:
+                    # A failure is repeated, and raised, where the load generator is used.
+                    apart.submit(fan_out, looked_at, lambda host_id: self._find(host_id, cell))
+                    engine.start()
+                    if not before:
+                        self._disclose(cell, engine)
             except BaseException:
                 with suppress(RunnerError):
                     engine.stop()
@@ -103,10 +113,8 @@ class Equipment:
             return next(iter(known))
         key = (host_id, cell.tool.driver, cell.tool.path)
         if key not in self._tools:
-            world, at = self._run.world, self._hosts[host_id]
-            found = self._run.tools.get(key) or world.tool(at, world.driver(cell.tool.driver), cell.tool.path)
+            found, build = self._find(host_id, cell)
             self._tools[key] = found.path
-            build = world.digest(at, found.path)
             self._builds[host_id, found.path] = build or found.version
             self._run.journal.write(
                 j.ToolFound(
@@ -119,3 +127,11 @@ class Equipment:
                 )
             )
         return self._tools[key]
+
+    def _find(self, host_id: str, cell: Cell) -> tuple[FoundTool, str]:
+        key = (host_id, cell.tool.driver, cell.tool.path)
+        if key not in self._found:
+            world, at = self._run.world, self._hosts[host_id]
+            found = self._run.tools.get(key) or world.tool(at, world.driver(cell.tool.driver), cell.tool.path)
+            self._found[key] = found, world.digest(at, found.path)
+        return self._found[key]

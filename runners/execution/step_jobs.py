@@ -15,7 +15,7 @@ from benchbrief.model.run_messages import say, say_step
 from benchbrief.runners.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
-from benchbrief.runners.execution.cell_probes import list_sampling_jobs
+from benchbrief.runners.execution.cell_probes import call_all, list_sampling_jobs
 from benchbrief.runners.execution.live_numbers import JobReading
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
@@ -42,7 +42,8 @@ def run_jobs(
     attempt: Attempt,
     jobs: Mapping[str, Job],
     step: StepKind,
-    when_started: Callable[[Mapping[str, RunningJob]], None] | None = None,
+    when_started: Callable[[Mapping[str, RunningJob]], None] = lambda _: None,
+    when_ended: Callable[[], None] = lambda: None,
 ) -> dict[str, JobOutput]:
     """Run a job on each of these hosts, started together, and wait until all have ended. If one fails, all fail.
 
@@ -54,6 +55,12 @@ def run_jobs(
     waiting = {h: replace(job, key=attempt.key(step, names[h])) for h, job in jobs.items() if h not in outputs}
     began = attempt.began(step)
     running: dict[str, RunningJob] = {}
+
+    def collect(host_id: str) -> None:
+        outputs[host_id] = attempt.collect(running[host_id], step, f"{step}-{host_id}", step, host_id)
+        if began is not None and outputs[host_id].exit_code is None:
+            raise NotWhole(f"its job on {host_id} had been stopped")
+
     try:
         if began is None:
             _start_together(attempt, waiting, running, step)
@@ -62,13 +69,14 @@ def run_jobs(
                 running[host_id] = attempt.hosts[host_id].start(job)
         for host_id, each in running.items():
             _watch_load(attempt, host_id, each)
-        if when_started is not None:
-            when_started(dict(running))
+        when_started(dict(running))
         _wait(attempt, waiting, running, step)
-        for host_id, each in running.items():
-            outputs[host_id] = attempt.collect(each, step, f"{step}-{host_id}", step, host_id)
-            if began is not None and outputs[host_id].exit_code is None:
-                raise NotWhole(f"its job on {host_id} had been stopped")
+        when_ended()
+        if attempt.world.simulated:
+            for host_id in running:
+                collect(host_id)
+        else:
+            call_all(collect, running)
     except BaseException:
         # Their outputs are evidence for the first failure, and a second failure must not replace it.
         for host_id, each in running.items():

@@ -73,7 +73,7 @@ def _up() -> float:
 
 def _round_trip(transport: Transport) -> ClockReading | None:
     sent, began = now(), time.monotonic()
-    done = transport.run(Command(("sh", "-c", _SCRIPT)), timeout_s=15)
+    done = transport.run(Command(("sh",)), stdin=_SCRIPT, timeout_s=15)
     took = time.monotonic() - began
     match = re.fullmatch(r"(\d{1,11}\.\d{1,9})\n(\d{1,12}\.\d{1,3})\n", done.stdout)
     if match is None:

@@ -76,6 +76,7 @@ def test_a_load_is_split_over_two_hosts_and_added_up_unless_one_of_them_fails(
         assert [int(re.findall(r"-threads (\d+)", text)[0]) for text in commands] == threads
         assert [int(found) for text in commands for found in re.findall(r"-target (\d+)", text)] == (targets or [])
     loads = [record for record in bench.journal("job_collected") if record["job"] == "load"]
+    loads.sort(key=lambda record: str(record["host"]))
     assert [record["host"] for record in loads] == ["load-1", "load-2"], "both load a half, once"
     for record, start in zip(loads, (0, 1000), strict=True):
         folder = bench.run_dir / record["directory"]
