@@ -222,10 +222,12 @@ class TurnsNeedLoads(CompileProblem):
     hint = "write {holes} in `{where}`: a data set for each level, loaded once; or measure `grouped`, level by level"
     experiment: str
     factors: tuple[str, ...]
+    words: tuple[str, ...]
+    """What tells the levels of each factor apart in a path: `codec`, or `tuning.cache` of a bundle."""
     loads: int
     load_s: float
     where: str
 
     @property
     def holes(self) -> str:
-        return " and ".join(f"`{{{factor}}}`" for factor in self.factors)
+        return " and ".join(f"`{{{word}}}`" for word in self.words)

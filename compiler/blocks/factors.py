@@ -52,6 +52,12 @@ class DeclaredFactor:
         return {each.key: each.key if isinstance(each.key, str) else each.label for each in self.factor.levels}
 
     @property
+    def told_apart(self) -> str:
+        """What has another value at each level, as far as one word can have: the factor, or a setting of a bundle."""
+        values = {each: {level.attributes[each] for level in self.factor.levels} for each in self.settings}
+        return f"{self.factor.name}.{max(values, key=lambda each: len(values[each]))}" if values else self.factor.name
+
+    @property
     def settings(self) -> tuple[str, ...]:
         """The settings of a bundle; none for another factor."""
         return tuple(self.factor.levels[0].attributes)

@@ -45,10 +45,12 @@ def _check_turns(model: Model, findings: Findings) -> None:
                 for experiment, step in resets_in_order(model.matrices, model.hosts)
                 if experiment.name == matrix.experiment.name and step.work == "load"
             ]
-            where = "path" if matrix.database.path else "uri"
-            at = matrix.places["repeats"]
-            name = matrix.experiment.name
-            findings.add(TurnsNeedLoads(at, name, factors, len(loads), sum(loads), where))
+            where, words = (
+                "path" if matrix.database.path else "uri",
+                tuple(matrix.factors[f].told_apart for f in factors),
+            )
+            at, name = matrix.places["repeats"], matrix.experiment.name
+            findings.add(TurnsNeedLoads(at, name, factors, words, len(loads), sum(loads), where))
 
 
 def _reloading(matrix: Matrix, hosts: Mapping[str, Host]) -> tuple[str, ...]:

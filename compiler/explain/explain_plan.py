@@ -25,6 +25,13 @@ from benchbrief.compiler.estimates.estimate import (
 )
 from benchbrief.compiler.estimates.estimate_warnings import PlannedUse, shared_places
 from benchbrief.compiler.estimates.learned import Estimated, TimesSource, with_history
+from benchbrief.compiler.explain.explain_factors import (
+    count_levels,
+    describe_varied,
+    explain_costs,
+    levels_text,
+    rows_with_rest,
+)
 from benchbrief.compiler.explain.explain_rules import (
     RESET_WORDS,
     describe_adaptive,
@@ -44,9 +51,11 @@ from benchbrief.model.plan import (
     Cell,
     Confident,
     Database,
+    DatabaseKey,
     Element,
     Experiment,
     Hardware,
+    Levels,
     Plan,
     Query,
     Report,
@@ -163,6 +172,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
         for name, experiment in plan.experiments.items():
             called = name if experiment.label == name else f"{experiment.label} ({name})"
             _shares(called, spent.experiments[name], unit, page)
+    explain_costs(shown, lambda seconds: _amount(seconds, unit), page)
     _sources(estimated.sources, page)
     if advised:
         page.heading(
@@ -265,8 +275,8 @@ def _lasting(plan: Plan, cell: Cell, *, longest: bool) -> Cell:
 
 
 _ORDERS = {
-    "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",
-    "interleaved": "at each workload, {axis} and repeat, every hardware in turn",
+    "grouped": "one hardware after the other, each with its {levels}workloads, {axis} and repeats",
+    "interleaved": "at each workload, {axis} and repeat, every hardware{and_level} in turn",
     "turns": "the searches of all hardware take turns, run by run",
     "random": "shuffled with seed {seed}",
 }
@@ -348,15 +358,12 @@ def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
     page.heading(f"Experiment {e.name}", "" if e.label == e.name else e.label)
     page.table(_facts(plan, e, cells))
     page.gap()
-    databases = {cell.hardware: plan.databases[cell.database] for cell in cells}
-    shared = _shared_options(plan, cells)
-    page.table(
-        ((_called(h.label, h.key), some(h.hosts), _location(databases[h.key], shared)) for h in _chosen(plan, e)),
-        ("hardware", "hosts", "database"),
-    )
+    page.table(rows_with_rest(_databases(plan, e, cells)), ("hardware", "hosts", "database"))
     page.gap()
+    keys = dict.fromkeys(key for name in e.workloads for key in _workload_keys(name, cells))
+    loads = ((key, plan.workloads[key]) for key in keys)
     page.table(
-        ((_called(w.label, w.name), _load(w)) for w in (plan.workloads[name] for name in e.workloads)),
+        rows_with_rest((f"{_called(load.label, load.name)}{_at(plan, key)}", _load(load)) for key, load in loads),
         ("workload", "load"),
     )
     page.gap()
@@ -369,12 +376,13 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     counts = (
         plural(len(e.hardware), "hardware", "hardware"),
         plural(len(e.workloads), "workload"),
+        *count_levels(e),
         _point_count(e),
         (f"{e.confident.at_least} to " if e.confident else "") + plural(e.repeats, "repeat"),
     )
     most = "up to " if e.promise else up_to(e, plan.budget_s)
     likely = f", usually {len(counted_cells(cells, plan.experiments))}" if e.promise else ""
-    product = " x ".join(counts[:3] if e.promise else counts)
+    product = " x ".join(counts[:-1] if e.promise else counts)
     first = cells[0]
     threads = number(first.threads) if first.threads is not None else _found_by(e.threads_from)
     target = f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
@@ -386,6 +394,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     has_power = any(probe.name == "power" for cell in cells for probe in cell.probes)
     rows = (
         ("matrix", f"{product} = {most}{plural(most_cells(e), 'cell')}{likely}"),
+        *(("vary" if n == 0 else "", text) for n, text in enumerate(describe_varied(plan, e))),
         ("target", target if e.axis == "target" else ""),
         ("threads", _points(e.points) if e.axis == "threads" and e.points else threads),
         ("search", describe_knee(e.search, len(e.points)) if e.search else ""),
@@ -395,7 +404,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         ("budget", f"{duration(e.budget_s)}: {_BUDGET}" if e.budget_s is not None else ""),
         ("waits for", ", ".join(e.requires)),
         ("arrivals", describe_arrivals(e.arrivals) if e.arrivals else ""),
-        ("order", f"{e.order}: " + _ORDERS[order].format(axis=e.axis, seed=e.seed)),
+        ("order", f"{e.order}: " + _ORDERS[order].format(axis=e.axis, seed=e.seed, **_level_words(e))),
         ("side by side", side_by_side(plan, e)),
         ("workloads", f"in the order {', '.join(measured)}, {_REORDERED}" if reordered else ""),
         ("options", ", ".join(_shared_options(plan, cells))),
@@ -412,6 +421,32 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         ("unattended", _UNATTENDED.format(duration(e.unattended_s)) if e.unattended_s is not None else ""),
     )
     return ((name, text) for name, text in rows if text)
+
+
+def _level_words(e: Experiment) -> dict[str, str]:
+    return {"levels": "levels, " if e.levels else "", "and_level": " and level" if e.levels else ""}
+
+
+def _databases(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, ...]]:
+    """Yield each hardware with its hosts and its database, at each level that the database uses."""
+    shared = _shared_options(plan, cells)
+    keys: dict[str, dict[DatabaseKey, None]] = {}
+    for cell in cells:
+        keys.setdefault(cell.hardware, {})[cell.database] = None
+    for hardware in _chosen(plan, e):
+        for n, key in enumerate(keys[hardware.key]):
+            first = (_called(hardware.label, hardware.key), some(hardware.hosts)) if n == 0 else ("", "")
+            yield (*first, _location(plan.databases[key], shared))
+
+
+def _workload_keys(name: str, cells: list[Cell]) -> Iterator[str]:
+    return (cell.workload_key or name for cell in cells if cell.workload == name)
+
+
+def _at(plan: Plan, workload: str) -> str:
+    """Return the levels in a workload's key, in words."""
+    levels = Levels(workload.partition("?")[2])
+    return f", {levels_text(plan, levels)}" if levels else ""
 
 
 _REORDERED = "which takes fewer loads or resets than that of the spec"

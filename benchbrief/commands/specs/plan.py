@@ -89,6 +89,7 @@ def command(
     """Show what SPEC would run: the cells, hosts, order and time. Runs nothing."""
     from benchbrief.compiler.estimates.advice import advice, hidden_loads
     from benchbrief.compiler.estimates.estimate import time_spent
+    from benchbrief.compiler.estimates.factor_costs import factor_costs
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.explain.explain_plan import describe_lanes
     from benchbrief.model.planned_cells import planned_cells
@@ -129,6 +130,7 @@ def command(
                 "lanes": [each._asdict() for each in describe_lanes(estimated.plan)],
                 "time": {
                     **time_spent(estimated.plan, estimated.rendering_s).as_dict(),
+                    "factors": [each.as_dict() for each in factor_costs(estimated.plan)],
                     "cells": planned_cells(plan),
                     "estimates": [each.as_dict() for each in estimated.sources],
                     "advice": [each.as_dict() for each in advised],
