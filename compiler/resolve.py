@@ -585,7 +585,7 @@ def _scope(
 ) -> Scope:
     return Scope(
         hardware=tuple(_hardware_key(unit) for unit in world.hardware.values()),
-        factors=tuple(_factor_keys(found.blocks["factor"], world.factors)),
+        factors=tuple(_factor_keys(found.blocks["factor"], world)),
         workloads=tuple(
             WorkloadKey(
                 key=name,
@@ -607,12 +607,19 @@ def _scope(
     )
 
 
-def _factor_keys(entries: Mapping[str, Entry], factors: Factors) -> Iterator[FactorKey]:
+def _factor_keys(entries: Mapping[str, Entry], world: NamedBlocks) -> Iterator[FactorKey]:
     """Yield all factors, those with a mistake without levels."""
+    of_loads = {factor for workload in world.workloads for factor in world.workloads.uses(workload)}
     for name, entry in entries.items():
-        declared = factors.get(name)
-        levels = tuple(_level_key(declared, level) for level in declared.factor.levels) if declared else ()
-        yield FactorKey(name, entry.label, declared.factor.unit if declared else None, levels, entry.head)
+        declared = world.factors.get(name)
+        yield FactorKey(
+            key=name,
+            label=entry.label,
+            unit=declared.factor.unit if declared else None,
+            levels=tuple(_level_key(declared, level) for level in declared.factor.levels) if declared else (),
+            of_load=name in of_loads,
+            span=entry.head,
+        )
 
 
 def _level_key(declared: DeclaredFactor, level: plan.Level) -> LevelKey:

@@ -167,6 +167,12 @@ def _plain(key: DimKey) -> str:
     return key if isinstance(key, str) else f"{key:.15g}"
 
 
+def on_lone_hardware(typer: Typer, typed: Typed) -> Typed:
+    """Return a term without the dimension `hardware` where factors are compared on only one."""
+    lone = typer.runs.lone_hardware
+    return typed if lone is None else Typed(fix(typed.term, "hardware", lone), typed.display)
+
+
 def sides_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None
 ) -> tuple[tuple[plan.Query, ...], tuple[plan.Range, ...]]:
@@ -174,7 +180,7 @@ def sides_by_repeat(
 
     Both are empty when no side has several repeats.
     """
-    typed = [found for side in sides if (found := typer.side_by_repeat(side))]
+    typed = [on_lone_hardware(typer, found) for side in sides if (found := typer.side_by_repeat(side))]
     if len(typed) != len(sides) or not any(has_repeats(each.term) for each in typed):
         return (), ()
     texts = map(text_of, sides)

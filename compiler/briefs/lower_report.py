@@ -15,6 +15,7 @@ from benchbrief.compiler.briefs.element_queries import (
     key_label,
     label_of,
     named_params,
+    on_lone_hardware,
     ordered,
     query,
     query_of_repeats,
@@ -272,12 +273,14 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     typed = typer.condition(expect.condition)
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
+    typed = on_lone_hardware(typer, typed)
     warn_of_grown_sizes(typer, expect.span, typed.term)
     unjudged = warn_of_cells(typer, expect.span, typed.term, judged)
     text = text_of(expect.condition)
     condition = expect.condition
     compared = (condition.left, condition.right) if isinstance(condition, ast.Binary) else ()
-    sides = [(side, found) for side in compared if (found := typer.typed(side)) and found.term.unit is not None]
+    both = [(side, on_lone_hardware(typer, found)) for side in compared if (found := typer.typed(side))]
+    sides = [(side, found) for side, found in both if found.term.unit is not None]
     # A share shows the unit of its comparison: `12.8 %` beside `< 5 %`.
     shown = next((found.unit for _, found in sides if found.unit.text), None)
     better = _BETTER.get(condition.operator) if isinstance(condition, ast.Binary) else None

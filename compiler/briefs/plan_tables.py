@@ -47,13 +47,12 @@ from benchbrief.model import plan
 from benchbrief.model.plan import MOST_COLUMNS, Dimension, DimKey
 from benchbrief.model.units import Unit
 
-CONTENDERS: Dimension = "hardware"
-"""The dimensions to compare along. Between workloads or points of a ramp, a difference would be due to the load."""
 _BETTER: dict[str, Literal["higher", "lower"]] = {"throughput": "higher", "latency": "lower", "errors": "lower"}
 
 
 def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
-    """Return whether each column is `... by hardware`. Reports others."""
+    """Return whether each column is `... by hardware`, or by a factor that no workload uses. Reports others: between
+    workloads or points of a ramp, a difference would be due to the load."""
     found: list[tuple[ast.Expr, list[str]]] = []
     for value in columns:
         if isinstance(value, ast.By) and value.keyword == "by":
@@ -62,25 +61,29 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
             found[-1][1].append(value.text)  # `throughput by hardware, threads`
         elif not isinstance(value, ast.Option):
             found.append((value, []))
-    others = [(value, names) for value, names in found if names != [CONTENDERS]]
+    contenders = ["hardware", *(factor.key for factor in typer.scope.factors if not factor.of_load)]
+    others = [(value, names) for value, names in found if len(names) != 1 or names[0] not in contenders]
+    example = contenders[min(1, len(contenders) - 1)]
     for value, names in others:
         by = " and ".join(f"`{name}`" for name in names)
-        why = f"is by {by}, and not by `hardware` alone" if names else "does not say what is compared"
-        typer.report(wrong.NoContenders(value.span, why))
+        why = f"is by {by}, and not by `{example}` alone" if names else "does not say what is compared"
+        if len(names) == 1 and names[0] in typer.scope.factors_by_name:
+            why = f"is by {by}, which changes the load"
+        typer.report(wrong.NoContenders(value.span, why, example))
     return not others
 
 
 def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedKeys, dim: Dimension) -> plan.Tested:
     """Return how a line is tested. Warns if it is measured once. `typed` is the value of the line."""
     shown: tuple[Dimension, ...] = (dim, "repeat")
-    repeated = typer.side_by_repeat(expr, (*shown, CONTENDERS))
+    demanded = (*shown, *(other for other, _ in place.fixed))
+    repeated = typer.side_by_repeat(expr, demanded)
     better = _better(typer, expr)
     of, percentile = text_of(expr), holds_percentiles(typed.term)
     if repeated is None:
         return plan.Tested(of=of, percentile=percentile, better=better)
-    term = along(repeated.term, (*shown, CONTENDERS))
-    fixed: tuple[tuple[Dimension, DimKey], ...] = place.fixed
-    for other, key in fixed:
+    term = along(repeated.term, demanded)
+    for other, key in place.fixed:
         term = fix(term, other, key)
     each, left = without_single_keys(Typed(term, repeated.display), shown)
     if left or not has_repeats(each.term):

@@ -376,13 +376,14 @@ class BandOfSingleRuns(CompileProblem):
 
 
 class NoContenders(CompileProblem):
-    """A comparison of other things than hardware."""
+    """A comparison of other things than hardware or settings. `dim` is what could be compared."""
 
     code = "E0790"
     stands_alone = True
     says = "this comparison {why}"
-    hint = "write `columns = throughput[threads: 8] by hardware`; show values by other dimensions in a `table`"
+    hint = "write `columns = throughput[threads: 8] by {dim}`; show values by other dimensions in a `table`"
     why: str
+    dim: str = "hardware"
 
 
 class ComparedOnce(CompileProblem):

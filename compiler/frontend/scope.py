@@ -65,12 +65,13 @@ class LevelKey:
 @dataclass(frozen=True)
 class FactorKey:
     """A factor, as expressions see it. `unit` is that of its levels as written where all are bare numbers ("" for plain
-    ones); None for words."""
+    ones); None for words. `of_load`: whether a workload uses it, so that its levels are different loads."""
 
     key: str
     label: str
     unit: str | None
     levels: tuple[LevelKey, ...]
+    of_load: bool
     span: Span = field(compare=False)
 
 

@@ -28,7 +28,7 @@ from benchbrief.compiler.metrics.terms import (
 )
 from benchbrief.compiler.metrics.thin_evidence import value_range
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Query, Read
-from benchbrief.model.points import CURVE, POINT
+from benchbrief.model.points import POINT
 from benchbrief.model.steadiness import FEWEST_PHASES, MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.model.units import Unit
 
@@ -75,6 +75,11 @@ def _cell(measure: Measure) -> Dims:
     return in_order((*POINT, *measure.runs.factors, "repeat"))
 
 
+def _matched(measure: Measure, runs: Runs) -> list[Dimension]:
+    """Return the dimensions of points by which results belong to the measure's cells. `runs` are all planned ones."""
+    return [dim for dim in _cell(measure) if dim != "repeat" and not (dim == "hardware" and runs.lone_hardware)]
+
+
 def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:
     """Return the tables for a measure. The last one is called `name` and holds its values. `runs` are all
     planned runs."""
@@ -88,7 +93,7 @@ def _counted(measure: Measure, runs: Runs) -> str:
     where: dict[Dimension, str] = {dim: f"c.{column(dim)}" for dim in _cell(measure)}
     joins: list[str] = []
     of_search = kind.view == "sustained"
-    match = [*CURVE, *measure.runs.factors, *(() if of_search else ("threads", "target"))]
+    match = [dim for dim in _matched(measure, runs) if not (of_search and dim in ("threads", "target"))]
     conditions: list[str] = []
     if "phase" in kind.on_demand:
         if "phase" in measure.dims:
@@ -161,7 +166,7 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
                     f"SELECT {', '.join(first)}, avg(s.value){only} AS value",
                     "FROM measure.cells AS c",
                     f"LEFT JOIN measure.{view} AS s",
-                    *_on("s", whole, conditions),
+                    *_on("s", [*_matched(measure, runs), "repeat"], conditions),
                     *_where(measure, runs),
                     f"GROUP BY {', '.join(first)}",
                 ]
@@ -227,7 +232,8 @@ def read(measure: Measure, runs: Runs) -> Read:
 def _where(measure: Measure, runs: Runs) -> list[str]:
     """Return the condition for the fixed keys, and for the measure's runs where they are not all runs at these keys."""
     fixed = dict(measure.fixed)
-    conditions = [f"c.{column(dim)} = {key_literal(fixed[dim])}" for dim in _cell(measure) if dim in fixed]
+    matched = [*_matched(measure, runs), "repeat"]
+    conditions = [f"c.{column(dim)} = {key_literal(fixed[dim])}" for dim in matched if dim in fixed]
     for dim, keys in _narrower(measure, runs).items():
         conditions.append(f"c.{dim} IN ({', '.join(map(key_literal, keys))})")
     return [f"WHERE {' AND '.join(conditions)}"] if conditions else []

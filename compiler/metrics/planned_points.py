@@ -139,6 +139,12 @@ class Runs(tuple[PlannedRun, ...]):
         return {name: len(self.keys(name)) for name in names}
 
     @cached_property
+    def lone_hardware(self) -> DimKey | None:
+        """The hardware of all runs where it is only one, and factors are compared instead; else None."""
+        keys = self.keys("hardware")
+        return keys[0] if self.factors and len(keys) == 1 else None
+
+    @cached_property
     def repeat_between_experiments(self) -> bool:
         """Whether two experiments have a run of the same hardware and workload that no factor tells apart."""
         factors = [name for name, levels in self.factors.items() if levels > 1]

@@ -199,6 +199,26 @@ def test_tables_leave_combinations_out_that_are_not_measured(store: duckdb.DuckD
     ]
 
 
+def test_a_comparison_tests_the_levels_of_a_setting(store: duckdb.DuckDBPyConnection) -> None:
+    body = "rows = vsize  columns = throughput[rr, threads: 1] by codec"
+    compared = element(f"compare {{ {body} }}", world())
+    assert isinstance(compared, plan.TableElement)
+    tested = [line.tested for line in compared.lines if line.tested]
+    assert {each.of for each in tested} == {"throughput[rr, threads: 1]"}
+    repeats = [run(store, each.repeats) for each in tested if each.repeats]
+    assert [sorted(found, key=str) for found in repeats] == [
+        [(100.0, 1), (100.0, 2), (100.0, 3), (1000.0, 1), (1000.0, 2), (1000.0, 3)],
+        [(1000.0, 1), (1000.0, 2), (1000.0, 3)],
+        [(100.0, 1), (100.0, 2), (100.0, 3), (1000.0, 1), (1000.0, 2), (1000.0, 3)],
+    ]
+
+
+def test_nothing_names_the_hardware_where_levels_are_compared_on_only_one() -> None:
+    table = element("table { rows = codec  columns = throughput[rr, threads: 1] by vsize }", world())
+    assert isinstance(table, plan.TableElement)
+    assert all("hardware" not in line.query.sql for line in table.lines if line.query)
+
+
 def test_a_table_of_bundles_shows_their_attributes_as_written() -> None:
     table = element('table { rows = tuning  column "Cache" = tuning.cache  column = tuning.memtablerep }', world())
     assert isinstance(table, plan.TableElement)
