@@ -97,8 +97,8 @@ def _copied(host: Transport, name: str, script: str, path: str, stopping: Stoppi
     job = Job(name, Command(("sh", "-c", script, "sh", path)), timeout_s=_COPY_TIMEOUT_S)
     ran = run_to_end(host, job, stopping)
     if ran.exit_code is None:
-        return f"it took longer than {_COPY_TIMEOUT_S / 3600:.0f} h"
-    return None if ran.exit_code == 0 else ran.said or f"code {ran.exit_code}"
+        return say.copy_late(hours=f"{_COPY_TIMEOUT_S / 3600:.0f}")
+    return None if ran.exit_code == 0 else ran.said or say.exit_code(code=ran.exit_code)
 
 
 def mark_directory(host: Transport, path: str, text: str) -> str | None:
@@ -115,7 +115,7 @@ def read_mark(host: Transport, path: str, *, snapshot: bool = False) -> str:
 def _said(done: Completed) -> str | None:
     if done.exit_code == 0:
         return None
-    return (done.stdout.strip() or done.stderr.strip() or f"code {done.exit_code}")[:300]
+    return (done.stdout.strip() or done.stderr.strip())[:300] or say.exit_code(code=done.exit_code)
 
 
 def _run(host: Transport, script: str, path: str, *arguments: str, timeout_s: float = _TIMEOUT_S) -> Completed:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from benchbrief.model.plan import Database, Hardware, Plan
+from benchbrief.model.run_messages import say
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.errors import PlanRefused, RunnerError
@@ -55,8 +56,8 @@ class DirectoryEngine:
         said = data_directories.open_directory(self._hosts[self._host], self._path())
         if said is not None:
             raise RunnerError(
-                f"the directory of database {self._database.name} on {self._host} can't be used: {said}",
-                f"name a new or empty directory as its `path` ({self._database.origin})",
+                say.directory_unusable(database=self._database.name, host=self._host, said=said),
+                say.hint_new_directory(origin=self._database.origin),
             )
 
     def _empty_directory(self, refused: str | None = None) -> None:
@@ -65,8 +66,8 @@ class DirectoryEngine:
         said = refused or data_directories.empty_directory(self._hosts[self._host], self._path())
         if said is not None:
             raise RunnerError(
-                f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
-                "empty it by hand, or name another `path`",
+                say.directory_not_emptied(database=self._database.name, host=self._host, said=said),
+                say.hint_empty_directory(),
             )
 
     def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
@@ -76,6 +77,6 @@ class DirectoryEngine:
         path = self._database.path
         if not path:
             raise PlanRefused(
-                f"database {self._database.name} has no path", f'add `path = "/directory"` ({self._database.origin})'
+                say.database_pathless(database=self._database.name), say.hint_path(origin=self._database.origin)
             )
         return path

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchbrief.model.message import figure
+from benchbrief.model.message import figure, joined
 from benchbrief.model.plan import Database
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, RefusedByServer, say
 from benchbrief.runners.errors import Interrupted, PlanRefused, RunnerError, ServerFailed
@@ -100,14 +100,6 @@ _CAUGHT_UP_TIMEOUT_S = 600.0
 _LOOK_EVERY_S = 0.25
 _NOT_ALLOWED = 13
 _ARBITER = 7
-_NOT_KNOWN = (
-    "whether the secondaries had caught up is not known: the login may not ask for the state of the replica set "
-    "(the role clusterMonitor would allow it)"
-)
-SHARDS_NOT_KNOWN = (
-    "whether the secondaries of the shards had caught up is not known: a router does not tell, and the shards of a "
-    "cluster that is attached to are not asked"
-)
 
 
 @dataclass(frozen=True)
@@ -121,7 +113,7 @@ class Part:
 
     @property
     def text(self) -> str:
-        return f"{self.topology}, {len(self.members)} members" if self.members else self.topology
+        return say.has_members(topology=self.topology, members=len(self.members)) if self.members else self.topology
 
 
 def part(hello: Mapping[str, Any]) -> Part:
@@ -161,23 +153,25 @@ def check_declared(database: Database, connection: Connection) -> None:
     if database.topology and database.topology != found.topology:
         raise _other(database, database.topology, found.text, "topology")
     if database.members is not None and database.members != len(found.members):
-        raise _other(database, f"{database.topology} with {database.members} members", found.text, "members")
+        raise _other(
+            database, say.with_members(topology=database.topology, members=database.members), found.text, "members"
+        )
     if database.shards is not None and (count := len(list_shards(connection))) != database.shards:
-        raise _other(database, f"sharded over {database.shards}", f"sharded over {count}", "shards")
+        raise _other(database, say.sharded_over(shards=database.shards), say.sharded_over(shards=count), "shards")
     if database.version is not None:
         build = connection.command("buildInfo")
         product = product_of(build, hello)
         version = product.version or product.speaks
         if not f"{version}.".startswith(f"{database.version.rstrip('.')}."):
             is_own = product.is_mongodb or not product.version
-            found_text = f"version {version}" if is_own else product.text
-            raise _other(database, f"version {database.version}", found_text, "version")
+            found_text = say.version_of(version=version) if is_own else product.text
+            raise _other(database, say.version_of(version=database.version), found_text, "version")
 
 
 def _other(database: Database, declared: str, found: str, attribute: str) -> RunnerError:
     return RunnerError(
-        f"database {database.name} is declared as {declared}, and the server is {found}",
-        f"mend `{attribute}` or the uri ({database.origin})",
+        say.declared_otherwise(database=database.name, declared=declared, found=found),
+        say.hint_declared(attribute=attribute, origin=database.origin),
     )
 
 
@@ -197,13 +191,15 @@ def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping
             except RefusedByServer as error:
                 if error.server_code != _NOT_ALLOWED:
                     raise
-                return (_NOT_KNOWN,)
+                return (say.secondaries_unknown(),)
             if not behind:
                 break
             if time.monotonic() > deadline:
                 raise ServerFailed(
                     say.not_caught_up(
-                        database=database.name, seconds=figure(_CAUGHT_UP_TIMEOUT_S, ".0f"), said=", ".join(behind)
+                        database=database.name,
+                        seconds=figure(_CAUGHT_UP_TIMEOUT_S, ".0f"),
+                        said=joined(behind, say.comma),
                     ),
                     say.hint_lag(origin=database.origin),
                 )
@@ -222,16 +218,16 @@ def find_lagging(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
     members = [each for each in status.get("members", ()) if each.get("state") != _ARBITER]
     newest = next((_applied(each) for each in members if each.get("stateStr") == "PRIMARY"), None)
     if newest is None:
-        return ["there is no primary"]
-    found = []
+        return [say.there_is_no_primary()]
+    found: list[str] = []
     for each in members:
         applied, state = _applied(each), each.get("stateStr", "unknown")
         if state == "PRIMARY":
             continue
         if state != "SECONDARY" or applied is None:
-            found.append(f"{each.get('name')} is {state}")
+            found.append(say.member_is(member=each.get("name"), state=state))
         elif (lag := (newest - applied).total_seconds()) > max_lag_s:
-            found.append(f"{each.get('name')} lags {lag:.0f} s behind")
+            found.append(say.member_lags(member=each.get("name"), seconds=figure(lag, ".0f")))
     return found
 
 

@@ -220,7 +220,7 @@ class Data:
             self._table.drop()
             left = self._table.estimated_document_count()
         if left:
-            raise RunnerError(say.documents_left(n=left, collection=self.name), "is another client writing to it?")
+            raise RunnerError(say.documents_left(n=left, collection=self.name), say.hint_other_client())
         if key is not None:
             self._connection.command("enableSharding", self.name.partition(".")[0])
             self._connection.command("shardCollection", self.name, key=key)
@@ -233,7 +233,7 @@ class Data:
 
     def brought_back(self, dataset: Dataset) -> None:
         """Check and record what the user's reset commands have brought back. Raises LoadShort, RunnerError."""
-        self.require(dataset, "the reset commands have brought back others")
+        self.require(dataset, say.reset_brought_others())
         if kept := self.kept(dataset):
             self._remember(dataset, kept.writers, kept.changes, self._drawn())
 
@@ -249,7 +249,7 @@ class Data:
             )
         if found > asked:
             raise RunnerError(
-                say.too_many_documents(collection=self.name, found=found, n=asked), "is another client writing to it?"
+                say.too_many_documents(collection=self.name, found=found, n=asked), say.hint_other_client()
             )
 
     def sharding(self) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 from urllib.parse import quote as percent_encode
 
 from benchbrief.model.plan import Database, Host, Option, ServerStart
+from benchbrief.runners.engines.mongodb.mongo_client import say
 from benchbrief.runners.errors import PlanRefused
 
 DEFAULT_PORT = 27017
@@ -73,7 +74,7 @@ def parse(uri: str) -> MongoUri:
     """Parse a connection string. Raises RunnerError, which does not show it, for anything else."""
     match = _URI.fullmatch(uri)
     if match is None:
-        raise PlanRefused("the database's uri is not a MongoDB connection string", 'it is like "mongodb://host/ycsb"')
+        raise PlanRefused(say.no_mongo_uri(), say.hint_mongo_uri(uri="mongodb://host/ycsb"))
     scheme, user, hosts, database, options = match.groups()
     return MongoUri(
         scheme,
@@ -91,7 +92,7 @@ def _host(text: str) -> tuple[str, int]:
     if not colon:
         return text, DEFAULT_PORT
     if not port.isdigit():
-        raise PlanRefused("a port in the database's uri is not a number", 'it is like "mongodb://host:27017/ycsb"')
+        raise PlanRefused(say.no_mongo_port(), say.hint_mongo_uri(uri="mongodb://host:27017/ycsb"))
     return name.strip("[]"), int(port)
 
 
@@ -181,7 +182,7 @@ def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
         name = database.topology.removeprefix("replica_set(").removesuffix(")")
         return Layout((tuple(member(f"{name}-{n}", "data", host, name) for n, host in enumerate(hosts, 1)),), ())
     if len(hosts) != 1:
-        raise PlanRefused(f"database {database.name} is one server, and has {len(hosts)} hosts", "declare a topology")
+        raise PlanRefused(say.too_many_hosts(database=database.name, hosts=len(hosts)), say.hint_topology())
     return Layout(((member("mongod", "data", hosts[0]),),), ())
 
 
@@ -190,11 +191,7 @@ def warn_of_unguarded(start: ServerStart, made: Layout) -> tuple[str, ...]:
     open_at = sorted({each.address for each in made.members if not _near(each)})
     if start.auth or not open_at:
         return ()
-    text = (
-        f"the MongoDB servers were started without access control, and listened at {', '.join(open_at)}: who could "
-        "reach them could read and change all of it (`user` and `password` of the database would prevent that)"
-    )
-    return (text,)
+    return (say.unguarded(places=", ".join(open_at)),)
 
 
 def _near(member: Member) -> bool:

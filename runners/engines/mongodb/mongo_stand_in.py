@@ -62,9 +62,8 @@ def find_stand_in(transport: Transport) -> str:
     path = tool_discovery.find_first(transport, candidates)
     if path is None:
         raise ToolMissing(
-            f"the embedded MongoDB server is not on {transport.host.id}",
-            f"build it with `tools/setup.sh stand-in` in a checkout, or attach to a running server with `uri = ...`; "
-            f"looked for {STAND_IN} in {', '.join((*folders, 'PATH'))}",
+            say.stand_in_missing(host=transport.host.id),
+            say.hint_stand_in(program=STAND_IN, places=", ".join((*folders, "PATH"))),
         )
     tool_discovery.check(transport, _JAVA)
     return path
@@ -112,7 +111,7 @@ def _end(job: RunningJob, keep: Path | None) -> None:
         with tempfile.TemporaryDirectory() as unread:
             job.collect(_next_free(keep) if keep else Path(unread))
     except OSError as error:
-        raise RunnerError(f"what the embedded MongoDB server printed can't be kept: {error.strerror}") from error
+        raise RunnerError(say.stand_in_unkept(said=error.strerror)) from error
     finally:
         job.discard()
 

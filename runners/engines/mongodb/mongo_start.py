@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote as percent_encode
 
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Database, DatabaseKey, Dataset, Hardware, Reference, ServerStart
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, RefusedByServer, say
@@ -72,7 +73,7 @@ class Servers:
 
     def __init__(self, key: DatabaseKey, database: Database, hosts: Hosts, made: Layout) -> None:
         if database.start is None or not database.path:
-            raise PlanRefused(f"database {database.name} has no path", f"add one ({database.origin})")
+            raise PlanRefused(say.database_pathless(database=database.name), say.hint_path(origin=database.origin))
         self._key = key
         self._database = database
         self._start = database.start
@@ -128,8 +129,8 @@ class Servers:
         found = tool_discovery.find_program(self._hosts[host_id], name)
         if found is None:
             raise ToolMissing(
-                f"{name} is not on {host_id}, or can't be run there",
-                f"install MongoDB there, or say where it is by `binary` ({self._database.origin})",
+                say.mongo_missing(program=name, host=host_id),
+                say.hint_mongo_missing(origin=self._database.origin),
             )
         return found
 
@@ -289,9 +290,15 @@ class StartedCluster:
         self.servers.stop()
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
-            self._require(data_directories.mark_directory(at, self._path, self._mark(dataset)), host_id, "marked")
-            self._require(data_directories.take_snapshot(at, self._path, self._stopping), host_id, "copied")
-            self._require(data_directories.mark_directory(at, self._path, self._mark()), host_id, "marked")
+            self._require(
+                data_directories.mark_directory(at, self._path, self._mark(dataset)), host_id, say.directory_unmarked
+            )
+            self._require(
+                data_directories.take_snapshot(at, self._path, self._stopping), host_id, say.directory_uncopied
+            )
+            self._require(
+                data_directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked
+            )
         self._start_servers()
         self.knows_writers = True
 
@@ -299,8 +306,12 @@ class StartedCluster:
         self.servers.stop()
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
-            self._require(data_directories.restore_snapshot(at, self._path, self._stopping), host_id, "restored")
-            self._require(data_directories.mark_directory(at, self._path, self._mark()), host_id, "marked")
+            self._require(
+                data_directories.restore_snapshot(at, self._path, self._stopping), host_id, say.directory_unrestored
+            )
+            self._require(
+                data_directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked
+            )
         self._start_servers()
         self.knows_writers = True
 
@@ -309,7 +320,9 @@ class StartedCluster:
     @property
     def _path(self) -> str:
         if not self._database.path:
-            raise PlanRefused(f"database {self._database.name} has no path", f"add one ({self._database.origin})")
+            raise PlanRefused(
+                say.database_pathless(database=self._database.name), say.hint_path(origin=self._database.origin)
+            )
         return self._database.path
 
     def _mark(self, dataset: Dataset | None = None) -> str:
@@ -321,18 +334,20 @@ class StartedCluster:
     def _take_directory(self, host_id: str) -> None:
         """Make the directory ours. Its contents stay only when servers of the same layout made them."""
         at = self._hosts[host_id]
-        self._require(data_directories.open_directory(at, self._path), host_id, "used")
-        self._require(self.servers.end_old(host_id, self._stopping), host_id, "used")
+        self._require(data_directories.open_directory(at, self._path), host_id, say.directory_unusable)
+        self._require(self.servers.end_old(host_id, self._stopping), host_id, say.directory_unusable)
         kept = self._database.reset != "drop_and_load" and data_directories.read_mark(at, self._path) == self._mark()
         if not kept:
-            self._require(data_directories.empty_directory(at, self._path), host_id, "emptied")
-            self._require(data_directories.mark_directory(at, self._path, self._mark()), host_id, "marked")
+            self._require(data_directories.empty_directory(at, self._path), host_id, say.directory_unemptied)
+            self._require(
+                data_directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked
+            )
 
-    def _require(self, problem: str | None, host_id: str, verb: str) -> None:
+    def _require(self, problem: str | None, host_id: str, what: Callable[..., Message]) -> None:
         if problem is not None:
             raise RunnerError(
-                f"the directory of database {self._database.name} on {host_id} can't be {verb}: {problem}",
-                f"name a new or empty directory, with room, as its `path` ({self._database.origin})",
+                what(database=self._database.name, host=host_id, said=problem),
+                say.hint_directory_room(origin=self._database.origin),
             )
 
     # --- servers ---
@@ -428,7 +443,7 @@ class StartedCluster:
                 return found
             if found is not None:
                 found.close()
-            self._look_again(deadline, f"{members[0].replica_set or members[0].name} has no primary, or not all of it")
+            self._look_again(deadline, say.no_primary_yet(name=members[0].replica_set or members[0].name))
 
     def _listening(self, member: Member) -> Connection:
         deadline = time.monotonic() + _LISTEN_TIMEOUT_S
@@ -438,7 +453,7 @@ class StartedCluster:
             except RefusedByServer:
                 raise
             except ServerFailed as error:
-                self._look_again(deadline, f"{member.name} on {member.host} does not answer: {error}")
+                self._look_again(deadline, say.member_silent(member=member.name, host=member.host, said=error.message))
 
     def _look_again(self, deadline: float, problem: str) -> None:
         """Wait before another look. Raises ServerFailed when another look is useless, Interrupted when the run

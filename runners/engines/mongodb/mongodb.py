@@ -25,7 +25,6 @@ from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.mongodb import mongo_data, mongo_layout, mongo_stand_in
 from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection, say
 from benchbrief.runners.engines.mongodb.mongo_cluster import (
-    SHARDS_NOT_KNOWN,
     check_declared,
     find_writable,
     part,
@@ -220,7 +219,7 @@ class MongoDB:
             if self._database.start:
                 remarks += warn_of_unguarded(self._database.start, self._cluster.layout)
         elif part(self._started().hello()).topology == "sharded":
-            remarks += (SHARDS_NOT_KNOWN,)
+            remarks += (say.shards_unknown(),)
         else:
             remarks += wait_caught_up(self._database, [self._started()], self.stopping)
         return tuple(dict.fromkeys(remarks))
@@ -347,7 +346,8 @@ class MongoDB:
         asked = uri.having(self._database.options).replica_set
         deadline = time.monotonic() + _ELECTION_TIMEOUT_S
         while True:
-            said, answers = "none of its hosts answers", False
+            said: str = say.none_answers()
+            answers = False
             for name, port in uri.hosts:
                 at = mongo_layout.at_port(name, port)
                 address = self._open.enter_context(self._hosts[self._host].forward(name, port))
@@ -355,7 +355,7 @@ class MongoDB:
                     connection = self._connected(uri.direct(*address).text, address, (name, port))
                     hello = connection.hello()
                 except ServerFailed as error:
-                    said = str(error)
+                    said = error.message
                     continue
                 try:
                     refuse_other_set(self._database, asked, hello, at)
@@ -364,7 +364,7 @@ class MongoDB:
                     raise
                 if find_writable(hello):
                     return connection
-                said, answers = f"{at} answers, and is not the primary", True
+                said, answers = say.not_primary(at=at), True
                 connection.close()
             self._open.close()
             if not answers or time.monotonic() > deadline:
@@ -382,10 +382,8 @@ class MongoDB:
             return self._connected(uri.text)
         except ServerFailed as error:
             raise ServerFailed(
-                f"{error} (with TLS or mongodb+srv it is connected to straight from this machine, not through "
-                f"{self._host})",
-                "can this machine reach it by the name in its uri, and trust its certificate? "
-                f"({self._database.origin})",
+                say.connected_straight(said=error.message, host=self._host),
+                say.hint_straight(origin=self._database.origin),
             ) from error
 
     def _connected(self, uri: str, tunnel: Address | None = None, to: Address | None = None) -> Connection:

@@ -35,6 +35,20 @@ class StorageMessages(Protocol):
     def hint_storage_gone(self) -> Message: ...
     def layout_short(self, *, place: object, host: object, found: object, wanted: object) -> Message: ...
     def hint_layout(self) -> Message: ...
+    def sizeless(self, *, database: object) -> Message: ...
+    def is_device(self, *, path: object, host: object) -> Message: ...
+    def other_device(self, *, database: object, device: object, path: object) -> Message: ...
+    def device_unrestorable(self, *, database: object, path: object) -> Message: ...
+    def device_refused(self, *, path: object, host: object, said: object) -> Message: ...
+    def device_overwritten(self, *, size: object) -> Message: ...
+    def snapshot_uncopied(self, *, path: object, host: object, said: object) -> Message: ...
+    def layout_no_room(self, *, needed: object, path: object, host: object, free: object) -> Message: ...
+    def hint_size(self, *, origin: object) -> Message: ...
+    def hint_is_device(self, *, path: object, origin: object) -> Message: ...
+    def hint_other_device(self, *, origin: object) -> Message: ...
+    def hint_device_reset(self, *, origin: object) -> Message: ...
+    def hint_device_refused(self, *, origin: object) -> Message: ...
+    def hint_layout_room(self) -> Message: ...
 
 
 say_storage: StorageMessages = speaker(StorageMessages)
@@ -57,7 +71,7 @@ def extent(database: Database) -> int:
     """Return how many bytes of the storage are used: the declared size, cut to whole units. Raises PlanRefused when
     there is none."""
     if not database.size_bytes:
-        raise PlanRefused(f"database {database.name} has no size", f"add `size = 1 GiB` ({database.origin})")
+        raise PlanRefused(say_storage.sizeless(database=database.name), say_storage.hint_size(origin=database.origin))
     return int(database.size_bytes) // UNIT * UNIT
 
 
@@ -83,29 +97,29 @@ class RawStorage(DirectoryEngine):
         if self._device is None:
             if self._run('[ -b "$1" ]', path).exit_code == 0:
                 raise PlanRefused(
-                    f"{path} on {self._host} is a block device, and the run would destroy its data",
-                    f'name a directory as `path`, or allow it with `destroys = "{path}"` ({self._database.origin})',
+                    say_storage.is_device(path=path, host=self._host),
+                    say_storage.hint_is_device(path=path, origin=self._database.origin),
                 )
             return ""
         if self._device != path:
             raise PlanRefused(
-                f"database {self._database.name} may destroy {self._device}, and its path is {path}",
-                f"name the same device in `path` and in `destroys` ({self._database.origin})",
+                say_storage.other_device(database=self._database.name, device=self._device, path=path),
+                say_storage.hint_other_device(origin=self._database.origin),
             )
         if self._database.reset == "snapshot":
             raise PlanRefused(
-                f"database {self._database.name} is the device {path}, which can't be copied back from a snapshot",
-                f"use `reset = after_writes` or `reset = reuse` ({self._database.origin})",
+                say_storage.device_unrestorable(database=self._database.name, path=path),
+                say_storage.hint_device_reset(origin=self._database.origin),
             )
         done = self._run(_CHECK_DEVICE, path, str(extent(self._database)))
         said = done.stdout.strip()
         if done.exit_code != 0 or not re.fullmatch(r"\d{1,18}", said):
-            why = (said or done.stderr.strip() or f"code {done.exit_code}")[:300]
+            why = (said or done.stderr.strip())[:300] or say.exit_code(code=done.exit_code)
             raise RunnerError(
-                f"refusing to destroy {path} on {self._host}: {why}",
-                f"name a device that is not in use, or a directory ({self._database.origin})",
+                say_storage.device_refused(path=path, host=self._host, said=why),
+                say_storage.hint_device_refused(origin=self._database.origin),
             )
-        return f"a block device of {size_text(int(said))}, without partitions, file system and mount; it is overwritten"
+        return say_storage.device_overwritten(size=size_text(int(said)))
 
     def start(self) -> Endpoint:
         """Open the directory, or check the device. Raises RunnerError when it can't be used."""
@@ -150,8 +164,8 @@ class RawStorage(DirectoryEngine):
         said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping)
         if said is not None:
             raise RunnerError(
-                f"the snapshot in {self._path()} on {self._host} can't be copied back: {said}",
-                "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+                say_storage.snapshot_uncopied(path=self._path(), host=self._host, said=said),
+                say.hint_second_copy(reset="drop_and_load"),
             )
         return say.restored()
 
@@ -194,8 +208,8 @@ class RawStorage(DirectoryEngine):
             said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping)
             if said is not None:
                 raise RunnerError(
-                    f"no snapshot can be taken of {self._path()} on {self._host}: {said}",
-                    "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+                    say.snapshot_untaken(path=self._path(), host=self._host, said=said),
+                    say.hint_second_copy(reset="drop_and_load"),
                 )
 
     def healthy(self) -> None:
@@ -250,9 +264,10 @@ class RawStorage(DirectoryEngine):
         free = int(said) * 1024 if re.fullmatch(r"\d{1,15}", said) else None
         if free is not None and free < needed:
             raise RunnerError(
-                f"the layout needs {size_text(needed)} in {self._path()} on {self._host}, "
-                f"and {size_text(free)} are free",
-                "make room, name another `path`, or declare a smaller `size`",
+                say_storage.layout_no_room(
+                    needed=size_text(needed), path=self._path(), host=self._host, free=size_text(free)
+                ),
+                say_storage.hint_layout_room(),
             )
 
     def _run(self, script: str, *arguments: str) -> Completed:

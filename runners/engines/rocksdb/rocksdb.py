@@ -58,6 +58,25 @@ class RocksdbMessages(RunMessages, Protocol):
     def no_size(self, *, host: object, path: object, said: object) -> Message: ...
     def hint_load_again(self) -> Message: ...
     def hint_unmounted(self) -> Message: ...
+    def options_file_unread(self, *, path: object, host: object) -> Message: ...
+    def options_elsewhere(
+        self, *, reset: object, database: object, path: object, host: object, said: object
+    ) -> Message: ...
+    def no_rocksdb_after_reset(self, *, path: object, host: object) -> Message: ...
+    def snapshot_unrestored(self, *, path: object, host: object, said: object) -> Message: ...
+    def files_unnoted(self, *, path: object, host: object, said: object) -> Message: ...
+    def reset_impossible(self, *, reset: object, database: object, host: object, said: object) -> Message: ...
+    def load_no_room(self, *, needed: object, path: object, host: object, why: object, free: object) -> Message: ...
+    def room_once(self, *, data: object, spare: object) -> Message: ...
+    def room_for_snapshot(self, *, data: object, spare: object) -> Message: ...
+    def room_for_writes(self, *, data: object, spare: object) -> Message: ...
+    def hint_options_file(self, *, origin: object) -> Message: ...
+    def hint_options_elsewhere(self, *, origin: object) -> Message: ...
+    def hint_after_reset(self, *, workload: object, origin: object) -> Message: ...
+    def hint_reset_links(self, *, origin: object) -> Message: ...
+    def hint_no_snapshot(self, *, origin: object) -> Message: ...
+    def hint_load_room(self) -> Message: ...
+    def hint_load_room_links(self) -> Message: ...
 
 
 say: RocksdbMessages = speaker(RocksdbMessages)
@@ -143,10 +162,8 @@ def room_for(plan: Plan, cell: Cell) -> Room:
     reset = plan.databases[cell.database].reset
     beside = reset == "snapshot" or (reset in WAYS and _writes(plan, cell))
     needed = (2 if beside else 1) * int(data * _ROOM_FACTOR) + _ROOM_SPARE
-    twice = ", all of it twice for the snapshot" if reset == "snapshot" else ", all of it twice for what cells write"
-    parts = f"{size_text(data)} of data, a quarter more for compactions{twice if beside else ''}"
-    why = f"{parts}, and {size_text(_ROOM_SPARE)} to spare"
-    return Room(needed, why)
+    why = (say.room_for_snapshot if reset == "snapshot" else say.room_for_writes) if beside else say.room_once
+    return Room(needed, why(data=size_text(data), spare=size_text(_ROOM_SPARE)))
 
 
 def _writes(plan: Plan, cell: Cell) -> bool:
@@ -199,15 +216,20 @@ class RocksDB(DirectoryEngine):
             options = self._database.options_file
             if options and self._run('[ -r "$2" ]', options).exit_code != 0:
                 raise RunnerError(
-                    f"the options file {options} can't be read on {self._host}",
-                    f"copy it there, or mend `options_file` ({self._database.origin})",
+                    say.options_file_unread(path=options, host=self._host),
+                    say.hint_options_file(origin=self._database.origin),
                 )
             alone = self._way is not None and self._way.alone
             if options and alone and (said := self._run(ELSEWHERE, options).stdout.strip()):
                 raise RunnerError(
-                    f"`reset = {self._database.reset}` keeps the directory of database {self._database.name} alone, "
-                    f"and the options file {options} on {self._host} has `{said}`",
-                    f"remove that from the file, or write `reset = after_writes` ({self._database.origin})",
+                    say.options_elsewhere(
+                        reset=self._database.reset,
+                        database=self._database.name,
+                        path=options,
+                        host=self._host,
+                        said=said,
+                    ),
+                    say.hint_options_elsewhere(origin=self._database.origin),
                 )
             self._opened = True
         return Endpoint(path=path)
@@ -274,15 +296,15 @@ class RocksDB(DirectoryEngine):
             self._hooks("reset")
             if self._run('[ -f "$1/CURRENT" ]').exit_code != 0:
                 raise RunnerError(
-                    f"there is no RocksDB database in {self._path()} on {self._host} after the reset commands",
-                    f"they have to leave the data set of {cell.workload} there ({self._database.origin})",
+                    say.no_rocksdb_after_reset(path=self._path(), host=self._host),
+                    say.hint_after_reset(workload=cell.workload, origin=self._database.origin),
                 )
             return say.restored_by_command()
         way = WAYS[self._database.reset]
         said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping, way.restore)
         if said is not None:
             raise RunnerError(
-                f"the snapshot in {self._path()} on {self._host} can't be brought back: {said}",
+                say.snapshot_unrestored(path=self._path(), host=self._host, said=said),
                 self._room_hint(),
             )
         return way.describe()
@@ -343,14 +365,12 @@ class RocksDB(DirectoryEngine):
         noted = self._run(END, KEPT, BEGUN)
         if noted.exit_code != 0:
             why = noted.stderr.strip()[:_SHOWN]
-            raise RunnerError(
-                f"the files of the load in {self._path()} on {self._host} can't be noted: {why}", self._room_hint()
-            )
+            raise RunnerError(say.files_unnoted(path=self._path(), host=self._host, said=why), self._room_hint())
         if self._way:
             said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, self._way.take)
             if said is not None:
                 raise RunnerError(
-                    f"no snapshot can be taken of {self._path()} on {self._host}: {said}", self._room_hint()
+                    say.snapshot_untaken(path=self._path(), host=self._host, said=said), self._room_hint()
                 )
 
     def healthy(self) -> None:
@@ -385,15 +405,16 @@ class RocksDB(DirectoryEngine):
         said = self._script(script)
         if said is not None:
             raise PlanRefused(
-                f"`reset = {self._database.reset}` of database {self._database.name} is not possible on {self._host}: "
-                f"{said}",
-                f"mend that, or write `reset = links`, which any file system allows ({self._database.origin})",
+                say.reset_impossible(
+                    reset=self._database.reset, database=self._database.name, host=self._host, said=said
+                ),
+                say.hint_reset_links(origin=self._database.origin),
             )
 
     def _room_hint(self) -> str:
         if self._way and self._way.without_room:
-            return f"write `reset = after_writes`, which needs no snapshot ({self._database.origin})"
-        return "is there room for a second copy of the data? A run with `reset = links` needs none"
+            return say.hint_no_snapshot(origin=self._database.origin)
+        return say.hint_second_copy(reset="links")
 
     def _remember(self, dataset: str, writers: int) -> None:
         said = self._script(_REMEMBER, _MARKER, dataset, str(writers) if writers else "")
@@ -405,10 +426,14 @@ class RocksDB(DirectoryEngine):
         free, _ = self._room()
         if free is not None and free < room.needed:
             raise RunnerError(
-                f"the load needs about {size_text(room.needed)} in {self._path()} on {self._host} ({room.why}), "
-                f"and {size_text(free)} are free",
-                "make room, name another `path`, or declare fewer `records`"
-                + ("" if self._way is None or self._way.without_room else "; `reset = links` needs no second copy"),
+                say.load_no_room(
+                    needed=size_text(room.needed),
+                    path=self._path(),
+                    host=self._host,
+                    why=room.why,
+                    free=size_text(free),
+                ),
+                say.hint_load_room() if self._way is None or self._way.without_room else say.hint_load_room_links(),
             )
 
     def why_failed(self) -> str:
