@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import Cell, Client, Database, Experiment, Hardware, Plan, Workload, share_of
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import Secret
 
@@ -76,7 +77,7 @@ class CellContext:
 
     def _threads_of(self, part: int) -> int:
         if self.cell.threads is None:
-            raise RunnerError(f"the threads of {self.cell.id} are not known")
+            raise RunnerError(say.threads_unknown(cell=self.cell.id))
         return share_of(self.cell.threads, part, len(self.cell.load_hosts))
 
     @property

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbrief.model import events as j
+from benchbrief.model.message import joined
 from benchbrief.model.plan import Cell, DatabaseKey, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.runners.engines import command_files
@@ -206,19 +207,19 @@ def _host(plan: Plan, carried: Sequence[Carried], pool: HostPool, host: str) -> 
         now = host_facts.observe(pool[host], list(paths))
         programs = {tool: _program(pool, host, *tool) for tool in _tools(mine, host)}
     except RunnerError:
-        found.warnings.append(_unseen(host))
+        found.warnings.append(say.unseen(what=host))
         return found
     for each in mine:
         for fact in each.own_facts():
             if isinstance(fact, j.HostFacts) and fact.host == host:
                 if differs := list(_differences(fact.facts, now, _OF_THE_MACHINE)):
-                    found.changed[each.cell.id] = f"{host} is another machine now: {'; '.join(differs)}"
+                    found.changed[each.cell.id] = say.machine_changed(host=host, said=joined(differs, say.both))
                 for text in _differences(fact.facts, now, _WORTH_A_WARNING):
-                    found.warnings.append(f"{host} is not as it was when run {each.run_id} measured: {text}")
+                    found.warnings.append(say.host_changed(host=host, run=each.run_id, said=text))
             if isinstance(fact, j.ToolFound) and fact.host == host:
                 program = programs.get((each.cell.tool.driver, each.cell.tool.path))
-                if program and (text := program.differs_from(fact)):
-                    found.changed.setdefault(each.cell.id, f"{fact.driver} on {host} {text}")
+                if program and (text := program.differs_from(fact, host)):
+                    found.changed.setdefault(each.cell.id, text)
     return found
 
 
@@ -233,11 +234,11 @@ class _Program:
     version: str
     sha256: str
 
-    def differs_from(self, fact: j.ToolFound) -> str:
+    def differs_from(self, fact: j.ToolFound, host: str) -> str:
         if fact.version != self.version:
-            return f"is {self.version} now, and was {fact.version}"
+            return say.tool_version_changed(tool=fact.driver, host=host, now=self.version, before=fact.version)
         known = self.sha256 and fact.sha256
-        return "is another build now" if known and self.sha256 != fact.sha256 else ""
+        return say.tool_build_changed(tool=fact.driver, host=host) if known and self.sha256 != fact.sha256 else ""
 
 
 def _program(pool: HostPool, host: str, name: str, path: str | None) -> _Program:
@@ -263,20 +264,22 @@ def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: Datab
         finally:
             engine.stop()
     except RunnerError:
-        found.warnings.append(_unseen(f"database {database.name}"))
+        found.warnings.append(say.unseen(what=say.the_database(database=database.name)))
         return found
-    kind = "embedded server" if database.server == "embedded" else "server"
+    build_changed = say.embedded_build_changed if database.server == "embedded" else say.server_build_changed
     for each in mine:
         for fact in each.own_facts():
             if not isinstance(fact, j.EngineFacts):
                 continue
             if differs := list(_differences(fact.facts, now, _OF_THE_SERVER)):
-                found.changed[each.cell.id] = f"database {database.name} is another one now: {'; '.join(differs)}"
+                found.changed[each.cell.id] = say.database_changed(
+                    database=database.name, said=joined(differs, say.both)
+                )
             elif build and fact.sha256 and fact.sha256 != build:
-                found.changed[each.cell.id] = f"the {kind} of database {database.name} is another build now"
+                found.changed[each.cell.id] = build_changed(database=database.name)
             elif files := list(_changed_files(fact.facts, now)):
-                reason = f"a file that the commands of database {database.name} or its hardware name has changed"
-                found.changed[each.cell.id] = f"{reason}: {'; '.join(files)}"
+                said = joined(files, say.both)
+                found.changed[each.cell.id] = say.command_files_changed(database=database.name, said=said)
     return found
 
 
@@ -289,7 +292,7 @@ def _differences(before: Mapping[str, str], now: Mapping[str, str], names: Seque
     for name, value in before.items():
         wanted = any(name == each or (each.endswith(" ") and name.startswith(each)) for each in names)
         if wanted and name in now and (there := hide_throughout(now[name])) != (was := hide_throughout(value)):
-            yield f"{name.replace('_', ' ')} is {there}, and was {was}"
+            yield say.fact_changed(name=name.replace("_", " "), now=there, before=was)
 
 
 def _changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
@@ -298,10 +301,6 @@ def _changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterato
         if not name.startswith(command_files.FACT):
             continue
         path = name.removeprefix(command_files.FACT)
-        there, was = hide(now.get(name, "not there")), hide(before.get(name, "not there"))
+        there, was = (hide(side.get(name, say.not_there())) for side in (now, before))
         if there != was:
-            yield f"{path} is {there}, and was {was}"
-
-
-def _unseen(what: str) -> str:
-    return f"{what} can't be looked at: whether it still is as it was when its results were measured is not known"
+            yield say.fact_changed(name=path, now=there, before=was)

@@ -20,7 +20,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from benchbrief.model.message import figure
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.commands import quote, read_script, shell_line, with_values
 from benchbrief.runners.jobs.tasks import Job, JobFile, JobOutput, Word
@@ -156,10 +158,10 @@ def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[
             header.append(line)
     if f"{_FAILED}{probe}" in header:
         why = header[header.index(f"{_FAILED}{probe}") - 1]
-        raise BadOutput(f"the {probe} probe can't read on {output.host}: {why[:200]}", "Run its command.txt by hand.")
+        raise BadOutput(say.probe_unread(probe=probe, host=output.host, said=why[:200]), say.hint_command())
     steady = list(_steadied(found, output.booted))
     if not steady:
-        raise BadOutput(f"the probe printed no reading: {read_last_words(output)}", "Run its command.txt by hand.")
+        raise BadOutput(say.probe_silent(said=read_last_words(output)), say.hint_command())
     return header, steady
 
 
@@ -223,9 +225,14 @@ def _require_some(probe: Probe, output: JobOutput, found: list[Reading], window:
     start, end = window
     if found[0].time >= end or found[-1].time <= start:
         raise BadOutput(
-            f"the {probe.name} probe ran from {found[0].time - start:.1f} s to {found[-1].time - start:.1f} s of the "
-            f"measurement, which took {end - start:.1f} s: {read_last_words(output)}",
-            f"Look at the probe's stderr in {output.directory}.",
+            say.probe_outside(
+                probe=probe.name,
+                start=figure(found[0].time - start, ".1f"),
+                end=figure(found[-1].time - start, ".1f"),
+                seconds=figure(end - start, ".1f"),
+                said=read_last_words(output),
+            ),
+            say.hint_probe_stderr(path=output.directory),
         )
 
 
@@ -238,7 +245,7 @@ def _lines(path: Path) -> Iterator[str]:
 def read_last_words(output: JobOutput) -> str:
     with output.stderr.open("rb") as file:
         text = file.read(2000).decode("utf-8", "replace").strip()
-    return text.splitlines()[-1][:200] if text else "it said nothing of why"
+    return text.splitlines()[-1][:200] if text else say.no_reason()
 
 
 Resource = Literal["cpu", "io", "memory"]

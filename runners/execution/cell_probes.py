@@ -15,6 +15,7 @@ from typing import IO, Protocol, TypeVar, runtime_checkable
 
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, StepJob
 from benchbrief.runners.execution.live_numbers import JobReading as LiveReading
@@ -61,8 +62,8 @@ def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
             if isinstance(kind, RecordsStatus) and not _is_kept(attempt, probe):
                 if not isinstance(engine, TellsStatus):
                     raise RunnerError(
-                        f"a {engine.name} database does not say how it is ({probe.origin})",
-                        f"take the probe `{probe.name}` out of the probes of {attempt.cell.experiment}",
+                        say.engine_has_no_status(engine=engine.name, origin=probe.origin),
+                        say.hint_take_probe(probe=probe.name, experiment=attempt.cell.experiment),
                     )
                 stack.enter_context(_recorded(attempt, probe, kind, engine.status))
         yield
@@ -138,7 +139,7 @@ def _opened(files: ExitStack, path: Path, mode: str) -> IO[str]:
 
 
 def _cannot_write(folder: Path, error: OSError) -> DiskFull:
-    return DiskFull(f"{folder} can't be written: {os.strerror(error.errno or 0)}", "free some space")
+    return DiskFull(say.folder_unwritable(folder=folder, said=os.strerror(error.errno or 0)), say.hint_free_space())
 
 
 class _Reader(threading.Thread):

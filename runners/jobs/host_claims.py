@@ -106,10 +106,13 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S, *, gone: str = "") 
         host.claimed = Claim(text, host.session.heartbeats.keep(host, partial(send_heartbeat, host), void_after_s))
     if verdict == "free" or len(details) != 3:
         return ""
-    jobs = f"; its jobs that still ran, {details[2]}, were ended" if details[2] != "0" else ""
     holder = describe_holder(parse_claim(details[0]))
-    why = "whose process is gone" if gone else f"which gave no sign of life for {details[1]} s"
-    return f"{where} was held by {holder}, {why}: taken over{jobs}"
+    said = (
+        say.taken_over_gone(host=where, holder=holder)
+        if gone
+        else say.taken_over_silent(host=where, holder=holder, seconds=details[1])
+    )
+    return say.jobs_were_ended(said=said, jobs=details[2]) if details[2] != "0" else said
 
 
 def claimed_as(host: JobHost) -> str:

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError, ToolMissing
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput, Word
 from benchbrief.runners.meters.meter_points import FIGURES, MeterPoint, MeterReader, points_of
@@ -24,8 +26,8 @@ ENDED = re.compile(r"code (\d{1,3})")
 """The line that follows the output of a command that failed."""
 
 
-def below_zero_words(watts: float) -> str:
-    return f"it says {watts:g} W, and no power is below zero"
+def below_zero_words(watts: float) -> Message:
+    return say.below_zero(watts=figure(watts, "g"))
 
 
 def describe_failure(
@@ -34,23 +36,21 @@ def describe_failure(
     """Return the error for a trial reading without watts, or with a power `below_zero`."""
     meter = points_of(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
-    said = _last_line_of(output) if ended else "it did not answer"
+    said = _last_line_of(output) if ended else say.meter_no_answer()
     if below_zero is not None:
         said = below_zero_words(below_zero)
     program, package = kind.tool
     if program and re.search(rf"{program}\W+(not found|No such file)", said):
-        where = "this machine" if meter.on == "controller" else node.host.id
+        where = say.this_machine() if meter.on == "controller" else node.host.id
         return ToolMissing(
-            f"the power of {what} can't be read by {meter.kind}: {said}", f"install {package} on {where}"
+            say.power_unread(of=what, meter=meter.kind, said=said), say.hint_install_on(package=package, where=where)
         )
     unit = re.search(r"Sensor Reading\s*:.*\)\s*(\S.*)", said)
     if unit:
-        said = f"the sensor is in {unit[1].strip()}, not in watts"
+        said = say.meter_unit(unit=unit[1].strip())
     hint = next((each for pattern, each in kind.hints if re.search(pattern, said)), "")
-    return RunnerError(
-        f"the power of {what} can't be read by {meter.kind}: {said}",
-        f"{f'{hint}; ' if hint else ''}mend the meter ({meter.origin}), or take the probe away",
-    )
+    mend = say.hint_mend_meter_by(hint=hint, origin=meter.origin) if hint else say.hint_mend_meter(origin=meter.origin)
+    return RunnerError(say.power_unread(of=what, meter=meter.kind, said=said), mend)
 
 
 def _last_line_of(output: JobOutput) -> str:
@@ -63,7 +63,7 @@ def _last_line_of(output: JobOutput) -> str:
     reading = next((line for line in said if line.lstrip().startswith("Sensor Reading")), "")
     streams = ([reading], errors, said)
     last = next((line.strip() for stream in streams for line in reversed(stream) if line.strip()), "")
-    return last[:300] or f"it printed nothing, and ended with code {codes[-1] if codes else output.exit_code}"
+    return last[:300] or say.meter_ended(code=codes[-1] if codes else output.exit_code)
 
 
 def _lines(path: Path) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from benchbrief.model.plan import PowerMeter, Reference
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.tasks import JobFile, Word
 from benchbrief.runners.journal.secret_masking import Secret
@@ -59,7 +60,7 @@ def points_of(node: Node) -> tuple[MeterPoint, ...]:
     no meter."""
     hardware = node.hardware
     if not hardware.power:
-        raise RunnerError(f"hardware {hardware.key} does not say how its power is read")
+        raise RunnerError(say.powerless(hardware=hardware.key))
     return tuple(point for meter in hardware.power for point in _of(meter, hardware.hosts.index(node.host.id)))
 
 

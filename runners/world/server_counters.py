@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.controller_clock import now
 
@@ -59,7 +60,7 @@ class CounterReadings:
         with self._lock:
             if not self._failures:
                 return ""
-            return f"{len(self._failures)} of {self._asked} readings failed: {self._failures[-1]}"
+            return say.readings_failed(failed=len(self._failures), count=self._asked, said=self._failures[-1])
 
     def __enter__(self) -> Self:
         self.before = self._sample()

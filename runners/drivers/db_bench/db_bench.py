@@ -86,7 +86,7 @@ class DbBench:
             Requirement(
                 "db_bench",
                 Command((path, "--version")),
-                'install it (Debian and Ubuntu: the package rocksdb-tools) or name it: tool = db_bench("/path")',
+                say.hint_db_bench(),
             ),
         )
 
@@ -150,12 +150,9 @@ class DbBench:
     def measure(self, context: CellContext) -> Job:
         """Return the measured job. Raises RunnerError for what db_bench can't run: phases, or an offered load."""
         if context.cell.phases > 1:
-            raise PlanRefused(
-                "db_bench has one histogram for a whole run, so it can't measure phases",
-                "use `measure = ...` instead of `phases`",
-            )
+            raise PlanRefused(say.no_phases(tool="db_bench"), say.hint_no_phases())
         if context.cell.target is not None:
-            raise PlanRefused("db_bench has no offered load (closed loop only)", "use `threads` instead of `target`")
+            raise PlanRefused(say.no_offered_load(), say.hint_threads())
         flags = _measured(context, context.cell.measure_s)
         if _BACKGROUND.get(context.workload.benchmark) in _TICKERS:
             flags["benchmarks"] += f",{_STATS}"
@@ -264,7 +261,7 @@ def _measured(context: CellContext, seconds: float) -> dict[str, str]:
 
 def _whole_seconds(seconds: float) -> str:
     if seconds != int(seconds):
-        raise PlanRefused(f"db_bench runs for whole seconds, not {seconds:g} s", "declare whole seconds")
+        raise PlanRefused(say.whole_seconds(seconds=figure(seconds, "g")), say.hint_whole_seconds())
     return str(int(seconds))
 
 
@@ -289,7 +286,7 @@ def _common(context: CellContext) -> dict[str, str]:
 def _path(context: CellContext) -> str:
     path = context.endpoint.path or context.database.path
     if not path:
-        raise PlanRefused("a RocksDB database needs a path", 'add `path = "/directory"` to the database')
+        raise PlanRefused(say.rocksdb_pathless(), say.hint_path_of())
     return path
 
 
@@ -312,8 +309,8 @@ def _options(options: Mapping[str, str | float | bool]) -> dict[str, str]:
                 flags["disable_wal"] = "0" if value else "1"
             case _ if name in RESERVED or not FLAG.match(name):
                 raise PlanRefused(
-                    f"`{name}` can't be an option of a RocksDB database",
-                    "it is set by benchbrief itself" if name in RESERVED else "db_bench's flags are like `block_size`",
+                    say.no_rocksdb_option(name=name),
+                    say.hint_own_option() if name in RESERVED else say.hint_flag_names(),
                 )
             case _:
                 flags[name] = text_value

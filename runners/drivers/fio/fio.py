@@ -111,10 +111,7 @@ class Fio:
     def measure(self, context: CellContext) -> Job:
         """Return the measured job. Raises RunnerError for what fio can't run."""
         if context.cell.phases > 1:
-            raise PlanRefused(
-                "fio has one histogram for a whole run, so it can't measure phases",
-                "use `measure = ...` instead of `phases`",
-            )
+            raise PlanRefused(say.no_phases(tool="fio"), say.hint_no_phases())
         words = [*_words(_global_flags(context))]
         for job in _jobs(context):
             words += _words(job)
@@ -253,24 +250,24 @@ def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
     """Yield how the output differs from what the cell asked for: jobs, pattern, block size, depth, engine,
     direct I/O."""
     if len(found.jobs) != context.threads:
-        yield f"it has {len(found.jobs)} jobs, and the cell has {context.threads} threads"
+        yield say_fio.fio_other_jobs(jobs=len(found.jobs), threads=context.threads)
     asked = _global_flags(context, context.endpoint.path or "-")
     for name in ("rw", "bs", "iodepth", "ioengine", "direct"):
         said = found.option(found.jobs[0], name)
         if said != asked[name]:
-            yield f"it ran with {name}={said or '(nothing)'}, and the cell has {name}={asked[name]}"
+            yield say_fio.fio_other_option(name=name, found=said or say_fio.nothing_given(), asked=asked[name])
 
 
 def _filename(context: CellContext) -> str:
     if not context.endpoint.path:
-        raise PlanRefused("fio needs a file or a device", 'add `path = "/directory"` to the database')
+        raise PlanRefused(say.needs_place(tool="fio", place=say.a_file_or_device()), say.hint_path_of())
     return context.endpoint.path.replace("\\", "\\\\").replace(":", "\\:")  # fio separates files by colons
 
 
 def _extent(context: CellContext) -> int:
     size = context.database.size_bytes
     if not size:
-        raise PlanRefused("fio needs to know how much of the storage it may use", "add `size = 1 GiB` to the database")
+        raise PlanRefused(say_fio.fio_sizeless(), say_fio.hint_size_of())
     return int(size) // _UNIT * _UNIT
 
 
@@ -278,10 +275,7 @@ def _global_flags(context: CellContext, filename: str = "") -> dict[str, str]:
     given = context.workload.properties
     pattern, depth, engine = context.workload.benchmark, int(float(given["io_depth"])), str(given["io_engine"])
     if engine == "psync" and depth > 1:
-        raise PlanRefused(
-            "psync does one I/O of a job after another, so its jobs can't keep more in flight",
-            "use `io_depth = 1` and more `threads`, or another `io_engine`",
-        )
+        raise PlanRefused(say_fio.fio_psync(), say_fio.hint_fio_psync())
     flags = {
         "name": "global",
         "filename": filename or _filename(context),
@@ -329,10 +323,7 @@ def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
     size, block, jobs = _extent(context), int(float(context.workload.properties["block_size"])), context.threads
     part = size // jobs // block * block if context.workload.benchmark in _ORDERED else size // block * block
     if not part:
-        raise PlanRefused(
-            f"{jobs} jobs with blocks of {block} bytes do not fit into {size} bytes",
-            "declare a larger `size` of the database, smaller blocks, or fewer `threads`",
-        )
+        raise PlanRefused(say_fio.fio_no_room(jobs=jobs, block=block, size=size), say_fio.hint_fio_no_room())
     for number in range(jobs):
         job = {"name": f"job{number + 1}", "size": str(part)}
         if context.workload.benchmark in _ORDERED:
@@ -352,10 +343,7 @@ def _rates(context: CellContext, number: int) -> tuple[int, ...]:
     parts = (whole,) if reads is None else (reads, whole - reads)
     rates = tuple(part // jobs + (1 if number < part % jobs else 0) for part in parts)
     if any(part and not rate for part, rate in zip(parts, rates, strict=True)):
-        raise PlanRefused(
-            f"{whole} ops/s are less than one a second for each of {jobs} jobs and each direction",
-            "offer more, or use fewer `threads`",
-        )
+        raise PlanRefused(say_fio.fio_rate_low(rate=whole, jobs=jobs), say_fio.hint_fio_rate())
     both = rates * 2 if len(rates) == 1 else rates
     return tuple(rate or 1 for rate in both)  # of a direction that the mix leaves out
 
@@ -364,8 +352,8 @@ def _read_percent(context: CellContext) -> int:
     share = 100 * float(context.workload.properties["read"])
     if abs(share - round(share)) > 1e-6:
         raise PlanRefused(
-            f"fio mixes reads and writes in whole per cent, not {share:g} %",
-            f"use `read = {round(share)} %` in workload {context.workload.name}",
+            say_fio.fio_percent(share=figure(share, "g")),
+            say_fio.hint_fio_percent(share=round(share), workload=context.workload.name),
         )
     return round(share)
 

@@ -100,10 +100,7 @@ class GoYcsb:
 
     def measure(self, context: CellContext) -> Job:
         if context.cell.phases > 1:
-            raise PlanRefused(
-                "go-ycsb prints percentiles of a whole run only, so it can't measure phases",
-                "use YCSB (tool = ycsb), or `measure = ...` instead of `phases`",
-            )
+            raise PlanRefused(say.go_ycsb_no_phases(), say.hint_go_ycsb_phases())
         return _timed(context, "measure", context.cell.measure_s)
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
@@ -195,8 +192,7 @@ def _file(context: CellContext, own: Mapping[str, str] = MappingProxyType({})) -
         database = urlsplit(uri.value).path.strip("/")
         if database not in ("", _DATABASE):
             raise PlanRefused(
-                f"go-ycsb always uses the database `{_DATABASE}`, and the URI names `{database}`",
-                f"end the database's uri in /{_DATABASE}",
+                say.go_ycsb_database(own=_DATABASE, named=database), say.hint_go_ycsb_database(own=_DATABASE)
             )
     # By default, its profiler listens on port 6060 of every interface.
     return properties.property_file(context, {"measurement.interval": "1", "debug.pprof": "127.0.0.1:0", **own})

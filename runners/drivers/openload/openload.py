@@ -101,7 +101,7 @@ class Openload:
     def running(self, context: CellContext) -> Flags:
         """Return the flags of the target for a run. Raises PlanRefused."""
         if context.endpoint.uri is None:
-            raise PlanRefused("openload needs a server to talk to", 'add `uri = "mongodb://..."` to the database')
+            raise PlanRefused(say.needs_place(tool="openload", place=say.a_server()), say.hint_uri_of())
         return self.target(context)
 
     def own_files(self, context: CellContext) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.model.plan import Option, Probe, Workload
+from benchbrief.model.run_messages import say
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.db_bench import db_bench_output as history
 from benchbrief.runners.drivers.openload.openload import Openload
@@ -101,7 +102,7 @@ def _database_probe(context: CellContext) -> Probe | None:
 def _path(context: CellContext) -> str:
     path = context.endpoint.path or context.database.path
     if not path:
-        raise PlanRefused("a RocksDB database needs a path", 'add `path = "/directory"` to the database')
+        raise PlanRefused(say.rocksdb_pathless(), say.hint_path_of())
     return path
 
 
@@ -154,10 +155,7 @@ def _text(name: str, value: Option) -> str:
     if isinstance(value, float):
         return str(int(value)) if value == int(value) else repr(value)
     if ";" in value and not (value.startswith("{") and value.endswith("}")):
-        raise PlanRefused(
-            f"the option `{name}` has a `;`, which would begin another option of RocksDB's",
-            'write several parts in braces: `"{a=1;b=2}"`',
-        )
+        raise PlanRefused(say_openload.openload_option_ends(name=name), say_openload.hint_braces(example='"{a=1;b=2}"'))
     return value
 
 

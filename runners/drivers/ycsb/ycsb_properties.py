@@ -9,6 +9,7 @@ from typing import Literal
 from benchbrief.model.plan import Workload
 from benchbrief.runners.driver_contexts import CellContext, loading_hosts
 from benchbrief.runners.drivers.ycsb.spec import SPEC
+from benchbrief.runners.drivers.ycsb.ycsb_output import say
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.jobs.tasks import JobFile
 
@@ -67,7 +68,7 @@ def property_file(context: CellContext, own: dict[str, str]) -> JobFile:
     lines = "".join(f"{name}={escape(value)}\n" for name, value in settings.items())
     uri = context.endpoint.uri
     if uri is None:
-        raise PlanRefused("YCSB needs a server to talk to, and the database has no URI", 'add `uri = "mongodb://..."`')
+        raise PlanRefused(say.ycsb_no_uri(), say.hint_uri())
     return JobFile(FILE, (f"{lines}mongodb.url=", replace(uri, written=escape(uri.value)), "\n"))
 
 
@@ -153,7 +154,7 @@ def operation_count(context: CellContext) -> int:
 def escape(value: str) -> str:
     """Escape a value for a Java property file. Raises RunnerError for a line break."""
     if "\n" in value or "\r" in value:
-        raise PlanRefused("a line break can't stand in a YCSB property", "look at the database's uri")
+        raise PlanRefused(say.ycsb_line_break(), say.hint_look_uri())
     text = value.replace("\\", "\\\\")
     return "".join(c if " " <= c <= "~" else "".join(f"\\u{unit:04x}" for unit in _utf16(c)) for c in text)
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchbrief.model.plan import PowerMeter
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.tasks import JobFile, Word
 from benchbrief.runners.journal.secret_masking import Secret
@@ -116,10 +117,8 @@ def _configuration(meter: PowerMeter) -> tuple[Word, ...]:
 def _quoted(meter: PowerMeter, key: str) -> tuple[Word, ...]:
     value = given(meter, key)
     if not value.isprintable():
-        raise RunnerError(f"the {key} of the power meter at {meter.origin} has a control character", "take another")
+        raise RunnerError(say.meter_control(option=key, origin=meter.origin), say.hint_take_another())
     if key in ("auth", "privacy") and len(value) < 8:
-        raise RunnerError(
-            f"the {key} of the power meter at {meter.origin} has fewer than 8 characters", "SNMPv3 wants 8 or more"
-        )
+        raise RunnerError(say.meter_too_short(option=key, origin=meter.origin), say.hint_snmp_length())
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return '"', Secret(value, name=key, written=escaped), '"'

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.sampling import (
@@ -51,7 +52,7 @@ class Cpu:
         header, found = parse_readings(output, self.name)
         counts = [int(match[1]) for line in header if (match := re.fullmatch(r"processors (\d{1,6})", line))]
         if not counts or counts[0] == 0:
-            raise BadOutput(f"/proc/stat of {output.host} does not say how many processors there are")
+            raise BadOutput(say.no_processors(host=output.host))
         samples = []
         for step in steps_in_window(probe, output, found, window):
             waited = pressure("cpu", step)

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.sampling import Reading, parse_readings, readings_in_window, steps_in_window
@@ -55,7 +56,7 @@ class Database:
         return json.dumps(dict(status))
 
     def job(self, probe: Probe, node: Node) -> Job:
-        raise RunnerError("the server is asked by the controller itself: there is no job for it")
+        raise RunnerError(say.asked_by_controller())
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
         _, found = parse_readings(output)
@@ -84,5 +85,5 @@ def _status(reading: Reading) -> Mapping[str, float]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise BadOutput("a reading of the database probe is not an object of JSON")
+        raise BadOutput(say.status_unread())
     return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}

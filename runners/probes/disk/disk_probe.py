@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.jobs.tasks import Job, JobOutput
@@ -59,10 +60,10 @@ class Disk:
         if not disks:
             if "memory" in header:
                 return ()  # a file system in memory has no device, so its values are unknown and not zero
-            raise BadOutput(f"{output.host} shows no disk to the disk probe", "Name a device: `disk every 1 s on ...`.")
+            raise BadOutput(say.no_disk(host=output.host), say.hint_name_disk())
         missing = [name for name in disks if all(name not in _counts(reading) for reading in found)]
         if missing:
-            raise BadOutput(f"/proc/diskstats of {output.host} does not have {', '.join(missing)}")
+            raise BadOutput(say.disks_missing(host=output.host, names=", ".join(missing)))
         samples = []
         for step in steps_in_window(probe, output, found, window):
             before, after = _counts(step.before), _counts(step.after)

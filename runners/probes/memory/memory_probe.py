@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.sampling import (
@@ -52,7 +53,7 @@ class Memory:
             for measure, value in _sizes(reading).items()
         ]
         if not samples:
-            raise BadOutput(f"/proc/meminfo of {output.host} does not say how much memory is available")
+            raise BadOutput(say.no_memory(host=output.host))
         for step in steps_in_window(probe, output, found, window):
             samples += [
                 Sample(measure, output.host, "", step.time, value, unit, step.inside)

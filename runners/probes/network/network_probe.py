@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.jobs.tasks import Job, JobOutput
@@ -43,8 +44,7 @@ class Network:
         header, found = parse_readings(output, self.name)
         names = [name for line in header if line.startswith("interfaces") for name in line.split()[1:]]
         if not names:
-            hint = 'Name an interface: `network every 1 s on "lo"`.'
-            raise BadOutput(f"{output.host} shows no network interface but the loopback", hint)
+            raise BadOutput(say.no_interface(host=output.host), say.hint_name_interface())
         samples = []
         for step in steps_in_window(probe, output, found, window):
             before, after = _counts(step.before), _counts(step.after)

@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 from benchbrief.compiler.registry import METER_SPECS
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.meters.meter_base import (
@@ -49,7 +50,8 @@ class Power:
         meter = meter_kind(found[0].meter.kind)
         if not isinstance(meter, SampledMeter):
             raise RunnerError(
-                f"`{found[0].meter.kind}` has only a log ({found[0].meter.origin})", "ask the authors of its package"
+                say.meter_has_log_only(meter=found[0].meter.kind, origin=found[0].meter.origin),
+                say.hint_package_authors(),
             )
         return meter.job(probe, found, node)
 
@@ -58,7 +60,8 @@ class Power:
         meter = meter_kind(found[0].meter.kind)
         if not isinstance(meter, RecordedMeter):
             raise RunnerError(
-                f"`{found[0].meter.kind}` keeps no log ({found[0].meter.origin})", "ask the authors of its package"
+                say.meter_keeps_no_log(meter=found[0].meter.kind, origin=found[0].meter.origin),
+                say.hint_package_authors(),
             )
         return meter.job_after(found, window[0] - _MARGIN_S, window[1])
 
@@ -70,8 +73,8 @@ class Power:
         )
         if read and not known:
             raise BadOutput(
-                f"none of {len(read)} readings of power of {of} is a number of watts: {_why(read, output)}",
-                f"Look at the probe's output in {output.directory}.",
+                say.no_watts(count=len(read), of=of, said=_why(read, output)),
+                say.hint_probe_output(path=output.directory),
             )
         return known
 
@@ -90,7 +93,7 @@ class Power:
         failed = sum(each.watts is None for each in read)
         if not failed:
             return ""
-        return f"{failed} of {len(read)} readings of power of {_of(probe, output)} failed: {_why(read, output)}"
+        return say.watts_failed(failed=failed, count=len(read), of=_of(probe, output), said=_why(read, output))
 
 
 def _of(probe: Probe, output: JobOutput) -> str:
@@ -136,7 +139,7 @@ def _meter(header: Sequence[str], output: JobOutput) -> AnyMeter:
     """Return the meter that wrote the output. Raises BadOutput when the output names none."""
     kind = next((line.removeprefix("meter ") for line in header if line.startswith("meter ")), "")
     if METER_SPECS.find(kind) is None:
-        raise BadOutput(f"the power probe on {output.host} does not say how it reads")
+        raise BadOutput(say.meter_unnamed(host=output.host))
     return meter_kind(kind)
 
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.sampling import (
@@ -73,7 +74,7 @@ class Tcp:
                 if counter in before and (rise := after.get(counter, -1) - before[counter]) >= 0
             ]
         if not samples:
-            raise BadOutput(f"/proc/net/snmp and /proc/net/netstat of {output.host} have no counters of TCP")
+            raise BadOutput(say.no_tcp(host=output.host))
         return tuple(samples)
 
 
