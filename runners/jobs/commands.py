@@ -9,6 +9,7 @@ import re
 import shlex
 from pathlib import Path
 
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.tasks import Command, Job, Word
 from benchbrief.runners.journal.secret_masking import MASK, Secret
@@ -19,7 +20,7 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 def quote(text: str) -> str:
     """Quote a text as one word for a POSIX shell. Raises RunnerError for a NUL, which can't be passed."""
     if "\0" in text:
-        raise RunnerError(f"a NUL character can't be passed to a command: {text[:80]!r}", "Remove it.")
+        raise RunnerError(say.nul_in_command(text=repr(text[:80])), say.hint_remove_it())
     return shlex.quote(text)
 
 
@@ -28,7 +29,7 @@ def exports(command: Command) -> str:
     lines = []
     for name, value in command.env.items():
         if not _ENV_NAME.match(name):
-            raise RunnerError(f"{name!r} is not a name of an environment variable", "Use letters, digits and _.")
+            raise RunnerError(say.no_env_name(name=repr(name)), say.hint_env_name())
         lines.append(f"export {name}={quote(plain(value))}\n")
     return "".join(lines)
 
@@ -38,13 +39,10 @@ def exec_line(command: Command) -> str:
     words = []
     for word in command.words:
         if isinstance(word, Secret):
-            raise RunnerError(
-                f"the secret {word.name!r} would be a process argument, readable by every user of the host",
-                "Pass it as an environment variable or in a file.",
-            )
+            raise RunnerError(say.secret_argument(name=repr(word.name)), say.hint_secret_argument())
         words.append(quote(word))
     if not command.words or words[0].startswith(("-", "''")):
-        raise RunnerError(f"not a command: {mask_command(command)!r}", "A command begins with the name of a program.")
+        raise RunnerError(say.not_a_command(command=repr(mask_command(command))), say.hint_not_a_command())
     enter = f"cd -- {quote(command.cwd)} && " if command.cwd is not None else ""
     return f"{enter}exec {' '.join(words)}"
 

@@ -7,8 +7,8 @@ from math import ceil
 
 from benchbrief.compiler.registry import accepted_errors
 from benchbrief.model.plan import Arrivals
+from benchbrief.model.run_messages import say
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.openload.openload_refusals import say_openload
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.jobs.tasks import JobFile
@@ -91,7 +91,7 @@ def files_of(context: CellContext) -> tuple[JobFile, ...]:
         return ()
     parts = len(context.cell.load_hosts)
     if parts > 1:
-        raise PlanRefused(say_openload.openload_trace_split(), say_openload.hint_one_host())
+        raise PlanRefused(say.trace_split(), say.hint_one_host())
     return (JobFile(TRACE_FILE, (arrivals.trace,)),)
 
 

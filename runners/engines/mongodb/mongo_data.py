@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from benchbrief.compiler.planning.data_states import worse
-from benchbrief.model.message import Message, PrintedNumber, figure
+from benchbrief.model.message import Message, PrintedNumber, figure, joined
 from benchbrief.model.plan import Cell, Database, Dataset
 from benchbrief.model.tool_spec import Change
 from benchbrief.runners.driver_contexts import loading_hosts
@@ -342,11 +342,11 @@ def find_routes(own: Data, server: Server, cell: Cell, hosts: Hosts) -> Iterator
             try:
                 found[host] = Data(_through(host, hosts, server, opened), server.uri.database)
             except RunnerError as error:
-                failed.append(f"{host}: {error}")
+                failed.append(say.of_host(host=host, what=error))
         if found:
             yield Routes(tuple(found.values()), say.sent_by_hosts(hosts=", ".join(found)))
         else:
-            yield Routes((own,), say.sent_by_controller(why="; ".join(failed)))
+            yield Routes((own,), say.sent_by_controller(why=joined(failed, say.both)))
 
 
 def _through(host: str, hosts: Hosts, server: Server, opened: ExitStack) -> Connection:
