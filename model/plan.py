@@ -6,6 +6,7 @@ time. Quantities are in base units, named in each field: seconds, bytes, ops/s."
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -195,7 +196,8 @@ class Query(Node):
     `signed`: whether its value may be below 0, by the types of its parts; True in a plan from before the field.
     `exact`: whether it is made of sizes, counts and declared values alone. Where those do not vary, a difference is due
     to what is compared. `ragged` are the factors of which not all combinations are measured, where it reduces over
-    some: its values then go over different points.
+    some: its values then go over different points. `made_of` are the metrics, measures and facts that the expression
+    names, in its order; None in a plan from before the field.
     """
 
     sql: str
@@ -209,6 +211,12 @@ class Query(Node):
     signed: bool = True
     exact: bool = False
     ragged: tuple[Dimension, ...] = ()
+    made_of: tuple[str, ...] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return `made_of`; in a plan from before the field, all words of the expression."""
+        return tuple(re.findall(r"[^\W\d]\w*", self.text)) if self.made_of is None else self.made_of
 
 
 class Metric(Node):

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.frontend.declarations import dotted, names_in, text_of
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS, KINDS
-from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.metrics.expressions import Typer, reserved_for
 from benchbrief.compiler.metrics.indexing import index, scope_key, word_of
 from benchbrief.compiler.metrics.lower_to_sql import lower
 from benchbrief.compiler.metrics.metric_errors import ServiceLatencyOnly, UnmergedRepeats
@@ -87,19 +87,23 @@ def without_single_keys(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed,
     return Typed(term, typed.display), tuple(left)
 
 
-def query(typer: Typer, term: Term, unit: Unit, text: str, quote: plan.Quote | None = None) -> plan.Query:
+def query(typer: Typer, term: Term, unit: Unit, expr: ast.Expr, quote: plan.Quote | None = None) -> plan.Query:
     _warn_of_service_latency(typer, term)
     _warn_of_unmerged_repeats(typer, term)
     warn_of_few_operations(typer, term)
-    lowered = query_of_repeats(typer, term, unit, text)
+    lowered = query_of_repeats(typer, term, unit, expr)
     return lowered.model_copy(update={"quote": quote}) if quote and typer.planning else lowered
 
 
-def query_of_repeats(typer: Typer, term: Term, unit: Unit, text: str) -> plan.Query:
+def query_of_repeats(typer: Typer, term: Term, unit: Unit, expr: ast.Expr) -> plan.Query:
     """Return the query of a value for each repeat, without the warnings that the value itself gets."""
     if not typer.planning:
-        return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text)
-    return lower(term, unit, text, typer.runs)
+        return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text_of(expr))
+    named = (name.text for name in sorted(names_in(expr), key=lambda name: name.span.start))
+    made_of = (
+        name for name in named if name in typer.metrics or reserved_for(name) == "a measure" or typer.facts.get(name)
+    )
+    return lower(term, unit, text_of(expr), tuple(dict.fromkeys(made_of)), typer.runs)
 
 
 def _warn_of_service_latency(typer: Typer, term: Term) -> None:
@@ -183,9 +187,8 @@ def sides_by_repeat(
     typed = [on_lone_hardware(typer, found) for side in sides if (found := typer.side_by_repeat(side))]
     if len(typed) != len(sides) or not any(has_repeats(each.term) for each in typed):
         return (), ()
-    texts = map(text_of, sides)
     unit = shown or typed[0].unit
-    queries = (query_of_repeats(typer, found.term, unit, text) for found, text in zip(typed, texts, strict=True))
+    queries = (query_of_repeats(typer, found.term, unit, side) for found, side in zip(typed, sides, strict=True))
     ranges = ([end / unit.factor for end in value_range(found.term)] for found in typed)
     known = ((low if math.isfinite(low) else None, high if math.isfinite(high) else None) for low, high in ranges)
     return tuple(queries), tuple(known)

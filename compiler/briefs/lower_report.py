@@ -99,7 +99,7 @@ def formula(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FormulaEle
         for_label=", ".join(_key_words(typer, dim, key) for dim, key in fixed),
         text=text,
         terms=tuple(worked.terms),
-        result=query(typer, typed.term, typed.unit, name),
+        result=query(typer, typed.term, typed.unit, metric.name),
     )
 
 
@@ -146,7 +146,7 @@ def _term(worked: _Worked, expr: ast.Expr) -> str:
         return ""
     # A part may have no dimension that the whole formula lacks: each dimension left has one key.
     typed, _ = without_single_keys(typed, ())
-    found = query(worked.typer, typed.term, typed.unit, text_of(expr))
+    found = query(worked.typer, typed.term, typed.unit, expr)
     worked.terms.append(plan.Term(text=label_of(worked.typer, expr), query=found))
     return f"{{{len(worked.terms) - 1}}}"
 
@@ -259,8 +259,8 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
         name=name,
         label=_label(typer, metric.label) or name,
         better="higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None,
-        query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
-        repeats=query_of_repeats(typer, repeated.term, repeated.unit, text_of(metric.expr)) if repeated else None,
+        query=query(typer, typed.term, typed.unit, metric.expr),
+        repeats=query_of_repeats(typer, repeated.term, repeated.unit, metric.expr) if repeated else None,
         percentile=holds_percentiles(typed.term),
         params=named_params(metric.expr, typer.scope.params),
         origin=origin(metric.span),
@@ -289,9 +289,9 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
-        query=query(typer, typed.term, _TRUTH, text),
+        query=query(typer, typed.term, _TRUTH, condition),
         sides=tuple(
-            query(typer, found.term, found.unit if found.unit.text else shown or found.unit, text_of(side))
+            query(typer, found.term, found.unit if found.unit.text else shown or found.unit, side)
             for side, found in sides
         ),
         better=better,

@@ -131,7 +131,7 @@ def _plan_series(
         if x_dim is not None:  # a mark on the x axis has its unit by nature
             return plan.Series(
                 mark="rule",
-                query=query(typer, typed.term, _unit_of_keys(typer, x_dim), text_of(one.expr)),
+                query=query(typer, typed.term, _unit_of_keys(typer, x_dim), one.expr),
                 label=one.label,
                 x_dim=x_dim,
                 color_dim=one.color_dim,
@@ -146,14 +146,14 @@ def _plan_series(
         x_unit = axes.unit(typer, "x", one.x[1], one.x[0].span)
         if x_unit is None:
             return None
-        x_query = query(typer, one.x[1].term, x_unit, text_of(one.x[0]))
+        x_query = query(typer, one.x[1].term, x_unit, one.x[0])
         x_label = label_of(typer, one.x[0])
     if unit is None:
         return None
-    repeats = query(typer, one.repeats.term, unit, text_of(one.expr)) if one.repeats else None
+    repeats = query(typer, one.repeats.term, unit, one.expr) if one.repeats else None
     return plan.Series(
         mark=one.mark,
-        query=query(typer, typed.term, unit, text_of(one.expr), one.quote),
+        query=query(typer, typed.term, unit, one.expr, one.quote),
         label=one.label,
         x_dim=x_dim,
         x_query=x_query,

@@ -19,7 +19,7 @@ from benchbrief.compiler.briefs.element_queries import (
     without_single_keys,
 )
 from benchbrief.compiler.briefs.report_errors import UnitBehind
-from benchbrief.compiler.frontend.declarations import dotted, text_of
+from benchbrief.compiler.frontend.declarations import dotted
 from benchbrief.compiler.frontend.name_errors import UnknownName
 from benchbrief.compiler.frontend.structure_errors import (
     DuplicateAttribute,
@@ -370,8 +370,7 @@ def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> lis
     if spelled:
         unit = spelled.unit
     quotes = [quote_of(typer, end, place) for end in exprs]
-    text = text_of(expr)
-    queries = [query(typer, end.term, unit, text, quote) for end, quote in zip(typed, quotes, strict=True)]
+    queries = [query(typer, end.term, unit, expr, quote) for end, quote in zip(typed, quotes, strict=True)]
     value = plan.Value(query=queries[0], format=format_, high=queries[1] if len(queries) > 1 else None)
     if spelled:
         return [value] if format_ else _WithUnit(value, spelled.rest)

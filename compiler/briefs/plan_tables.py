@@ -89,7 +89,7 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedK
     if left or not has_repeats(each.term):
         typer.report(wrong.ComparedOnce(expr.span, of))
         return plan.Tested(of=of, percentile=percentile, better=better)
-    repeats = query_of_repeats(typer, each.term, unit, of)
+    repeats = query_of_repeats(typer, each.term, unit, expr)
     return plan.Tested(of=of, repeats=repeats, percentile=percentile, better=better)
 
 
@@ -360,7 +360,7 @@ def _numbers(
     line = plan.Line(
         label=label,
         unit=unit.text,
-        query=query(typer, typed.term, unit, text_of(expr), quote_of(typer, expr, at)),
+        query=query(typer, typed.term, unit, expr, quote_of(typer, expr, at)),
         format=table.format,
         tested=tested(typer, expr, typed, unit, at, dim) if table.compared else None,
     )

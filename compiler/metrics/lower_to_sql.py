@@ -376,7 +376,7 @@ def _by(dims: Dims) -> str:
     return f"PARTITION BY {columns_of(dims)} " if dims else ""
 
 
-def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
+def lower(term: Term, unit: Unit, text: str, made_of: tuple[str, ...], runs: Runs) -> Query:
     """Return `term` as a query with values in `unit`. `runs` is everything planned. Truth values become 1, 0 or
     NULL."""
     tables = _Tables(runs)
@@ -392,6 +392,7 @@ def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
         exact=is_exact(term),
         ragged=_ragged(term),
         signed=value_range(term)[0] < 0,
+        made_of=made_of,
     )
 
 

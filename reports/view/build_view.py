@@ -138,9 +138,9 @@ def subtracts(text: str) -> bool:
 
 def declared_text(results: Results, query: p.Query) -> str:
     """Return a declared fact as in the spec: `0.10 USD/h`, and not in base units; else ""."""
-    value, name = results.at(query), re.match(r"\w+", query.text)
+    value, name = results.at(query), next(iter(query.names), "")
     for hardware in results.plan.hardware.values():
-        fact = hardware.facts.get(name.group()) if name else None
+        fact = hardware.facts.get(name)
         if value is not None and isinstance(fact, p.Quantity) and _is_same(fact, value, query.unit):
             return fact.text
     return ""
@@ -390,8 +390,7 @@ class _Builder:
 
     def declared(self, query: p.Query) -> bool:
         """Return whether the unit is a metric's own: its numbers then stay in it."""
-        metrics = (m.name for m in self.results.plan.metrics if m.query.unit == query.unit)
-        return any(re.search(rf"\b{re.escape(name)}\b", query.text) for name in metrics)
+        return any(m.name in query.names for m in self.results.plan.metrics if m.query.unit == query.unit)
 
     def cells(self, queries: Iterable[p.Query], **where: DimKey) -> str:
         found = (cell.cell_id for query in queries for cell in self.results.cells_behind(query, **where))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -131,9 +130,6 @@ def _readable(value: str, unit: str | None) -> str:
 _SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
-_WORD = re.compile(r"[^\W\d]\w*")
-
-
 class DefinedOtherwise(NamedTuple):
     """A metric that two plans define differently.
 
@@ -175,10 +171,10 @@ def _made_of(name: str, metrics: dict[str, Metric]) -> list[str]:
     """Return a metric, followed by all metrics that it names, directly or indirectly."""
     found, left = {name: None}, [name]
     while left:
-        for word in _WORD.findall(metrics[left.pop()].query.text):
-            if word in metrics and word not in found:
-                found[word] = None
-                left.append(word)
+        for each in metrics[left.pop()].query.names:
+            if each in metrics and each not in found:
+                found[each] = None
+                left.append(each)
     return list(found)
 
 

@@ -11,7 +11,6 @@ without such a metric counts by its mean over each cell.
 from __future__ import annotations
 
 import math
-import re
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -249,7 +248,7 @@ class AskedSamples:
         for query in () if every else asked_queries(plan):
             if not _is_sampled(query):
                 continue
-            if named := own.keys() & set(re.findall(r"[^\W\d]\w*", query.text)):
+            if named := own.keys() & set(query.names):
                 self._metrics |= {name: own[name] for name in sorted(named)}
                 continue
             for measure in {read.measure for read in query.reads or () if read.view == "sample"}:

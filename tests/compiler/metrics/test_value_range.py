@@ -13,6 +13,7 @@ from benchbrief.compiler.metrics.planned_points import Runs
 from benchbrief.compiler.metrics.terms import Measure
 from benchbrief.compiler.metrics.thin_evidence import value_range
 from benchbrief.model.units import parse_unit
+from tests.compiler.metrics.lowering import metric
 
 SPEC = """
 hardware old "Old" {{ hosts = "old.lab"  cores = 4 }}
@@ -109,3 +110,11 @@ def test_sizes_counts_and_declared_values_are_exact_and_what_is_timed_is_not(
 def test_only_a_temperature_may_be_below_zero(unit: str, low: float) -> None:
     kind = MeasureKind("gauge", "sample", parse_unit(unit).dimension, frozenset())
     assert value_range(Measure(kind, Runs())) == (low, math.inf)
+
+
+def test_a_query_names_what_its_expression_is_made_of_and_one_from_before_has_the_words_of_its_text() -> None:
+    query = metric("best / price * (throughput[eco] / throughput) * latency.p99[read]")
+    assert query.made_of == ("best", "price", "throughput", "latency")
+    assert query.names == query.made_of
+    of_before = query.model_copy(update={"made_of": None, "text": "max(speed over threads) / 2.5"})
+    assert of_before.names == ("max", "speed", "over", "threads")
