@@ -147,7 +147,7 @@ def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
     for each in listed:
         if each.kind == "foreign":
             busy = host_busy_error(host_id, each.claim, each.since, each.state)
-            yield Finding(host_id, "held", False, busy.message.partition(" is held ")[2], busy.hint, ours=False)
+            yield Finding(host_id, "held", False, busy.message, busy.hint, ours=False)
         elif each.is_claim and each.is_alive:
             by = f"by {describe_holder(each.claim)}, since {format_since(each.since)}"
             yield Finding(host_id, "held", False, by, "a run waits for it with: bench run --wait", ours=False)

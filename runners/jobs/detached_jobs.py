@@ -152,7 +152,7 @@ def start(host: JobHost, job: Job) -> DetachedJob:
     for pattern in job.collect:
         inside_job(pattern)
         if pattern in _RESERVED:
-            raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
+            raise RunnerError(say.collect_reserved(job=repr(job.name), name=repr(pattern)), say.hint_name_otherwise())
     text = start_script(host, job)
     # Now, as the job may run before its host has answered.
     over = host.session.underway.job(f"{job.name} on {host.host.id}")

@@ -12,6 +12,7 @@ import uuid
 from dataclasses import asdict
 from pathlib import PurePosixPath
 
+from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.commands import (
     exec_line,
@@ -136,5 +137,5 @@ def inside_job(name: str) -> str:
     """Return a quoted path below the job's directory."""
     path = PurePosixPath(name)
     if not name or path.is_absolute() or ".." in path.parts:
-        raise RunnerError(f"{name!r} is not a file of the job's own directory", "Use a plain name.")
+        raise RunnerError(say.outside_job(name=repr(name)), say.hint_plain_name())
     return quote(f"./{name}")

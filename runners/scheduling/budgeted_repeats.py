@@ -484,12 +484,12 @@ class Budgets:
         try:
             found = self._read_tables(self._record)
         except Exception as error:  # a run of hours must not end for this, whatever it is
-            said = str(error) if isinstance(error, RunnerError | OSError) else repr(error)
+            said = error.one_line if isinstance(error, RunnerError) else " ".join(repr(error).split())
             found = UndecidedPoints(dict.fromkeys(self._of_point, math.inf))
             with self._lock:
                 new, self._unread = not self._unread, True
             if new:
-                text = say.budget_unread(said=" ".join(said.split()))
+                text = say.budget_unread(said=said)
                 self._tell(j.Remark(at=now(), severity="warning", text=text))
         took = time.monotonic() - began
         if took >= _LEAST_S and not self._simulated:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import pickle
 import re
+from pathlib import Path
 from string import Formatter
 from typing import Protocol
 
@@ -31,6 +33,7 @@ from benchbrief.model.message import (
 from benchbrief.model.run_record import KINDS
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.results.result_messages import say
+from benchbrief.runners import errors
 from benchbrief.runners.drivers.db_bench import db_bench_output
 from benchbrief.runners.drivers.db_bench.db_bench_output import DbBenchMessages
 from benchbrief.runners.drivers.fio.fio_output import FioMessages
@@ -41,7 +44,7 @@ from benchbrief.runners.drivers.ycsb.ycsb_output import YcsbMessages
 from benchbrief.runners.engines.mongodb.mongo_client import MongodbMessages
 from benchbrief.runners.engines.raw_storage.raw_storage import StorageMessages
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksdbMessages
-from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.journal.secret_masking import KNOWN
 
 DECLARED = (
@@ -62,6 +65,27 @@ def test_each_code_has_words_with_its_arguments_in_each_language_and_no_word_is_
     codes = {code: args for declared in DECLARED for code, args in codes_of(declared).items()}
     said = {key.removeprefix(FAMILY): holes(catalogue[key]) for key in catalogue if key.startswith(FAMILY)}
     assert said == {code: set(args) for code, args in codes.items()}
+
+
+@pytest.mark.parametrize(
+    "room", ["drivers", "engines", "execution", "hosts", "jobs", "meters", "probes", "scheduling", "transports"]
+)
+def test_what_stops_a_cell_is_said_by_a_code(room: str) -> None:
+    before_a_run = {errors.NoHost, errors.OneMachine, errors.Outdated}  # of which no journal tells
+    kinds = {
+        name
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, RunnerError) and kind not in before_a_run
+    }
+    plain = [
+        f"{path.name}:{call.lineno}: {ast.unparse(argument)}"
+        for path in (Path(errors.__file__).parent / room).rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in kinds
+        for argument in call.args
+        if isinstance(argument, ast.JoinedStr) or (isinstance(argument, ast.Constant) and argument.value)
+    ]
+    assert plain == []
 
 
 def test_each_name_that_is_looked_up_by_its_code_has_words() -> None:
