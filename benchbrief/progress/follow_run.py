@@ -275,7 +275,7 @@ def present(view: LiveRun, followed: Followed, now: float) -> dict[str, object]:
         "event": "present",
         "at": now,
         "run": view.run_id,
-        "simulated": view.simulated,
+        "simulated": bool(view.start and view.start.simulated),
         "phase": followed.phase,
         "total": view.total,
         **{state: view.of(state) for state in _ENDED},

@@ -45,7 +45,7 @@ def screen(
 
 
 def _head(view: LiveRun, now: float, columns: int, marks: Marks) -> Any:
-    parts = ["SIMULATED"] if view.simulated else []
+    parts = ["SIMULATED"] if view.start and view.start.simulated else []
     parts.append(f"{view.finished}/{plural(view.total, 'cell')}")
     ended: dict[CellState, str] = {
         "failed": "failed",

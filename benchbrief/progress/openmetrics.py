@@ -70,7 +70,7 @@ def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: flo
     from benchbrief.results.runs.find_runs import RUN_STATES
     from benchbrief.runners.execution.live_numbers import load_of, measures_of
 
-    marks = {"simulated": view.simulated, "imported": view.imported}
+    marks = {"simulated": view.start and view.start.simulated, "imported": view.start and view.start.imported}
     run = {"run": view.run_id, **{mark: "true" for mark, holds in marks.items() if holds}}
     cells = {cell.id: cell for cell in view.plan.cells}
 
@@ -97,7 +97,7 @@ def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: flo
     left = view.remaining_s(now) if state == "running" else None
     yield gauge("remaining", "seconds", "Estimated time left.", [(run, left)])
     about = "When the run's journal had its last record, in seconds since the epoch."
-    yield gauge("last_record_timestamp", "seconds", about, [(run, view.last_at)])
+    yield gauge("last_record_timestamp", "seconds", about, [(run, view.record.last_at)])
     gave = ((of_cell(name), cell.ops_per_s) for name, cell in done if cell.state == "ok")
     yield gauge("cell_throughput", "ops_per_second", "Throughput of the cells that ended well.", gave)
     loads = {name: load for name in list(view.running) if (load := load_of(name, readings))}
@@ -159,7 +159,7 @@ class MetricsFile:
         view = self._progress.view
         if view is None or not self._begun():
             return
-        state = view.end.status if view.end is not None else unless_ended
+        state = view.record.end.status if view.record.end is not None else unless_ended
         contents = text(view, self._readings(), state, view.now())
         temporary = self._temporary(path)
         temporary.write_text(contents, encoding="utf-8")

@@ -69,9 +69,13 @@ def known_by_estimate(plan: Plan, run_dir: Path) -> KnownOfRun:
 
 
 class LiveRun:
-    def __init__(self, plan: Plan, known: KnownOfRun | None = None) -> None:
+    """A view of a run's `record`, with the states of its cells and the time left."""
+
+    def __init__(self, plan: Plan, known: KnownOfRun | None = None, run_id: str = "") -> None:
+        """`run_id` names a run that has not started."""
         from benchbrief.compiler.estimates.budget_fit import without_budgets
         from benchbrief.model.planned_cells import UncountedCandidates
+        from benchbrief.model.run_record import RunRecord
         from benchbrief.results.runs.times_taken import Pace
 
         self.plan = plan
@@ -87,13 +91,8 @@ class LiveRun:
         self.running: dict[str, CellView] = {}
         self.votes: dict[str, Vote] = dict(known.votes)
         """What cells told searches for promises about their rates."""
-        self.run_id = ""
-        self.simulated = False
-        self.imported = False
-        self.start: j.RunStarted | None = None
-        self.end: j.RunEnded | None = None
-        self.last_at: float | None = None
-        self.attempts = 0
+        self.record = RunRecord()
+        self._run_id = run_id
         self.failures = 0
         self._locks = {cell.id: cell.locks for cell in plan.cells}
         self._hosts = {host: None for cell in plan.cells for host in cell.locks}
@@ -102,19 +101,37 @@ class LiveRun:
         self._timed = known.timed
         self._planned = {cell.id: cell for cell in self._timed.cells}
         self._pace = known.pace
-        self.rendering_s = known.rendering_s
-        """How long the brief is expected to take after the last cell."""
+        self._rendering_s = known.rendering_s
         self._free = without_budgets(self._timed)
         self._budgeted = plan.budget_s is not None or any(e.budget_s is not None for e in plan.experiments.values())
         chooses = any(each.adaptive or each.promise for each in plan.experiments.values())
         self._leaves_out = self._budgeted or chooses
-        self._reused = {name for name, seconds in done.items() if seconds is None}
+        self._done_before = {name for name, seconds in done.items() if seconds is None}
         self._by_budget = False
         self._spent_before_s = known.spent_s
         self._left: float | None = None
         self._least = known.wall_s if known.wall_s is not None else float("inf")
         self._left_at = 0.0
         self._left_cost = 0.0
+
+    @property
+    def start(self) -> j.RunStarted | None:
+        """Return how the last controller began."""
+        return self.record.starts[-1] if self.record.starts else None
+
+    @property
+    def run_id(self) -> str:
+        return self.start.run_id if self.start else self._run_id
+
+    @property
+    def attempts(self) -> int:
+        """Return how many attempts at cells of the plan have begun."""
+        return sum(len(history.started) for name, history in self.record.cells.items() if name in self.cells)
+
+    @property
+    def rendering_s(self) -> float:
+        """Return how long the brief is expected to take after the last cell."""
+        return self.record.estimated.rendering_s if self.record.estimated else self._rendering_s
 
     @property
     def total(self) -> int:
@@ -153,14 +170,13 @@ class LiveRun:
 
     def apply(self, record: j.AnyRecord) -> None:
         """Take note of a record. Cells that the plan does not have are ignored."""
-        self.last_at = record.at
+        from benchbrief.model.run_record import NOWHERE
+
+        self.record.add(NOWHERE, record)
         if handler := getattr(self, f"_on_{record.type}", None):
             handler(record)
 
-    def _on_run_started(self, record: j.RunStarted) -> None:
-        self.start, self.run_id, self.end = record, record.run_id, None
-        self.simulated = record.simulated is not None
-        self.imported = record.imported is not None
+    def _on_run_started(self, _: j.RunStarted) -> None:
         for cell_id, cell in list(self.running.items()):  # what was going on when an earlier controller ended
             self._become(cell_id, "waiting" if cell.state == "running" else cell.state)
 
@@ -168,7 +184,6 @@ class LiveRun:
         if cell := self.cells.get(record.cell):
             cell.started, cell.step = record.at, ""
             self._pace.begin(record.cell)
-            self.attempts += 1
             self._become(record.cell, "running")
 
     def _on_cell_resumed(self, record: j.CellResumed) -> None:
@@ -187,12 +202,6 @@ class LiveRun:
             if self._is_estimated:  # as the time left is
                 steps = self._planned[record.cell].steps
                 cell.step_s = next((each.seconds for each in steps if each.kind == record.step), record.seconds)
-
-    def _on_time_estimated(self, record: j.TimeEstimated) -> None:
-        self.rendering_s = record.rendering_s
-
-    def _on_cell_reused(self, record: j.CellReused) -> None:
-        self._reused.add(record.cell)
 
     def _on_step_ended(self, record: j.StepEnded) -> None:
         if record.step == "cool_down":
@@ -218,9 +227,6 @@ class LiveRun:
             skipped = "refused" if is_refused(record.reason) else skipped
             self._become(record.cell, "no_room" if record.no_room == "point" else skipped)
 
-    def _on_run_ended(self, record: j.RunEnded) -> None:
-        self.end = record
-
     def _become(self, cell_id: str, state: CellState) -> None:
         cell = self.cells[cell_id]
         self.counts[cell.state] -= 1
@@ -235,7 +241,7 @@ class LiveRun:
 
     def elapsed_s(self, now: float) -> float:
         """Return the seconds since the controller that drives the run began; once the run has ended, until its end."""
-        until = self.end.at if self.end is not None else now
+        until = self.record.end.at if self.record.end is not None else now
         return max(0.0, until - self.start.at) if self.start is not None else 0.0
 
     def remaining_s(self, now: float) -> float | None:
@@ -280,7 +286,7 @@ class LiveRun:
             ),
             self._pace,
             plan,
-            self._reused,
+            self._done_before | self.record.reused.keys(),
             self.votes,
         )
 

@@ -37,7 +37,7 @@ from benchbrief.model.events import MEASURE
 from benchbrief.model.plan import Cell, DatabaseKey, Experiment, Plan, Reference
 from benchbrief.model.points import Curve, Point
 from benchbrief.model.rate_search import Vote
-from benchbrief.model.run_record import Kept, RunRecord
+from benchbrief.model.run_record import NOWHERE, Kept, RunRecord
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, check_files, first_problem, read_evidence
 from benchbrief.results.runs.find_runs import RUN_NAME, list_real_runs, list_runs, run_state
 from benchbrief.results.runs.interim_results import AskedSamples
@@ -45,7 +45,7 @@ from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal.measurement_versions import Recorded, recorded_at, way_now, way_of
 from benchbrief.runners.journal.run_folder import MOST_OF_A_PLAN, PLAN
 from benchbrief.runners.plain_files import read_plain
-from benchbrief.runners.reuse import Carried, Facts, subject
+from benchbrief.runners.reuse import Carried, Facts
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.point_choice import curves, next_point, ramps_of
 from benchbrief.runners.scheduling.promise_search import SERVED, Search, searches_of, vote_of
@@ -467,38 +467,34 @@ def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
     """Return the histories by cell and attempt. The attempt is None for a cell that was not needed."""
     cells = {cell.id: cell for cell in evidence.plan.cells}
     found: dict[tuple[str, int | None], _History] = {}
-    last: dict[str, int] = {}
-    known: dict[tuple[str, ...], Facts] = {}
-    start: j.RunStarted | None = None
+    so_far = RunRecord()
     for record in evidence.records:
+        so_far.add(NOWHERE, record)
         match record:
-            case j.RunStarted():
-                start = record
-            case j.HostFacts() | j.EngineFacts() | j.ToolFound():
-                known[subject(record)] = record
             case j.CellReused():
                 measurement = Recorded(record.measurement, record.tool_measurement)
                 found[record.cell, record.attempt] = _History([], measurement, record)
             case j.CellSkipped():
                 found[record.cell, None] = _History([record], Recorded())
-            case j.Remark() if record.cell in last:
-                found[record.cell, last[record.cell]].records.append(record)
+            case j.Remark(cell=str(cell)) if cell in so_far.cells and so_far.cells[cell].attempt:
+                found[cell, so_far.cells[cell].attempt].records.append(record)
             case j.CellStarted():
+                start = so_far.starts[-1] if so_far.starts else None
                 measurement = recorded_at(start, cells[record.cell]) if record.cell in cells else Recorded()
                 found.setdefault((record.cell, record.attempt), _History([], measurement)).records.append(record)
-                last[record.cell] = record.attempt
             case _ if isinstance(record, _OfAttempt) and (history := found.get((record.cell, record.attempt))):
                 history.records.append(record)
                 if isinstance(record, j.CellEnded) and record.cell in cells:
-                    history.facts = tuple(_depended_on(cells[record.cell], known))
+                    history.facts = tuple(_depended_on(cells[record.cell], so_far))
     return found
 
 
-def _depended_on(cell: Cell, known: Mapping[tuple[str, ...], Facts]) -> Iterator[Facts]:
-    keys: list[tuple[str, ...]] = [("host_facts", host) for host in cell.locks]
-    keys.append(("engine_facts", cell.database))
-    keys += [("tool_found", host, cell.tool.driver) for host in cell.load_hosts]
-    yield from (known[key] for key in dict.fromkeys(keys) if key in known)
+def _depended_on(cell: Cell, so_far: RunRecord) -> Iterator[Facts]:
+    yield from (so_far.hosts[host] for host in dict.fromkeys(cell.locks) if host in so_far.hosts)
+    if cell.database in so_far.engines:
+        yield so_far.engines[cell.database]
+    tools = ((host, cell.tool.driver) for host in dict.fromkeys(cell.load_hosts))
+    yield from (so_far.tools[tool] for tool in tools if tool in so_far.tools)
 
 
 _MOST_FOLDERS = 200

@@ -27,7 +27,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NOW = 1_000_000.0
 
 
-def going_on(hosts: int) -> tuple[LiveRun, list[JobReading]]:
+def going_on(hosts: int, run_id: str = "run", simulated: j.Simulated | None = None) -> tuple[LiveRun, list[JobReading]]:
     """As many cells as hosts, all being measured, with a load generator and probes that speak."""
     plan = compile_spec(EXAMPLES / "quickstart.bench")
     first = plan.cells[0]
@@ -36,6 +36,8 @@ def going_on(hosts: int) -> tuple[LiveRun, list[JobReading]]:
         for n in range(hosts)
     )
     view = LiveRun(plan.model_copy(update={"cells": cells}))
+    about = {"plan_sha256": "", "benchbrief": "0", "spec": "", "profile": None, "controller_pid": 1}
+    view.apply(j.RunStarted.model_validate({"at": NOW - 30, "run_id": run_id, "simulated": simulated, **about}))
     readings = []
     for n, cell in enumerate(cells):
         view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash="", attempt=1))
@@ -88,8 +90,7 @@ def test_a_load_shows_its_rate_in_records_and_the_time_left() -> None:
 
 
 def test_a_simulated_run_says_so_on_the_screen() -> None:
-    view, readings = going_on(2)
-    view.simulated = True
+    view, readings = going_on(2, simulated=j.Simulated())
     assert "SIMULATED" in screen(view, readings, NOW, (80, 24), UNICODE).plain.split("\n")[0]
 
 
@@ -142,9 +143,8 @@ def test_where_nothing_is_live_a_long_cell_says_now_and_then_that_it_goes_on(
 
 
 def test_openmetrics_text_is_valid_whatever_names_hold() -> None:
-    view, readings = going_on(1)
     odd = 'a "quoted" \\ name\nof two lines'
-    view.run_id = odd
+    view, readings = going_on(1, odd)
     parsed = {
         family.name: family
         for family in text_string_to_metric_families(text(view, readings, "running", NOW))  # type: ignore[no-untyped-call]
@@ -160,9 +160,8 @@ def test_openmetrics_text_is_valid_whatever_names_hold() -> None:
 
 
 def test_a_simulated_run_is_marked_in_every_sample() -> None:
-    view, readings = going_on(1)
-    assert "simulated" not in text(view, readings, "running", NOW)
-    view.simulated = True
+    assert "simulated" not in text(*going_on(1), "running", NOW)
+    view, readings = going_on(1, simulated=j.Simulated())
     samples = [line for line in text(view, readings, "running", NOW).splitlines() if not line.startswith("#")]
     assert samples
     assert all('simulated="true"' in line for line in samples)

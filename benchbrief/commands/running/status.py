@@ -274,11 +274,10 @@ def _openmetrics(run_dir: Path) -> str:
 
     state = run_state(run_dir)
     evidence = read_evidence(run_dir)
-    view = LiveRun(evidence.plan)
-    view.run_id = evidence.run_id
+    view = LiveRun(evidence.plan, run_id=evidence.run_id)
     for record in evidence.records:
         view.apply(record)
-    now = view.now() if state == "running" or view.last_at is None else view.last_at
+    now = view.now() if state == "running" or view.record.last_at is None else view.record.last_at
     return text(view, present_readings(run_dir, now) if state == "running" else (), state, now)
 
 

@@ -81,8 +81,8 @@ def _shown(run_dir: Path) -> Followed:
                 for record in last.records:
                     progress.record(record)
     view = progress.view
-    if last.phase == "ended" and view is not None and view.end is not None:
-        show(f"run {run_dir.name}: {view.end.status}, {view.end.message}")
+    if last.phase == "ended" and view is not None and (end := view.record.end) is not None:
+        show(f"run {run_dir.name}: {end.status}, {end.message}")
         show(f"more with: bench status {run_name(run_dir)}")
     return last
 
