@@ -46,6 +46,15 @@ class FioMessages(Protocol):
     def hint_fio_no_room(self) -> Message: ...
     def hint_fio_rate(self) -> Message: ...
     def hint_fio_percent(self, *, share: object, workload: object) -> Message: ...
+    def fio_too_large(self, *, most: object) -> Message: ...
+    def fio_empty(self) -> Message: ...
+    def fio_not_whole(self, *, said: object) -> Message: ...
+    def fio_not_its_own(self, *, place: object, said: object) -> Message: ...
+    def fio_bin_name(self, *, name: object) -> Message: ...
+    def fio_no_such_bin(self, *, middle: object) -> Message: ...
+    def hint_fio_cut(self) -> Message: ...
+    def hint_fio_version(self) -> Message: ...
+    def fio_too_old(self, *, version: object) -> Message: ...
 
 
 say_fio: FioMessages = speaker(FioMessages)
@@ -165,7 +174,7 @@ def read_output(path: Path) -> FioOutput:
     """Read the JSON in a file, after any notes before it. Raises NotFio."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise NotFio(f"it has more than {_MOST_BYTES} bytes")
+            raise NotFio(say_fio.fio_too_large(most=_MOST_BYTES))
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise NotFio(error.strerror or str(error)) from error
@@ -179,23 +188,22 @@ def parse_output(text: str) -> FioOutput:
     """
     begins = re.search(r"^\{", text, re.MULTILINE)
     if begins is None:
-        raise NotFio(text.strip()[:200] or "it is empty")
+        raise NotFio(text.strip()[:200] or say_fio.fio_empty())
     try:
         found, end = json.JSONDecoder().raw_decode(text, begins.start())
         if _MORE_JSON.match(text, end):
             json.loads(text[begins.start() :])
     except (ValueError, RecursionError) as error:
-        raise NotFio(f"its JSON is not whole: {str(error)[:200]}", "was it cut off?") from error
+        raise NotFio(say_fio.fio_not_whole(said=str(error)[:200]), say_fio.hint_fio_cut()) from error
     version = str(found.get("fio version", ""))[:60]
     if _BEFORE_BINS.match(version):
-        problem = f"{version.replace('-', ' ', 1)} has no bins of latencies in its JSON: its format is too old"
-        raise NotFio(problem, "run fio 3.0 or later with --output-format=json+")
+        raise NotFio(say_fio.fio_too_old(version=version.replace("-", " ", 1)), say_fio.hint_fio_version())
     try:
         return FioOutput.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise NotFio(f"its JSON is whole, but not fio's: {place}: {first['msg']}") from error
+        raise NotFio(say_fio.fio_not_its_own(place=place, said=first["msg"])) from error
 
 
 def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
@@ -203,12 +211,12 @@ def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
     found = []
     for name, count in latencies.bins.items():
         if not re.fullmatch(r"\d{1,11}", name):
-            raise NotFio(f"a bin is called {name[:40]!r}")
+            raise NotFio(say_fio.fio_bin_name(name=repr(name[:40])))
         middle = int(name)
         width = 1 if middle < _EXACT else 1 << (middle.bit_length() - 1 - _BITS)
         lo = middle - width // 2
         if lo % width or lo >= BUCKETS_END_NS:
-            raise NotFio(f"fio has no bin of {middle} ns")
+            raise NotFio(say_fio.fio_no_such_bin(middle=middle))
         if count:
             found.append(Bin(lo, lo + width, count))
     return tuple(sorted(found, key=lambda each: each.lo))

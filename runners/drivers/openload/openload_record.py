@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram
+from benchbrief.model.run_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb.ycsb_output import TimeSlice, line_of_log, log_start
 from benchbrief.runners.seams import Interim
@@ -80,7 +81,7 @@ class Log:
 def read_log(path: Path) -> Log:
     """Read the histogram log. Raises BadOpenloadLog."""
     if not path.is_file():
-        raise BadOpenloadLog(f"there is no {path.name}")
+        raise BadOpenloadLog(say.file_absent(file=path.name))
     base, known = 0.0, False
     found: dict[str, list[TimeSlice]] = {}
     try:
@@ -91,14 +92,14 @@ def read_log(path: Path) -> Log:
             elif line[:1] not in ("#", '"', ""):
                 tag, piece = line_of_log(line, base)
                 if tag_of(tag) is None:
-                    raise BadOpenloadLog(f"{path.name} has the tag `{tag[:40]}`, which openload does not write")
+                    raise BadOpenloadLog(say.log_tag(file=path.name, tag=tag[:40]))
                 found.setdefault(tag, []).append(_of_nanoseconds(piece))
     except BadOpenloadLog:
         raise
     except ValueError as error:
-        raise BadOpenloadLog(f"{path.name}: {error}") from error
+        raise BadOpenloadLog(say.file_says(file=path.name, said=error)) from error
     if not known:
-        raise BadOpenloadLog(f"{path.name} does not begin as a histogram log of version 1.3")
+        raise BadOpenloadLog(say.log_start_missing(file=path.name))
     return Log(base, {tag: tuple(pieces) for tag, pieces in found.items()})
 
 
@@ -278,20 +279,20 @@ def _read(kind: type[_Record], path: Path) -> _Record:
     try:
         found = kind.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        raise NotRecord(f"there is no {RECORD}") from None
+        raise NotRecord(say.file_absent(file=RECORD)) from None
     except (OSError, ValidationError) as error:
         raise NotRecord(_why(error)) from None
     if found.format != FORMAT:
-        raise NotRecord(f"{RECORD} has format {found.format}, and this benchbrief reads format {FORMAT}")
+        raise NotRecord(say.file_format(file=RECORD, found=found.format, wanted=FORMAT))
     return found
 
 
 def _why(error: OSError | ValidationError) -> str:
     if isinstance(error, OSError):
-        return f"{RECORD} can't be read: {error.strerror}"
+        return say.file_unread(file=RECORD, said=error.strerror)
     first = error.errors(include_url=False)[0]
     at = ".".join(str(part) for part in first["loc"])
-    return f"{RECORD} is not whole: {at + ': ' if at else ''}{first['msg']}"
+    return say.file_not_whole(file=RECORD, said=f"{at}: {first['msg']}" if at else first["msg"])
 
 
 def interim(text: str) -> Interim | None:

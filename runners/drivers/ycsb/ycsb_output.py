@@ -354,7 +354,7 @@ def read_hdr_logs(directory: Path) -> dict[str, tuple[TimeSlice, ...]]:
             try:
                 found[path.stem] = tuple(_slices(path))
             except ValueError as error:
-                raise ValueError(f"{path.name}: {error}") from error
+                raise ValueError(say.file_says(file=path.name, said=error)) from error
     return found
 
 
@@ -382,16 +382,16 @@ def line_of_log(line: str, base: float) -> tuple[str, TimeSlice]:
     if cells[0].startswith("Tag="):
         tag, cells = cells[0].removeprefix("Tag="), cells[1:]
     if len(cells) != 4:
-        raise ValueError(f"not a line of a histogram log: {line[:60]!r}")
+        raise ValueError(say.no_log_line(line=repr(line[:60])))
     start, length, highest = (_finite(cell, line) for cell in cells[:3])
     if length < 0:
-        raise ValueError(f"an interval that ends before it begins: {line[:60]!r}")
+        raise ValueError(say.interval_backwards(line=repr(line[:60])))
     # A year is longer than any run, and shorter than the time since the epoch.
     start += base if start < base - 365 * 86400 else 0.0
     histogram = decode_hdr(cells[3])
     if histogram.buckets and not _is_maximum(highest, histogram):
         held = f"{histogram.buckets[-1].hi * 1e6:.0f}"
-        raise ValueError(f"an interval with a maximum of {cells[2]}, and a histogram with one of {held}: {line[:60]!r}")
+        raise ValueError(say.interval_maximum(said=cells[2], held=held, line=repr(line[:60])))
     return tag, TimeSlice(start, start + length, histogram)
 
 
@@ -401,7 +401,7 @@ def _finite(text: str, line: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"not a line of a histogram log: {line[:60]!r}")
+        raise ValueError(say.no_log_line(line=repr(line[:60])))
     return value
 
 
