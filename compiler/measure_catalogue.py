@@ -181,3 +181,13 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 
 FAMILIAR_FACTS = frozenset(name for name, spec in PROBE_SPECS.own.items() if spec.word_is_free)
 """Families of measures whose name stays free as a fact of hardware: `memory = 512 GiB`."""
+
+VIEW_COLUMNS = frozenset(
+    (
+        *("measure", "levels", "experiment", "hardware", "workload", "threads", "target", "phase", "repeat"),
+        *("operation", "node", "time", "kind", "statistic", "value", "reported", "repeats", "mean", "sd", "cv"),
+        *("bound", "decided", "mark", "run", "simulated", "imported", "metric", "unit", "better", "first", "second"),
+        *("ratio", "difference", "level", "p", "p_holm", "verdict", "reason"),
+    )
+)
+"""The columns of results beside those of factors: of the views `measure.*` and `metric.*`, exports and comparisons."""

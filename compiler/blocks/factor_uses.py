@@ -8,7 +8,7 @@ from typing import NamedTuple
 from benchbrief.compiler.blocks import factor_errors as wrong
 from benchbrief.compiler.blocks.factors import Factors
 from benchbrief.compiler.frontend.declarations import Declarations, Entry
-from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS
+from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS, VIEW_COLUMNS
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.compiler.schemas import DATABASE, HARDWARE, WORKLOAD
@@ -17,25 +17,6 @@ from benchbrief.model.plan import DIMENSIONS
 from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import Login, Number, Shape, Special, Word
 
-VIEW_COLUMNS = frozenset(
-    {
-        *(
-            "measure",
-            "levels",
-            "experiment",
-            "hardware",
-            "workload",
-            "threads",
-            "target",
-            "phase",
-            "repeat",
-            "operation",
-        ),
-        *("node", "time", "kind", "statistic", "value", "reported", "repeats", "mean", "sd", "cv", "bound", "decided"),
-        "mark",
-    }
-)
-"""The columns of the views of results, `measure.*` and `metric.*`, beside those of factors."""
 _WORDS = frozenset({*(name.partition(".")[0] for name in KINDS), *FAMILIES})
 _REFERENCES = frozenset({"hardware", "client", "database", "workloads", "vary", "when"})
 """Attributes of an experiment that name declarations, or factors themselves."""

@@ -384,7 +384,7 @@ class _Partitions:
         """
         known = known_columns(name)
         if known is not None and name in _views():
-            return _with_factors(known, [each.fragment.physical_schema for each in self._newest_of_specs(name)])
+            return with_factors_of(known, [each.fragment.physical_schema for each in self._newest_of_specs(name)])
         files = list(islice(self._newest_files(name), 1 if known is not None else _ASKED_FOR_COLUMNS))
         if not files:
             return None
@@ -473,7 +473,7 @@ def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Ex
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]
 
 
-def _with_factors(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema | None:
+def with_factors_of(known: pa.Schema, found: Sequence[pa.Schema]) -> pa.Schema | None:
     """Return the columns of a view, with those that runs have for their factors; None without any run."""
     if not found:
         return None

@@ -44,6 +44,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchbrief.compiler.measure_catalogue import VIEW_COLUMNS
 from benchbrief.compiler.metrics.lower_to_sql import sql_name, sql_text
 from benchbrief.model.plan import DimKey
 from benchbrief.results.store.searched_doubts import SUSTAINED as SUSTAINED_VIEW
@@ -162,10 +163,19 @@ GROUP BY ALL;
 
 
 def create_measures(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the `measure` views over the connection's tables, with the columns of the run's factors."""
+    """Create the `measure` views over the connection's tables, with the columns of the run's factors.
+
+    Raises ResultsError for factors that no spec can have: a plan may be a stranger's.
+    """
     factors: dict[str, bool] = dict(
         connection.execute("SELECT factor, number IS NOT NULL FROM main.factors").fetchall()
     )
+    taken = set(VIEW_COLUMNS)
+    for factor in factors:
+        if not factor.isidentifier() or factor.casefold() in taken:
+            what = f"the plan has a factor {factor!r}, which is the name of another column or no name at all"
+            raise ResultsError(what, "benchbrief makes no such plan: run the spec again")
+        taken.add(factor.casefold())
     columns = "".join(f", {_level(factor, is_number)} AS {sql_name(factor)}" for factor, is_number in factors.items())
     known = "(SELECT levels FROM main.cells UNION SELECT levels FROM main.promises)"
     connection.execute(f"CREATE SCHEMA measure; CREATE TABLE measure.levels AS SELECT levels{columns} FROM {known}")  # noqa: S608  # quoted
