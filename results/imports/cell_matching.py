@@ -55,6 +55,11 @@ class Places:
         self._cells: dict[tuple[str, str], list[Cell]] = {}
         for cell in plan.cells:
             self._cells.setdefault((cell.hardware, cell.workload), []).append(cell)
+        self._levels = {
+            levels: {name: levels.keys.get(name, factor.default) for name, factor in plan.factors.items()}
+            for levels in {cell.levels for cell in plan.cells}
+        }
+        """The level of each factor. An experiment that does not vary one is at its default level."""
         self._hardware = _names((key, each.label) for key, each in plan.hardware.items())
         self._workloads = _names((name, each.label) for name, each in plan.workloads.items() if "?" not in name)
         self.names = (*CELL, *plan.factors, "host", "operation", "node", "probe")
@@ -96,12 +101,10 @@ class Places:
                 raise NoPlace(f"its {dim} is not said", f"it is one of {_some(known)}")
         hardware = at.hardware or next(iter(self._hardware.values()))
         workload = at.workload or next(iter(self._workloads.values()))
-        cells = [cell for cell in self._cells.get((hardware, workload), []) if self._fits(cell, at)]
-        if not cells:
-            raise NoPlace(f"no experiment has a cell with {at}", "see `bench plan`")
-        self._require_levels(cells, at)
+        cells = self._fitting(self._cells.get((hardware, workload), []), at)
         cells = _at_threads(cells, at)
         cells = _at_target(cells, at)
+        self._require_levels(cells, at)
         cells = _at_repeat(cells, at)
         experiments = tuple(dict.fromkeys(cell.experiment for cell in cells))
         if len(experiments) > 1:
@@ -113,9 +116,7 @@ class Places:
 
     def reach(self, at: Coordinates) -> list[Cell]:
         """Return all cells, at least one, that fit the coordinates. Raises NoPlace."""
-        cells = [cell for of in self._cells.values() for cell in of if self._fits(cell, at)]
-        if not cells:
-            raise NoPlace(f"no experiment has a cell with {at}", "see `bench plan`")
+        cells = self._fitting((cell for of in self._cells.values() for cell in of), at)
         if at.threads is not None:
             cells = _at_threads(cells, at)
         return _at_target(cells, at)
@@ -133,17 +134,24 @@ class Places:
             and (each.target is None or each.target == cell.target)
         ]
 
-    def _fits(self, cell: Cell, at: Coordinates) -> bool:
-        """Return whether names and levels fit. An experiment that does not vary a factor is at its default level."""
-        said = {"experiment": at.experiment, "hardware": at.hardware, "workload": at.workload}
-        own = cell.levels.keys
-        at_levels = (own.get(name, self._plan.factors[name].default) == key for name, key in at.levels.keys.items())
-        return all(not name or getattr(cell, dim) == name for dim, name in said.items()) and all(at_levels)
+    def _fitting(self, cells: Iterable[Cell], at: Coordinates) -> list[Cell]:
+        """Return the cells, at least one, whose names and levels fit. Raises NoPlace."""
+        names = {"experiment": at.experiment, "hardware": at.hardware, "workload": at.workload}
+        said, levels = {dim: name for dim, name in names.items() if name}, at.levels.keys.items()
+        fitting = [
+            cell
+            for cell in cells
+            if levels <= self._levels[cell.levels].items()
+            and all(getattr(cell, dim) == name for dim, name in said.items())
+        ]
+        if not fitting:
+            raise NoPlace(f"no experiment has a cell with {at}", "see `bench plan`")
+        return fitting
 
     def _require_levels(self, cells: Sequence[Cell], at: Coordinates) -> None:
         """Raises SeveralLevels."""
         for name, factor in self._plan.factors.items():
-            found = dict.fromkeys(cell.levels.keys.get(name, factor.default) for cell in cells)
+            found = dict.fromkeys(self._levels[cell.levels][name] for cell in cells)
             if name not in at.levels.keys and len(found) > 1:
                 known = _some(factor.label_of(key) for key in found)
                 raise SeveralLevels(f"its {name} is not said", f"it is one of {known}", cells)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,3 +148,62 @@ def test_progress_status_and_metrics_name_the_levels(bench: Bench) -> None:
     lines = [line for line in metrics.read_text().splitlines() if line.startswith("benchbrief_cell_throughput")]
     assert len(lines) > 8
     assert all('workload="rr",codec="none"' in line or 'workload="rr",codec="zstd"' in line for line in lines)
+
+
+COMMANDS = """\
+hardware box { hosts = local }
+factor codec { plain = "none"  hostile = "@HOSTILE@" }
+factor depth { levels = [4 kB, 1.5 MB] }
+database rocks {
+  engine   = rocksdb
+  tool     = @TOOL@
+  path     = "@DATA@/{depth}"
+  prepare  = command("echo prepare \\"$BENCH_CODEC\\" [$BENCH_DEPTH] >> @SAID@", with: codec)
+  teardown = command("echo teardown $BENCH_DEPTH >> @SAID@", with: depth)
+}
+workload fill from db_bench.fillrandom { records = 2k }
+experiment matrix { hardware = box  workloads = fill  threads = 1  vary = [codec, depth]  measure = 1 s }
+"""
+
+
+def test_commands_get_the_levels_that_they_name_and_no_word_of_them_runs(bench: Bench) -> None:
+    said, hacked = bench.folder / "said", bench.folder / "hacked"
+    hostile = f"$(touch {hacked}); x' `touch {hacked}`"
+    bench.spec(COMMANDS, SAID=said, HOSTILE=hostile)
+    ran = bench("run", "brief.bench", "--no-report")
+    assert ran.code == 0, ran.text
+    started = [(codec, depth) for codec in ("none", hostile) for depth in ("4000", "1500000")]
+    assert said.read_text().splitlines() == [
+        line for codec, depth in started for line in (f"prepare {codec} []", f"teardown {depth}")
+    ]
+    assert not hacked.exists()
+
+
+FLEET = """\
+hardware one { hosts = "one" }
+hardware two { hosts = "two" }
+factor codec { none = "none"  zstd = "zstd" }
+database rocks { engine = rocksdb  path = "/b/{codec}"  options { compression = codec } }
+workload rr from db_bench.readrandom
+experiment find {
+  hardware = [one, two]  workloads = rr  vary = codec  measure = 1 s  threads = knee(from: 1, factor: 2, to: 256)
+}
+experiment hold { hardware = [one, two]  workloads = rr  vary = codec  measure = 1 s  threads = find.knee }
+"""
+
+
+def test_lanes_that_are_run_apart_find_for_each_level_what_one_controller_finds(bench: Bench) -> None:
+    bench.spec(FLEET)
+    assert bench("plan", "brief.bench", "--simulate", "--into", "fleet").code == 0
+    for lane in ("two", "1"):
+        assert bench("lane", "fleet", lane).code == 0
+    assert bench("merge", "fleet", "--no-report").code == 0
+    assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
+    merged, whole = records_of(bench.folder / "fleet"), records_of(bench.run_dir)
+
+    def decided(records: list[dict[str, Any]]) -> dict[str, Any]:
+        knees = {f"{r['hardware']} {r['levels']}": r["knee"] for r in records if r["type"] == "search_ended"}
+        return knees | {r["cell"]: r["ops_per_s"] for r in records if r["type"] == "cell_ended"}
+
+    assert decided(merged) == decided(whole)
+    assert sum(name.startswith("hold/") for name in decided(whole)) == 4

@@ -556,3 +556,8 @@ def test_a_row_at_no_level_of_the_plan_is_refused(
 ) -> None:
     table = "".join(f"{line},{each}\n" for line, each in zip(text.split("\n"), ("throughput (ops/s)", 5), strict=True))
     assert refused(tmp_path, of_factors, SOURCE + table) == f"published.csv:{said}\nnothing was imported\nhelp: {hint}"
+
+
+def test_a_level_that_is_the_only_one_at_a_point_need_not_be_said(tmp_path: Path, of_factors: Plan) -> None:
+    what = prepared(tmp_path, of_factors, f"{SOURCE}threads,throughput (ops/s)\n4,5000\n")
+    assert [each.cell.id for each in what.cells] == ["plain/box/rr/threads=4/r1"]
