@@ -6,11 +6,12 @@ them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeGuard
 
-from benchbrief.compiler.blocks.equipment_errors import VariantsOfOptions
+from benchbrief.compiler.blocks.equipment_errors import ReplacedData, VariantsOfOptions
+from benchbrief.compiler.blocks.factor_uses import RESERVED
 from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.frontend.name_index import NOT_LEVELS, NameIndex, Symbol, index, items_of
-from benchbrief.compiler.metrics.expressions import reserved_for
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
 from benchbrief.compiler.schemas import VARIANT
@@ -69,15 +70,13 @@ def suggest_factors(model: Model, loaded: Loaded, findings: Findings) -> None:
         names = index(declaration for file in loaded.files for declaration in file.tree.declarations)
         edits = _Rewrite(spec, setup, names)
         if edits.of_settings():
-            known = (*spec_names(names), *NOT_LEVELS)
-            whole = setup.factor not in known and not reserved_for(setup.factor) and edits.of_uses()
+            known = {symbol.name for symbol in names.nodes if symbol.kind in ("param", "metric", "factor")}
+            free = setup.factor.casefold() not in {*RESERVED, *known} and not variants.keys() & NOT_LEVELS
+            replaced = any(found.code == ReplacedData.code for found in findings.diagnostics())
+            whole = free and edits.of_uses() and (not replaced or edits.of_paths())
             change = _changed(edits.edits) if whole else None
             first = next(iter(variants.values()))
             findings.add(VariantsOfOptions(first.keyword.span, setup.name, settings, setup.factor, change))
-
-
-def spec_names(names: NameIndex) -> Iterator[str]:
-    return (symbol.name for symbol in names.nodes if symbol.kind in ("param", "metric", "factor"))
 
 
 def _settings(hardware: ast.Block, variants: Mapping[str, ast.Block]) -> tuple[str, ...]:
@@ -153,6 +152,14 @@ class _Rewrite:
         measured = [item for block in self._blocks("experiment") for item in _attributes(block)]
         return all(self._of_experiment(item) for item in measured if item.key.text == "hardware") and self._of_names()
 
+    def of_paths(self) -> bool:
+        """Give each level data of its own, so that they can be measured by turns. Returns whether there is a path."""
+        holes = "-".join(f"{{{self.setup.value_of(name)}}}" for name in self.setup.settings)
+        paths = [item.values[0].span for block in self._blocks("database") for item in block.body if _is_path(item)]
+        for span in paths:
+            self.edits[Span(span.source, span.end - 1, span.end - 1)] = f"/{holes}"
+        return bool(paths)
+
     def _of_experiment(self, attribute: ast.Attribute) -> bool:
         """Edit `hardware = box.variants` to `hardware = box  vary = cache`."""
         levels: list[str] = []
@@ -212,6 +219,10 @@ class _Rewrite:
 
 _OF_ALL = frozenset({"label", "title", "name"})
 """What can be said of a level as of hardware."""
+
+
+def _is_path(item: ast.Item) -> TypeGuard[ast.Attribute]:
+    return isinstance(item, ast.Attribute) and item.key.text == "path" and isinstance(item.values[0], ast.String)
 
 
 def _attributes(block: ast.Block) -> Iterator[ast.Attribute]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from benchbrief.compiler.blocks.factor_uses import RESERVED
 from benchbrief.compiler.frontend.name_index import BUILT_IN_FACTS, NOT_LEVELS, NameIndex, Occurrence, Symbol
 from benchbrief.compiler.metrics.expressions import reserved_for
 from benchbrief.dsl.source import Span
@@ -199,8 +200,10 @@ def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceE
 
 def _collision(index: NameIndex, symbol: Symbol, name: str) -> str:
     """Return why a symbol can't have this name; "" when it can."""
-    if symbol.kind in ("metric", "factor") and (what := reserved_for(name)):
+    if symbol.kind == "metric" and (what := reserved_for(name)):
         return f"`{name}` is {what} of the language"
+    if symbol.kind == "factor" and name in RESERVED:
+        return f"a factor can't have the name of {RESERVED[name]}"
     if symbol.kind == "fact" and name in BUILT_IN_FACTS:
         return f"`{name}` is an attribute of the language"
     if symbol.kind in ("variant", "level", "setting"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from benchbrief.compiler.blocks import factor_errors as wrong
@@ -17,7 +17,15 @@ from benchbrief.model.plan import DIMENSIONS
 from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import Login, Number, Shape, Special, Word
 
-_WORDS = frozenset({*(name.partition(".")[0] for name in KINDS), *FAMILIES})
+RESERVED: Mapping[str, str] = {
+    **{name: f"attribute `{name}` of hardware" for name in HARDWARE.keys},
+    **dict.fromkeys(VIEW_COLUMNS, "a column of results"),
+    **{name: f"the measure `{name}`" for name in (*(kind.partition(".")[0] for kind in KINDS), *FAMILIES)},
+    **{name: f"the word `{name}`" for name in ("true", "false", "none", "nodes")},
+    "host": "the variable `$BENCH_HOST` of commands",
+    **{name: f"the dimension `{name}`" for name in DIMENSIONS},
+}
+"""Names that no factor can have in any spec, and whose they are."""
 _REFERENCES = frozenset({"hardware", "client", "database", "workloads", "vary", "when"})
 """Attributes of an experiment that name declarations, or factors themselves."""
 _FIXED = frozenset({"engine", "server", "description"})
@@ -32,12 +40,7 @@ def check_names(found: Declarations, findings: Findings) -> None:
     for entry in found.blocks["hardware"].values():
         for block in (entry, *entry.all("variant")):
             taken |= {name: f"fact `{name}` of hardware `{entry.name}`" for name in block.attributes}
-    taken |= {name: f"attribute `{name}` of hardware" for name in HARDWARE.keys}
-    taken |= dict.fromkeys(VIEW_COLUMNS, "a column of results")
-    taken |= {name: f"the measure `{name}`" for name in _WORDS}
-    taken |= {name: f"the word `{name}`" for name in ("true", "false", "none", "nodes")}
-    taken["host"] = "the variable `$BENCH_HOST` of commands"
-    taken |= {name: f"the dimension `{name}`" for name in DIMENSIONS}
+    taken |= RESERVED
     by_case = {name.casefold(): what for name, what in taken.items()}
     for name, entry in found.blocks["factor"].items():
         what = by_case.get(name.casefold())  # columns of one name but for its case are one

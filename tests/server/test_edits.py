@@ -183,6 +183,21 @@ factor tuning "Tuning" {
     assert client.diagnostics(uri) == []
 
 
+def test_levels_that_are_measured_by_turns_get_data_of_their_own(client: Client) -> None:
+    text = VARIANTS.replace("  direct = false", "").replace('"/var/tmp/bench/{cache}"', '"/var/tmp/bench"')
+    text = text.replace("{ cache = 8 MiB }", '{ cache = "none" }').replace("{ cache = 1 GiB }", '{ cache = "lz4" }')
+    text = text.replace('cache = "{cache}"', 'compression = "{cache}"').replace(
+        "  measure", "  repeats   = 3, interleaved\n  measure"
+    )
+    uri = client.open("variants.bench", text)
+    found = next(each for each in client.diagnostics(uri) if each["code"] == "W0215")
+    [action] = [action for action in fixes(client, uri, found) if action["diagnostics"] == [found]]
+    mended = apply(text, action["edit"]["changes"][uri])
+    assert 'path   = "/var/tmp/bench/{cache}"' in mended
+    client.change(uri, {"text": mended})
+    assert client.diagnostics(uri) == []
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

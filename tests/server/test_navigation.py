@@ -252,8 +252,8 @@ def test_what_can_not_be_renamed_is_refused_with_the_reason(client: Client, word
 @pytest.mark.parametrize(
     ("word", "new", "reason"),
     [
-        pytest.param("codec", "throughput", "`throughput` is a measure of the language", id="factor to a measure"),
-        pytest.param("codec", "threads", "`threads` is a dimension of the language", id="factor to a dimension"),
+        pytest.param("codec", "throughput", "the name of the measure `throughput`", id="factor to a measure"),
+        pytest.param("codec", "value", "the name of a column of results", id="factor to a column"),
         pytest.param("codec", "vsize", "there already is a factor `vsize`", id="factor to another"),
         pytest.param("codec", "saved", "there is a metric `saved`", id="factor to a metric"),
         pytest.param("lz4", "zstd", "`codec` already has a level `zstd`", id="level to another"),
