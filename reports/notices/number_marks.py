@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod
 
 from markupsafe import Markup
 
@@ -129,7 +128,6 @@ def table_remarks(element: p.TableElement, results: Results) -> Iterator[str]:
     if len(shown) == len(element.lines):
         yield from _fixed(shown, " ".join(labels), results)
     yield from not_chosen(shown, results)
-    yield from over_some(shown, results)
 
 
 def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
@@ -141,7 +139,6 @@ def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: R
     yield from _fixed(queries, " ".join(shown), results)
     if not any(chart.x.open for chart in charts):
         yield from not_chosen(queries, results)
-    yield from over_some(queries, results)
 
 
 def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
@@ -201,33 +198,6 @@ def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
         listed = points(next(iter(measured))) if same else points(sorted({len(each) for each in measured}))
         key = "ramp_chosen" if same else "ramp_chosen_apart"
         yield results.words[key].format(axis=axis, points=listed, of=len(of))
-
-
-def over_some(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
-    """Say over which factors values are taken of which the spec leaves combinations out: then they cover other levels
-    at one place than at another, or not every combination."""
-    found: dict[str, None] = {}
-    for query in queries if results.plan.factors else ():
-        reads = reads_of(query)
-        free = {name for name in results.plan.factors if any(len(read.keys.get(name, ())) != 1 for read in reads)}
-        over = [name for name in results.plan.factors if name in free and name not in query.dims]
-        dims = [dim for dim in query.dims if dim in results.plan.point_dims]
-        covered: dict[tuple[object, ...], set[tuple[DimKey | None, ...]]] = {}
-        for cell in results.cells_behind(query) if over else ():
-            at = Point.of(cell).keys
-            place = {dim: key for dim in dims if (key := at.get(dim)) is not None}
-            if results.at(query, **place) is not None:
-                levels = tuple(at.get(name) for name in over)
-                for read in (read for read in reads if read.covers(at)):
-                    covered.setdefault((read.measure, *read.keys.values(), *place.values()), set()).add(levels)
-        sets = list(covered.values())
-        several = [name for place, name in enumerate(over) if len({each[place] for of in sets for each in of}) > 1]
-        whole = all(len(of) == prod(len(set(levels)) for levels in zip(*of, strict=True)) for of in sets)
-        if several and not (whole and all(of == sets[0] for of in sets)):
-            found |= dict.fromkeys(several)
-    if found:
-        named = results.words.locale.listed(map(results.words.dimension, found))
-        yield results.words["over_some_levels"].format(factors=named)
 
 
 ALIKE = 1.1

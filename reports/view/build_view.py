@@ -61,7 +61,7 @@ from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.disclosure.systems_under_test import fact_groups
 from benchbrief.reports.notices import number_marks
-from benchbrief.reports.notices.number_marks import Cautions, not_chosen, over_some
+from benchbrief.reports.notices.number_marks import Cautions, not_chosen
 from benchbrief.reports.notices.open_searches import sentences_by_cell
 from benchbrief.reports.text import render_prose
 from benchbrief.reports.text.html_markup import note_marks
@@ -113,11 +113,10 @@ class Footnotes:
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
     def of_text(self, queries: Sequence[p.Query]) -> Iterator[str]:
-        """Yield the cautions on a number in a text, and which points of a ramp or levels of factors it covers."""
+        """Yield the cautions on a number in a text, and which points of a ramp it covers."""
         for query in queries:
             yield from self.cautions.in_text(query)
         yield from not_chosen(queries, self._results)
-        yield from over_some(queries, self._results)
 
     def taken(self) -> tuple[Footnote, ...]:
         """Return the footnotes of the current block, and begin the next block."""

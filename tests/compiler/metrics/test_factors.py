@@ -250,6 +250,7 @@ def test_reductions_over_the_same_points_everywhere_have_no_note() -> None:
     whole = metric("mean(throughput[rr] over threads)", world())
     assert whole.ragged == ()
     assert metric("mean(throughput[rr] over threads, vsize)", world()).ragged == ("codec", "vsize")
+    assert metric("max(throughput[rr, matrix] over threads, vsize, codec)", world()).ragged == ("codec", "vsize")
     assert metric("mean(throughput[rr, vsize: 1 kB] over threads, codec)", world()).ragged == ()
 
 
