@@ -324,7 +324,7 @@ def probe_schema(*others: ProbeSpec) -> BlockSchema:
 PROBE = probe_schema()
 
 EXPERIMENT = BlockSchema(
-    "Hardware by workloads by a ramp: the cells that are measured.",
+    "Hardware by workloads by factors by a ramp: the cells that are measured.",
     {
         "hardware": Key(
             Special("`eco`, `[eco, legacy]` or `box.variants`"),
@@ -648,7 +648,10 @@ ELEMENTS: Mapping[str, BlockSchema] = {
     ),
     "section": BlockSchema("A part of the brief with a heading.", _FLOW, blocks=_INNER, named=False, label=HEADING),
     "each": BlockSchema(
-        "Its elements once for each `workload`, `hardware` or `experiment`.", _FLOW, blocks=_INNER, named=False
+        "Its elements once for each `workload`, `hardware` or `experiment`, or for each level of a factor.",
+        _FLOW,
+        blocks=_INNER,
+        named=False,
     ),
     "callout": BlockSchema(
         "A box with the numbers that matter.",
@@ -674,16 +677,16 @@ ELEMENTS: Mapping[str, BlockSchema] = {
         label=HEADING,
     ),
     "compare": BlockSchema(
-        "Hardware compared: numbers by hardware, with letters that say which of them no test tells apart.",
+        "Hardware, or levels of a factor, compared: numbers with letters that say which of them no test tells apart.",
         {
             "rows": Key(
                 Special("a dimension such as `workload`", series=True),
-                "What is down the side; the hardware is compared in each row.",
+                "What is down the side; what stands behind `by` is compared in each row.",
                 example="rows = workload",
             ),
             "columns": Key(
                 Special("`throughput by hardware`; several in `[...]` before `by`", series=True),
-                "What is compared: values by hardware, each tested for itself.",
+                "What is compared: values by hardware or by a factor, each tested for itself.",
                 example="columns = [throughput[threads: 8], latency.p99[read][threads: 8]] by hardware",
             ),
             "note": _NOTE,

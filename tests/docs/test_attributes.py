@@ -15,6 +15,13 @@ from tests.docs.samples import base_spec
 
 _RAW = "database raw { engine = raw_storage  size = 1 GiB"
 _STARTED = 'database mongo { server = start  path = "/data/mongo"  topology = replica_set("rs0")'
+_VARIED = """
+factor codec { none = "none"  lz4 = "lz4" }
+factor vsize { levels = [100 B, 1 kB] }
+database rocks { options { compression = codec } }
+workload rr from db_bench.readrandom { value_size = vsize }
+workload rww from db_bench.readwhilewriting { value_size = vsize }
+experiment ramp"""
 PLACES = {
     "hardware": ("mongodb", "hardware eco { @ }"),
     "variant": (
@@ -48,6 +55,18 @@ PLACES = {
     "probe interface": ("mongodb", "probe network { every = 2 s  @ } experiment ramp { probes = [network] }"),
     "probe every": ("mongodb", "probe disk { @ } experiment ramp { probes = [disk] }"),
     "experiment": ("mongodb", "experiment ramp { @ }"),
+    "factor levels": (
+        "rocksdb",
+        "factor vsize { @ } workload rr from db_bench.readrandom { value_size = vsize } "
+        "experiment ramp { workloads = rr  vary = vsize }",
+    ),
+    "factor default": (
+        "rocksdb",
+        'factor codec { none = "none"  lz4 = "lz4"  @ } database rocks { options { compression = codec } } '
+        "experiment ramp { vary = codec }",
+    ),
+    "experiment vary": ("rocksdb", f"{_VARIED} {{ @ }}"),
+    "experiment when": ("rocksdb", f"{_VARIED} {{ vary = [codec, vsize]  @ }}"),
     "experiment target": ("mongodb", "experiment ramp { threads = 64  @ }"),
     "at": ("mongodb", 'experiment ramp { at 2 min "Stopped" { command("true", on: first)  @ } }'),
     "at command": ("mongodb", 'experiment ramp { at 2 min "Stopped" { @ } }'),

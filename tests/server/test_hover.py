@@ -42,7 +42,7 @@ def hover_text(client: Client, text: str) -> str:
         pytest.param("over thre|ads", ["the dimension `threads`", "client threads"], id="dimension"),
         pytest.param("col|or hardware", ["One series for each key"], id="option"),
         pytest.param("figu|re", ["A chart"], id="element"),
-        pytest.param("exper|iment ramp", ["Hardware by workloads by a ramp"], id="block"),
+        pytest.param("exper|iment ramp", ["Hardware by workloads by factors by a ramp"], id="block"),
         pytest.param("met|ric gain", ["A derived metric"], id="declaration"),
         pytest.param("db_bench.readr|andom", ["All threads read keys at random", "read"], id="benchmark"),
         pytest.param("o|ver threads", ["the dimensions that a reduction goes along"], id="link"),
