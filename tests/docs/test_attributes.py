@@ -57,13 +57,17 @@ PLACES = {
     "experiment": ("mongodb", "experiment ramp { @ }"),
     "factor levels": (
         "rocksdb",
-        "factor vsize { @ } workload rr from db_bench.readrandom { value_size = vsize } "
-        "experiment ramp { workloads = rr  vary = vsize }",
+        (
+            "factor vsize { @ } workload rr from db_bench.readrandom { value_size = vsize } "
+            "experiment ramp { workloads = rr  vary = vsize }"
+        ),
     ),
     "factor default": (
         "rocksdb",
-        'factor codec { none = "none"  lz4 = "lz4"  @ } database rocks { options { compression = codec } } '
-        "experiment ramp { vary = codec }",
+        (
+            'factor codec { none = "none"  lz4 = "lz4"  @ } database rocks { options { compression = codec } } '
+            "experiment ramp { vary = codec }"
+        ),
     ),
     "experiment vary": ("rocksdb", f"{_VARIED} {{ @ }}"),
     "experiment when": ("rocksdb", f"{_VARIED} {{ vary = [codec, vsize]  @ }}"),
