@@ -206,7 +206,7 @@ def labels_of(plan: Plan) -> dict[str, dict[str, str]]:
     """Return the labels of `hardware`, `workloads` and, where there are some, `levels` by key."""
     labels = {
         "hardware": {key: group.label for key, group in plan.hardware.items()},
-        "workloads": {key: workload.label for key, workload in plan.workloads.items()},
+        "workloads": {key: each.label for key, each in plan.workloads.items() if key == each.name},
     }
     return {**labels, "levels": labels_of_levels(plan)} if plan.factors else labels
 

@@ -131,9 +131,8 @@ def _levels(reference: NamedContender, plan: Plan) -> Levels:
             has = f"it has {', '.join(plan.factors)}" if plan.factors else "its spec varies no factor"
             what = f"run {reference.run_dir.name} has no factor {name}"
             raise NotComparable(what, f"did you mean `{guess}`?" if guess else has)
-        names = {each.label: each.key for each in factor.levels} | {
-            key_text(each.key): each.key for each in factor.levels
-        }
+        names = {name: each.key for each in factor.levels for name in (each.label, each.label.replace(" ", ""))}
+        names |= {key_text(each.key): each.key for each in factor.levels}
         if level not in names:
             guess = did_you_mean(level, names)
             has = f"it has {', '.join(key_text(each.key) for each in factor.levels)}"

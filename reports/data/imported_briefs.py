@@ -138,7 +138,7 @@ def published(results: Results) -> Iterator[Published]:
     ranges: dict[tuple[str, ...], dict[str, float]] = {}
     units: dict[tuple[str, ...], str] = {}
     columns = ", ".join(DIMENSIONS)
-    rows = results.store.sql(f"SELECT metric, bound, value, unit, {columns} FROM published").rows  # noqa: S608  # names above
+    rows = results.store.sql(f"SELECT metric, bound, value, unit, {columns}, levels FROM published").rows  # noqa: S608  # names above
     for metric, bound, value, unit, *keys in rows:
         key = (metric, *("" if each is None else str(each) for each in keys))
         ranges.setdefault(key, {})[bound] = value
@@ -147,7 +147,8 @@ def published(results: Results) -> Iterator[Published]:
         metric = metrics.get(key[0])
         if metric is None:
             continue
-        known = {dim: text for dim, text in zip(DIMENSIONS, key[1:], strict=True) if text}
+        known = {dim: text for dim, text in zip(DIMENSIONS, key[1:-1], strict=True) if text}
+        known |= {factor: str(level) for factor, level in p.Levels(key[-1]).keys.items()}
         ends = (_written(bounds[bound]) for bound in ("low", "value", "high") if bound in bounds)
         query, high, at = _computed(results, metric, known, ranged="low" in bounds and "high" in bounds)
         of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
@@ -167,7 +168,8 @@ def _label(results: Results, dim: str, name: str) -> str:
         return results.plan.workloads[name].label
     if dim in ("threads", "target"):
         return results.words[f"d_points_{dim}"].format(points=points([float(name)]))
-    return name
+    factor = results.plan.factors.get(dim)
+    return factor.label_of(name if factor.unit is None else float(name)) if factor else name
 
 
 def _computed(

@@ -47,14 +47,15 @@ class PublishedNumber:
 
 
 def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ...]:
-    """Return the values from rows of metric, bound, value, unit, and `DIMENSIONS`."""
+    """Return the values from rows of metric, bound, value, unit, `DIMENSIONS`, and levels."""
     found = []
-    for metric, bound, value, unit, *keys in rows:
+    for metric, bound, value, unit, *keys, levels in rows:
         at = {
             dim: key if isinstance(key, str) else float(key)
             for dim, key in zip(DIMENSIONS, keys, strict=True)
             if key is not None
         }
+        at |= Levels(levels).keys
         found.append(PublishedNumber(str(metric), str(bound), at, float(value), str(unit)))
     return tuple(found)
 
@@ -453,7 +454,7 @@ class Results:
     @cached_property
     def _published_values(self) -> tuple[PublishedNumber, ...]:
         columns = ", ".join(DIMENSIONS)
-        rows = self.store.sql(f"SELECT metric, bound, value, unit, {columns} FROM published").rows  # noqa: S608  # names
+        rows = self.store.sql(f"SELECT metric, bound, value, unit, {columns}, levels FROM published").rows  # noqa: S608  # names
         return published_values(rows)
 
     @cached_property

@@ -16,7 +16,7 @@ from benchbrief.model import events as j
 from benchbrief.model.events import MEASURE, SOURCE
 from benchbrief.model.measurement import Operation
 from benchbrief.model.message import joined
-from benchbrief.model.plan import Cell, Experiment, Fact, Knee, Plan, Promise, Quantity, key_text
+from benchbrief.model.plan import Cell, Experiment, Fact, Knee, Levels, Plan, Promise, Quantity, key_text
 from benchbrief.model.points import Curve
 from benchbrief.model.rate_search import CONFIDENCE
 from benchbrief.model.units import base_unit, parse_unit
@@ -89,6 +89,7 @@ def source_rows(evidence: Evidence) -> Iterator[Row]:
             each.value,
             each.unit,
             each.origin,
+            Levels.of({factor: keys[factor] for factor in evidence.plan.factors if factor in keys}),
         )
 
 

@@ -215,7 +215,7 @@ class SampleBlock(NamedTuple):
         return [self.run_id] * size, [self.cell_id] * size, *self[2:]
 
 
-SCHEMA_VERSION = 26
+SCHEMA_VERSION = 27
 """Incremented with every change of a table or a view. A store of another version is built again."""
 
 
@@ -547,6 +547,7 @@ class PublishedRow(NamedTuple):
     value: float
     unit: str
     origin: str
+    levels: str = ""
 
 
 Row = (

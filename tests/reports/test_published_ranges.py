@@ -13,6 +13,7 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from tests.reports import world as w
 from tests.reports.test_what_is_missing_or_not_measured import SOURCE
+from tests.results.making import a_factor
 
 
 @pytest.mark.parametrize(
@@ -36,3 +37,16 @@ def test_a_range_over_a_ramp_is_computed_from_the_lowest_and_the_highest_of_it(
     (table,) = [block for block in view.blocks if isinstance(block, TableView)]
     cells = [re.sub("<[^>]+>", "", cell.html).replace("\xa0", " ") for cell in table.rows[0].cells]
     assert cells == [shown, *([computed] if computed else [])]
+
+
+def test_a_published_value_is_named_by_the_label_of_its_level() -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"}, threads=(1,))
+    report = w.report("R", w.figure("F", w.series("line", w.throughput("threads"), "T", "threads"), by={}))
+    speed = p.Metric(name="speed", label="Speed", better="higher", query=w.throughput("workload"), origin=w.HERE)
+    factors = {"codec": a_factor("codec", "none", "lz4"), "vsize": a_factor("vsize", 100.0, 1000.0, unit="B")}
+    plan = world.plan(report).model_copy(update={"metrics": (speed,), "factors": factors})
+    of = (None, None, "a", None, None, None, 2.0, "ops/s", "a.csv:5", "codec=lz4,vsize=1000")
+    rows = [s.PublishedRow(w.RUN, "speed", "value", *of)]
+    view = build(plan, w.make_store([*world.rows(), SOURCE, *rows]), report, CATALOGUES["en"])
+    (table,) = [block for block in view.blocks if isinstance(block, TableView)]
+    assert str(table.rows[0].head.text) == "Speed, A, lz4! and 1000.0!"
