@@ -353,7 +353,7 @@ class StoreOfRuns:
             left.pop(manifest.id, None)
             yield self._read(manifest, stamps.get(manifest.id, ""))
         for run in left:
-            # A later benchbrief may read it as it is, so that it is read again each time.
+            # It is read again each time, as a later benchbrief may be able to read it.
             yield SiteRun(id=run, stamp="unread", problem=self.store.unread.get(run, "its manifest is gone"))
 
     def _read(self, manifest: RunManifest, stamp: str) -> SiteRun:

@@ -313,7 +313,7 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, .
     series = []
     for spec, profile, quantity, point, last in table.connection.execute(_LAST).fetchall():
         parts = found[spec, profile, quantity, point]
-        if across:  # environments that became one were in order each
+        if across:  # each of the joined environments was in order
             for values_of in parts.values():
                 values_of.sort(key=lambda each: (each.at, each.run_id))
         series.append(

@@ -447,7 +447,7 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
 def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
     """Make the view `series`: the rows of `every` that are in the file of their run."""
-    # Lists go by DuckDB alone: of a list, pyarrow makes a table only with pandas, where it is installed.
+    # DuckDB makes the table: from a list, pyarrow needs pandas, which may not be installed.
     pairs = [[run for run, _ in kept], [file for _, file in kept]]
     connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)
     columns = ", ".join(sql_name("every", name) for name in SeriesRow._fields)

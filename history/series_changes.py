@@ -172,7 +172,7 @@ def control_levels(
     runs = {each.run_id for each in before}
     found = []
     for control in alike:
-        for part in control.parts:  # the part that is of the same environment all along has most of the runs
+        for part in control.parts:  # the part whose environment never changed has most of the runs
             logs = {each.run_id: sign * math.log(each.value) for each in part.values if each.value and each.value > 0}
             if there := runs & logs.keys():
                 level = fmean(logs[run] for run in there)
@@ -292,7 +292,7 @@ def _changes(
         before, after = values[low : each.index], values[each.index : high]
         ratio = ratio_of_means(before, after) if min(before) > 0 else None
         interval = (ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None
-        if interval and min(values) > 0:  # taken for what can't be below 0, as by `scaled`
+        if interval and min(values) > 0:  # like `scaled`, take these for values that can't be negative
             interval = max(interval[0], 0.0), interval[1]
         rises = fmean(after) > fmean(before)
         changes.append(

@@ -383,10 +383,10 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
         "unit": each.unit,
         "better": each.better,
         "workloads": {name: found[0] if len(found) == 1 else _distinct(found) for name, found in workloads.items()},
-        # Their names define nothing, so those alone begin no other part.
+        # A name alone defines nothing, so a new name begins no new part.
         "promises": _distinct(promises),
         "databases": _distinct(databases),
-        # One number stood here for all tools, and a series goes on with it while its tool measures as it did then.
+        # Journals of before have one number for all tools. A series goes on while its tool measures as it did then.
         "measurement": ways[0] if len(ways) == 1 else ways,
     }
     return digest(parts)[:16]

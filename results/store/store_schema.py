@@ -617,7 +617,7 @@ class Sentences:
             self.add(row)
 
     def add(self, row: Row) -> None:
-        if not isinstance(row, SampleRow | SampleBlock):  # the most frequent ones, which have names only
+        if not isinstance(row, SampleRow | SampleBlock):  # samples are most rows, and hold only names
             for field in row:
                 if field.__class__ is Message:
                     self._known[field] = field  # without a call for each field

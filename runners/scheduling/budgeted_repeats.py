@@ -137,10 +137,10 @@ class ExpectedTimes:
     def _own_s(self, cell: Cell) -> float:
         times = self._record.times
         took = [
-            # A reset that failed is in no list of resets, and its time would be in none.
+            # The time of a failed reset stays in, as it is not among the resets.
             times.seconds[each.id]
             - (times.resetting.get(each.id, 0.0) if each.id in times.resets else 0.0)
-            # How long other groups were measured meanwhile says nothing about the next repeat.
+            # The wait for other groups says nothing about the next repeat.
             - times.waiting.get(each.id, 0.0)
             for each in self._repeats_of(cell)
             if times.seconds.get(each.id)
@@ -155,7 +155,7 @@ class ExpectedTimes:
         """
         planned_s = self._planned.get(self._key(cell, work), 0.0)
         alike = [each for each in self._resets if each.work == work]
-        for same in (2, 1, 0):  # of the same data set, of the same database, any
+        for same in (2, 1, 0):  # the same data set, the same database, any
             key = self._key(cell, work)[:same]
             found = [each for each in alike if self._key(each.cell, work)[:same] == key]
             if found:

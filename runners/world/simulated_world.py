@@ -431,7 +431,7 @@ def _mix(workload: Workload) -> tuple[dict[str, float], str | None]:
     first, *others = workload.operations
     if not others:
         return {first: 1.0}, None
-    if first not in given:  # one more thread does the second
+    if first not in given:  # a thread of its own does the second
         return {first: 1.0}, others[0]
     share = float(given[first])
     return {first: share, others[0]: 1.0 - share}, None

@@ -119,8 +119,8 @@ class DbBench:
             "sync": "0",
             "disable_wal": "1",
         }
-        flags |= {"stats_interval": "1000", "stats_interval_seconds": "2"}  # for those who watch it
-        if int(flags["num"]) % _BATCH == 0:  # otherwise the last batch would have keys too many
+        flags |= {"stats_interval": "1000", "stats_interval_seconds": "2"}  # for `bench watch`
+        if int(flags["num"]) % _BATCH == 0:  # otherwise the last batch would add too many keys
             flags.setdefault("batch_size", str(_BATCH))
         flags.pop("benchmark_write_rate_limit", None)
         return Job("load", _command(context, flags), timeout_s(context.cell, "load"))

@@ -345,7 +345,7 @@ def _rates(context: CellContext, number: int) -> tuple[int, ...]:
     if any(part and not rate for part, rate in zip(parts, rates, strict=True)):
         raise PlanRefused(say_fio.fio_rate_low(rate=whole, jobs=jobs), say_fio.hint_fio_rate())
     both = rates * 2 if len(rates) == 1 else rates
-    return tuple(rate or 1 for rate in both)  # of a direction that the mix leaves out
+    return tuple(rate or 1 for rate in both)  # 0, of a direction that the mix leaves out, means no limit
 
 
 def _read_percent(context: CellContext) -> int:

@@ -271,7 +271,7 @@ def _in_log(output: CheckedOpenload) -> Iterator[str]:
 
 def _against(name: str, latency: Latency, log: Histogram) -> Iterator[str]:
     if not log.buckets or log.count != latency["count"]:
-        return  # which another rule says
+        return  # another rule reports that
     yield from rule.check_bucket_mean(name, log, latency["mean"] * _US, _DIGIT_S)
     yield from rule.check_bucket_ends(name, log, latency["min"] * _US, latency["max"] * _US, _DIGIT_S)
     for percent, value in _percentiles(latency):

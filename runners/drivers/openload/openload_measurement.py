@@ -88,7 +88,7 @@ def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
     intervals = tuple(_intervals(log, start, end, tails=bool(asked.events)))
     if arrivals is None:  # a closed loop has no time at which an operation is due
         operations = [each for each in operations if each.kind == "service"]
-    # The rate of steps, bursts and traces is not to be steady.
+    # Steps, bursts and traces are meant to vary.
     even = arrivals is None or arrivals.kind in ("constant", "poisson")
     unsteady, verdict = judge_window(intervals, say.remedy_warm_up(), asked.events) if even else ((), {})
     return Measurement(
@@ -112,7 +112,7 @@ def _steady_of(asked: AskedLoad, run: OpenloadRun) -> SteadyEnd | None:
     rule, recorded = asked.rule, run.steady
     if rule is None or recorded is None:
         return None
-    # What the record says follows from its batches: `openload_invariants.py` has looked.
+    # `openload_invariants.py` has checked this verdict against its batches.
     throughput, latency = recorded.throughput_per_s, recorded.intended_us
     return SteadyEnd(
         steady=recorded.steady,

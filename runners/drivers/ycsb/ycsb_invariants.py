@@ -441,10 +441,10 @@ def _read_modify_write(output: CheckedYcsb) -> Iterator[str]:
                 yield f"[{before}{_RMW}] has {again.count} operations, and [{before}{half}] has only {own}"
     each = {of.name: of for of in output.latencies()}
     parts = [each.get(f"[{name}]") for name in (_RMW, "READ", "UPDATE")]
-    failed = any(_failures(name) for name in rows)  # a half of it then is in a row of failures
+    failed = any(_failures(name) for name in rows)  # then a failed half is counted in a row of failures
     if not output.intended and not failed and all(parts):
         whole, first, second = (of for of in parts if of is not None)
-        # Each of them may count from when the whole was due, where a command line is lost that says so.
+        # The command line may be lost, so each half may count from when the whole was due.
         yield from rule.check_halves(whole, replace(first, low=None), second)
 
 

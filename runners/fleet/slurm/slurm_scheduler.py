@@ -63,7 +63,7 @@ class SlurmScheduler:
             "--requeue",
             "--open-mode=append",
             f"--signal=B:USR1@{slurm_survey.LEAD_S}",
-            *request_of(job.needs).words,  # of two that say different things, the last one counts
+            *request_of(job.needs).words,  # where two options contradict each other, the last one counts
             f"--job-name={job.name}",
             f"--comment=lane {job.needs.lane.number}",
             f"--output={job.log}",
