@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from benchbrief.dsl.bench_error import BenchError, ExitCode
-from benchbrief.model.events import Refused
 from benchbrief.model.message import mapped
 from benchbrief.model.run_messages import say
 from benchbrief.runners.journal.secret_masking import hide
+
+if TYPE_CHECKING:
+    from benchbrief.model.events import Refused
 
 # --- errors ------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,6 @@
-"""What one command keeps for all the hosts that it reaches."""
+"""What one command keeps for all the hosts that it reaches.
+
+Journals are imported where they are needed: their records take longer to import than all else that reaches a host."""
 
 from __future__ import annotations
 
@@ -16,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written, is_locked
 from benchbrief.runners.journal.run_identity import IDENTITY, owner_in, this_machine
 
 
@@ -26,6 +27,8 @@ def find_driving_processes() -> Iterator[tuple[int, Path]]:
     A process that drives a run has its journal open for writing, or its identity while the brief is made. Works on
     Linux only.
     """
+    from benchbrief.runners.journal.journal_file import JOURNAL
+
     for link in _open_files() if sys.platform == "linux" else ():
         with suppress(OSError, ValueError):
             file = link.readlink()
@@ -45,11 +48,15 @@ def _open_files() -> Iterator[Path]:
 
 def is_driven_here(run_dir: Path) -> bool:
     """Return whether a process holds the run: its journal, or its identity while the brief is made."""
+    from benchbrief.runners.journal.journal_file import is_being_written, is_locked
+
     return is_being_written(run_dir) or is_locked(run_dir / IDENTITY)
 
 
 def is_making_brief(run_dir: Path) -> bool:
     """Return whether a process makes the brief of the run, whose cells are over."""
+    from benchbrief.runners.journal.journal_file import is_being_written, is_locked
+
     return is_locked(run_dir / IDENTITY) and not is_being_written(run_dir)
 
 

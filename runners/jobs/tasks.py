@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from benchbrief.model.events import JobCollected
 from benchbrief.runners.journal.secret_masking import Secret
+
+if TYPE_CHECKING:
+    from benchbrief.model.events import JobCollected
 
 # --- commands are data -------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -28,6 +29,12 @@ def hello(host: Host) -> str:
         return transport.run(HELLO).stdout
     finally:
         transport.close()
+
+
+def test_reaching_a_host_brings_no_records_of_journals_along() -> None:
+    modules = "benchbrief.runners.hosts.host_connections, benchbrief.runners.transports.ssh.ssh_transport"
+    asked = f"import sys, {modules}; print(*{{'pydantic', 'benchbrief.model.events'}} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout == "\n"
 
 
 def failure(host: Host) -> HostError:
