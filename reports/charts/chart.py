@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -312,15 +312,18 @@ def place_labels(
     taken: list[Box] = []
     chosen: list[Place | None] = []
     for label in labels:
+        boxes = {place: _box(label, place, size) for place in _PLACES}
+        reach = _around(boxes.values())
+        near = [dot for dot in dots if dot.overlap(reach)]
 
-        def cost(place: Place, label: Label = label) -> float:
-            box = _box(label, place, size)
+        def cost(place: Place, boxes: Mapping[Place, Box] = boxes, near: Sequence[Box] = near) -> float:
+            box = boxes[place]
             inside = box.overlap(area)
             outside = (box.right - box.left) * (box.bottom - box.top) - inside
-            return sum(box.overlap(b) for b in dots) + 3 * sum(box.overlap(b) for b in taken) + 5 * outside
+            return sum(box.overlap(b) for b in near) + 3 * sum(box.overlap(b) for b in taken) + 5 * outside
 
         best = min(_PLACES, key=cost)
-        box = _box(label, best, size)
+        box = boxes[best]
         hidden = sum(box.overlap(b) for b in taken) > (box.right - box.left) * size / 3
         chosen.append(None if hidden else best)
         if not hidden:
@@ -341,6 +344,16 @@ def _box(label: Label, place: Place, size: float) -> Box:
     x, y = label.x + place.dx, label.y + place.dy
     left = x - width / 2 if place.align == "center" else x - width if place.align == "right" else x
     return Box(left, y - size / 2, left + width, y + size / 2)
+
+
+def _around(boxes: Collection[Box]) -> Box:
+    """Return the box around all of these."""
+    return Box(
+        min(box.left for box in boxes),
+        min(box.top for box in boxes),
+        max(box.right for box in boxes),
+        max(box.bottom for box in boxes),
+    )
 
 
 def are_spaced(positions: Sequence[float], gap: float) -> bool:
