@@ -49,4 +49,4 @@ def test_a_published_value_is_named_by_the_label_of_its_level() -> None:
     rows = [s.PublishedRow(w.RUN, "speed", "value", *of)]
     view = build(plan, w.make_store([*world.rows(), SOURCE, *rows]), report, CATALOGUES["en"])
     (table,) = [block for block in view.blocks if isinstance(block, TableView)]
-    assert str(table.rows[0].head.text) == "Speed, A, lz4! and 1000.0!"
+    assert table.rows[0].head.label == "Speed, A, lz4!, 1000.0!"
