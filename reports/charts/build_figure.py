@@ -29,6 +29,7 @@ from benchbrief.reports.data.place_labels import keys_in_order, level_name
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import (
+    NBSP,
     Scale,
     fixed,
     is_counted,
@@ -332,7 +333,8 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     x_label = x_label or results.words.dimension(along or "")
     x_keys = _keys(figure, x_dim)
     labels = (f"{float(k.label):,.12g}" if stairs else k.label for k in x_keys)
-    categories = tuple(map(key_text, labels, (k.value for k in x_keys))) if kind == "category" else ()
+    named = map(key_text, labels, (k.value for k in x_keys)) if kind == "category" else ()
+    categories = tuple(name.replace(NBSP, " ") for name in named)  # on two lines where bars are narrow
     places = () if curve or kind == "category" else tuple(x_scale(float(k.value)) for k in x_keys)
     ticks = round_rates(places) if chosen == "searched" else places
     if curve:

@@ -63,12 +63,14 @@ def system_label(place: _Place, results: Results, *, headed: bool = False) -> st
     return results.words.locale.listed(names)
 
 
-def system_heading(levels: Collection[str], results: Results) -> str:
-    """Return the heading of a column of system labels, of places with these levels: `Compression, Value size`."""
+def system_heading(levels: Collection[str], results: Results, *, within: bool = False) -> str:
+    """Return the heading of a column of system labels, of places with these levels: `Compression, Value size`. `within`
+    a sentence, its words are small."""
     named = any(names_hardware(each, results.plan) for each in levels) or not levels
     varied = {factor for each in levels for factor in Levels(each).keys}
     dims = [*(["hardware"] if named else []), *(factor for factor in results.plan.factors if factor in varied)]
-    return results.words.locale.listed(map(results.words.dimension, dims))
+    name = results.words.dimension_within if within else results.words.dimension
+    return results.words.locale.listed(map(name, dims))
 
 
 class _MeasuredPlace(_Place, Protocol):

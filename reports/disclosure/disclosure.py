@@ -607,7 +607,7 @@ def _settings(results: Results) -> Iterable[Item]:
 def _order(experiment: p.Experiment, results: Results) -> str:
     if not experiment.levels or experiment.order == "random":
         return results.words[f"d_order_{experiment.order}"].format(seed=experiment.seed)
-    dims = system_heading(experiment.levels, results)
+    dims = system_heading(experiment.levels, results, within=True)
     return results.words[f"d_order_{experiment.order}_levels"].format(dims=dims)
 
 

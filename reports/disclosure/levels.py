@@ -26,6 +26,7 @@ def disclose_combinations(results: Results) -> Iterator[Item]:
         levels_of = [levels.keys for levels in experiment.levels]
         of = math.prod(len({each[name] for each in levels_of}) for name in levels_of[0])
         key = "d_combinations" if of == len(levels_of) else "d_combinations_some"
+        key = "d_levels_varied" if len(levels_of[0]) == 1 else key
         varied = " × ".join(results.plan.factors[name].label for name in levels_of[0])
         yield Item(experiment.label, counted(words, key, len(levels_of), factors=varied, of=of))
 

@@ -15,7 +15,6 @@ from benchbrief.model.plan import Fact, Hardware, Quantity
 from benchbrief.model.points import Curve
 from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
-from benchbrief.reports.data.place_labels import levels_label
 from benchbrief.reports.data.report_data import Results, reads_of
 from benchbrief.reports.data.view_model import FactGroup, FactLine, Item
 from benchbrief.reports.text.number_format import bytes_text, locale
@@ -170,7 +169,13 @@ def _paths(hardware: Hardware, results: Results) -> list[FactLine]:
     together: dict[str, list[str]] = {}
     for path, facts in found.items():
         together.setdefault(results.words.locale.listed(facts[what] for what in sorted(facts)), []).append(path)
-    return [FactLine(results.words.locale.listed(paths), "", text, differs=False) for text, paths in together.items()]
+    words = results.words
+    return [
+        FactLine(
+            _first_of(paths, words) if results.plan.factors else words.locale.listed(paths), "", text, differs=False
+        )
+        for text, paths in together.items()
+    ]
 
 
 def contradictions(hardware: Hardware, results: Results) -> list[str]:
@@ -256,11 +261,7 @@ def disclose_systems(results: Results) -> Iterable[Item]:
         by_name.setdefault(database.name, {}).setdefault(key.hardware, []).append(key)
     for database_name, groups in by_name.items():
         label = next(database.label for database in results.plan.databases.values() if database.name == database_name)
-        at_levels = {hardware: [_Described.of(key, results) for key in keys] for hardware, keys in groups.items()}
-        found = {
-            hardware: _Described.shared(of_levels).with_sizes(_sizes(groups[hardware], results))
-            for hardware, of_levels in at_levels.items()
-        }
+        found = {hardware: _Described.of(keys, results) for hardware, keys in groups.items()}
         shared = _Described.shared(list(found.values()))
         yield Item(label, shared.text(words))
         for hardware, one in found.items():
@@ -268,11 +269,6 @@ def disclose_systems(results: Results) -> Iterable[Item]:
                 known = results.plan.hardware.get(hardware)
                 on = known.label if known else hardware
                 yield Item(words["d_system_on"].format(name=label, hardware=on), own)
-            for key, of_level in zip(groups[hardware], at_levels[hardware], strict=True):
-                # A table of levels has the options that differ.
-                if own := of_level.without(one).with_options(()).text(words):
-                    on = levels_label(key.levels, results)
-                    yield Item(words["d_system_on"].format(name=label, hardware=on), own)
     for name, word in (("stand_in", "d_stand_in"), ("other_server", "d_other_server")):
         for sentence, labels in served_by(name, results).items():
             yield Item(words[word], f"{', '.join(labels)}{words['colon']}{words.said(sentence)}", emphasis=True)
@@ -306,19 +302,34 @@ class _Described:
         self.before, self.options, self.after = before, options, after
 
     @classmethod
-    def of(cls, key: p.DatabaseKey, results: Results) -> _Described:
-        words, database = results.words, results.plan.databases[key]
+    def of(cls, keys: Sequence[p.DatabaseKey], results: Results) -> _Described:
+        """Describe a database on one hardware, which has a key for each combination of levels that it is at.
+
+        Of the options that differ by level, a table of the levels has the values.
+        """
+        words, hosts = results.words, results.plan.hardware[keys[0].hardware].hosts
+        database, *others = (results.plan.databases[key] for key in keys)
         what = engine_text(database.engine, results) or words[f"d_server_{database.server}"]
         before = [words.locale.listed((database.engine, what))]
-        facts = {f.name: f.value for f in results.observed if f.kind == "database" and f.node == key}
-        hosts = results.plan.hardware[key.hardware].hosts
-        shown = fold_facts(facts, hosts)
-        before += [f"{fact_name(n, words)} {words.said(v)}" for n, v in shown.items() if n not in _LEFT_OUT]
-        before += [database.topology] if database.topology and database.topology != facts.get("topology") else []
-        options = [f"{name} = {option_text(name, value)}" for name, value in database.options.items()]
+        facts: dict[str, dict[str, None]] = {}
+        for key in keys:
+            observed = {f.name: f.value for f in results.observed if f.kind == "database" and f.node == key}
+            for name, value in fold_facts(observed, hosts).items():
+                facts.setdefault(name, {})[words.said(value)] = None
+        shown = {name: values for name, values in facts.items() if name not in _LEFT_OUT}
+        before += [f"{fact_name(name, words)} {_first_of(list(values), words)}" for name, values in shown.items()]
+        before += (
+            [database.topology] if database.topology and database.topology not in facts.get("topology", ()) else []
+        )
+        options = [
+            f"{name} = {option_text(name, value)}"
+            for name, value in database.options.items()
+            if all(other.options.get(name) == value for other in others)
+        ]
         options += [f"options_file = {database.options_file}"] if database.options_file else []
         after = [words[f"d_reset_{database.reset}"]]
         after += [words["d_drop_caches"]] if database.drop_caches else []
+        after += _sizes(keys, results)
         return cls(before, options, after)
 
     @classmethod
@@ -332,12 +343,6 @@ class _Described:
             common([t.after for t in all_of_them]),
         )
 
-    def with_sizes(self, sizes: Iterable[str]) -> _Described:
-        return _Described(self.before, self.options, [*self.after, *sizes])
-
-    def with_options(self, options: Sequence[str]) -> _Described:
-        return _Described(self.before, options, self.after)
-
     def without(self, shared: _Described) -> _Described:
         return _Described(
             [t for t in self.before if t not in shared.before],
@@ -348,6 +353,16 @@ class _Described:
     def text(self, words: Words) -> str:
         options = [f"{words['d_options']} {', '.join(self.options)}"] if self.options else []
         return words["semicolon"].join([*self.before, *options, *self.after])
+
+
+def _first_of(texts: Sequence[str], words: Words) -> str:
+    """List texts: the first ones, and how many more there are."""
+    more = [words["notice_and_more"].format(n=len(texts) - _MOST_LISTED)] if len(texts) > _MOST_LISTED else []
+    return words.locale.listed((*texts[:_MOST_LISTED], *more))
+
+
+_MOST_LISTED = 3
+"""The most paths or facts of the levels of factors that are listed."""
 
 
 def option_text(name: str, value: p.Option) -> str:

@@ -119,7 +119,7 @@ def _percentiles(results: Results) -> Iterable[Item]:
 
 
 def _differences(results: Results) -> list[_Differences]:
-    """Return the differences between each two hardware, and each two levels of a factor, where any can be tested:
+    """Return the differences between each two hardware, and each two named levels of a factor, where any can be tested:
     together they are one set of comparisons.
 
     None for too many of them.
@@ -140,7 +140,8 @@ def _differences(results: Results) -> list[_Differences]:
 
 
 def _contenders(results: Results) -> list[list[Contender]]:
-    """Return what is compared among each other: the hardware, and the levels of each factor."""
+    """Return what is compared among each other: the hardware, and the named levels of each factor. Levels that are
+    numbers are an axis, as numbers of threads are."""
     plan, store = results.plan, results.store
     levels = [
         [
@@ -148,6 +149,7 @@ def _contenders(results: Results) -> list[list[Contender]]:
             for level in factor.levels
         ]
         for name, factor in plan.factors.items()
+        if isinstance(factor.default, str)
     ]
     return [[Contender(hardware.label, plan, store, key) for key, hardware in plan.hardware.items()], *levels]
 
