@@ -30,6 +30,8 @@ _MEASURES = (
 )
 
 Labels = Mapping[str, str]
+_OURS = ("cell", "of")
+"""The labels whose names a factor may have: its own then ends in `_`."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def families(view: LiveRun, readings: Sequence[JobReading], state: str, now: flo
 
     def of_cell(name: str) -> Labels:
         cell = cells[name]
-        levels = {factor: key_text(key) for factor, key in cell.levels.keys.items()}
+        keys = cell.levels.keys.items()
+        levels = {f"{factor}_" if factor in _OURS else factor: key_text(key) for factor, key in keys}
         return {**run, "cell": name, "hardware": cell.hardware, "workload": cell.workload, **levels}
 
     def gauge(name: str, unit: str, about: str, samples: Iterable[tuple[Labels, float | None]]) -> MetricFamily:

@@ -137,6 +137,7 @@ experiment find {
 
 def test_progress_status_and_metrics_name_the_levels(bench: Bench) -> None:
     bench.spec(SEARCHES)
+    bench.spec(SEARCHES.replace("codec", "cell"), "other.bench")
     metrics = bench.folder / "run.prom"
     ran = bench("run", "brief.bench", "--simulate", "--no-report", "--openmetrics", metrics)
     assert ran.code == 0, ran.text
@@ -148,6 +149,8 @@ def test_progress_status_and_metrics_name_the_levels(bench: Bench) -> None:
     lines = [line for line in metrics.read_text().splitlines() if line.startswith("benchbrief_cell_throughput")]
     assert len(lines) > 8
     assert all('workload="rr",codec="none"' in line or 'workload="rr",codec="zstd"' in line for line in lines)
+    assert bench("run", "other.bench", "--simulate", "--no-report", "--openmetrics", metrics).code == 0
+    assert '/cell=zstd/threads=64/r1",hardware="box",workload="rr",cell_="zstd"}' in metrics.read_text()
 
 
 COMMANDS = """\
