@@ -43,7 +43,6 @@ from benchbrief.model.plan import (
     Knee,
     KneeSearch,
     Levels,
-    Option,
     Probe,
     Step,
 )
@@ -92,7 +91,7 @@ def _use(matrix: Matrix, workload: str, levels: Levels) -> _Use:
     load = matrix.load_at(workload, levels)
     database = matrix.databases[matrix.database_key(matrix.experiment.hardware[0], levels)]
     place = f"{database.uri} {database.path}"
-    return _Use(load, database, place, f"{place} {_data_options(matrix, database)} {_shape(load)}")
+    return _Use(load, database, place, f"{id(_data_parts(matrix, database))} {_shape(load)}")
 
 
 def _shape(load: ReadWorkload) -> _Shape:
@@ -100,11 +99,17 @@ def _shape(load: ReadWorkload) -> _Shape:
     return tuple(properties.get(key) for key, each in load.family.attributes.items() if each.shapes_data)
 
 
-def _data_options(matrix: Matrix, database: Database) -> dict[str, Option]:
-    """Return the options of a database that its data depend on."""
-    options = matrix.database.engine.options
-    not_in_data = {matrix.database.reads_options.word(key) for key, option in options.items() if not option.shapes_data}
-    return {key: value for key, value in database.options.items() if key not in not_in_data}
+def _data_parts(matrix: Matrix, database: Database) -> Parts:
+    """Return the parts of a database of the matrix that its data depend on, one object for equal ones."""
+    found = matrix.data_parts.get(id(database))
+    if found is None:
+        options, word = matrix.database.engine.options, matrix.database.reads_options.word
+        not_in_data = {word(key) for key, option in options.items() if not option.shapes_data}
+        found = {key: value for key, value in database_parts(database).items() if key not in _NOT_OF_THE_DATA}
+        found["reset"] = None
+        found["options"] = {key: value for key, value in database.options.items() if key not in not_in_data}
+        matrix.data_parts[id(database)] = found = matrix.data_parts.setdefault(repr(found), found)
+    return found
 
 
 def _resets(uses: Sequence[_Use]) -> tuple[int, int]:
@@ -545,8 +550,7 @@ def dataset_of(
     content = {
         "hosts": machines(hardware.hosts, hosts),
         "prepare": list(hardware.prepare),
-        "database": {k: v for k, v in database_parts(database).items() if k not in _NOT_OF_THE_DATA}
-        | {"reset": None, "options": _data_options(matrix, database)},
+        "database": _data_parts(matrix, database),
         "tool": matrix.tool.driver,  # two tools may make other keys; its build is known on its host
         "shape": {key: p[key] for key in shape if key in p},
         **size_parts(database, load.workload),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from benchbrief.compiler.blocks import equipment_errors, experiment_errors
-from benchbrief.compiler.blocks.databases import DatabaseSpec, read_database
+from benchbrief.compiler.blocks.databases import DatabaseSpec, database_reader
 from benchbrief.compiler.blocks.equipment_errors import AgedData
 from benchbrief.compiler.blocks.experiments import Matrix, NamedBlocks, read_experiments
 from benchbrief.compiler.blocks.factor_uses import check_names, check_places, check_used
@@ -163,7 +163,7 @@ def _knees(
     knees = {}
     chosen_at: dict[Levels, tuple[Levels, Levels | None]] = {}
     for levels in matrix.levels:
-        own = own_levels(other.levels[0].keys, levels, matrix.factors)
+        own = own_levels(tuple(other.levels[0].keys), levels, matrix.factors)
         chosen_at[levels] = own, _same_levels(own, other.levels)
     for unit, load, levels in product(matrix.units, matrix.loads, matrix.levels):
         hardware = _same(unit.hardware.key, (), experiment.hardware)
@@ -508,7 +508,7 @@ def resolve(
     world = NamedBlocks(
         hardware=read_hardware(found.blocks["hardware"], hosts),
         clients=read_clients(found.blocks["client"], hosts),
-        databases=BlocksAtLevels("database", found, factors, reader, read_database, misused),
+        databases=BlocksAtLevels("database", found, factors, reader, database_reader(), misused),
         workloads=BlocksAtLevels("workload", found, factors, reader, workload_reader(language), misused),
         factors=factors,
         probes=read_probe_blocks(found.blocks["probe"], reader),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -44,7 +44,7 @@ from benchbrief.dsl.syntax import ast
 from benchbrief.model import engine_spec, plan
 from benchbrief.model.engine_spec import COMMON, EVERYWHERE, STARTED
 from benchbrief.model.units import parse_unit
-from benchbrief.model.value_shapes import Fact, Key, Number, Shape, Text, Word
+from benchbrief.model.value_shapes import BlockSchema, Fact, Key, Number, Shape, Text, Word
 
 _SWITCHES = {"1": True, "t": True, "true": True, "y": True, "yes": True} | dict.fromkeys(
     ("0", "f", "false", "n", "no"), False
@@ -580,10 +580,18 @@ class DatabaseSpec:
     """The place of each attribute's value."""
 
 
-def read_database(entry: Entry, reader: Reader) -> DatabaseSpec | None:
-    """Return a database; None after a mistake."""
+def database_reader() -> Callable[[Entry, Reader], DatabaseSpec | None]:
+    """Return what reads a database; the result is None after a mistake."""
+    schemas: dict[str, BlockSchema] = {}
+    return lambda entry, reader: _read_database(entry, reader, schemas)
+
+
+def _read_database(entry: Entry, reader: Reader, schemas: dict[str, BlockSchema]) -> DatabaseSpec | None:
+    """Read a database. `schemas` has the schemas of the engines so far, and gets new ones."""
     engine = _engine(entry, reader)
-    values = reader.block(entry, database_schema(engine) if engine else DATABASE)
+    if engine and engine.name not in schemas:
+        schemas[engine.name] = database_schema(engine)
+    values = reader.block(entry, schemas[engine.name] if engine else DATABASE)
     if engine is None:
         return None
     for key in entry.attributes:

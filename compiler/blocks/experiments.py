@@ -518,6 +518,11 @@ class Matrix:
     loads_at: Mapping[str, ReadWorkload] = field(default_factory=dict)
     """The workloads by their keys in a plan."""
 
+    @cached_property
+    def data_parts(self) -> dict[int | str, dict[str, object]]:
+        """What the data sets of a database depend on, by the database's identity and by its text, for `expand.py`."""
+        return {}
+
     @property
     def levels(self) -> tuple[Levels, ...]:
         """The combinations of levels that it measures; one without levels where it varies nothing."""
@@ -861,10 +866,11 @@ class _Experiment:
         database: str,
     ) -> None:
         """Report factors whose levels make the same cells."""
-        factors = self.world.factors
-        hardware = next(iter(databases)).hardware if databases else ""
+        if not varied.levels or not databases:
+            return
+        factors, hardware = self.world.factors, next(iter(databases)).hardware
         contents = {key: repr(database_parts(each)) for key, each in databases.items() if key.hardware == hardware}
-        for name, used in self.uses.items() if databases and varied.levels else ():
+        for name, used in self.uses.items():
             if not name:
                 continue
             ignored = [factor for factor in varied.levels if factor not in {*used, *self.uses[""]}]

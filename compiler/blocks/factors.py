@@ -67,7 +67,11 @@ class Factors(dict[str, DeclaredFactor]):
     """The factors by name, in the order of the spec. `broken` are those with a mistake: what uses them can't be read,
     and nothing more is said of it."""
 
-    broken: frozenset[str] = frozenset()
+    def __init__(self, found: Mapping[str, DeclaredFactor] | None = None, broken: Iterable[str] = ()) -> None:
+        super().__init__(found or {})
+        self.broken = frozenset(broken)
+        self.own: dict[tuple[tuple[str, ...], Levels], Levels] = {}
+        """The answers of `own_levels`, which is asked again and again."""
 
     @property
     def defaults(self) -> dict[str, Bound]:
@@ -77,9 +81,8 @@ class Factors(dict[str, DeclaredFactor]):
 
 def read_factors(entries: Mapping[str, Entry], reader: Reader) -> Factors:
     found = {name: _Levels(entry, reader).factor() for name, entry in entries.items()}
-    factors = Factors({name: factor for name, factor in found.items() if factor})
-    factors.broken = frozenset(found) - frozenset(factors)
-    return factors
+    good = {name: factor for name, factor in found.items() if factor}
+    return Factors(good, broken=found.keys() - good.keys())
 
 
 @dataclass(frozen=True)
@@ -341,8 +344,9 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         self._reader = reader.at(factors.defaults)
         entries = self._entries
         self._uses = {name: uses(entry, factors) for name, entry in entries.items()}
+        broken = factors.broken
         self._broken = {
-            name for name, entry in entries.items() if (kind, name) in misused or factors.broken & _names(entry)
+            name for name, entry in entries.items() if (kind, name) in misused or (broken and broken & _names(entry))
         }
         self._found: dict[tuple[str, Levels], Item | None] = {}
         for name in entries:
@@ -386,13 +390,17 @@ def _names(entry: Entry) -> set[str]:
     return {name.text for name in names_in([entry.attributes, *(block.attributes for block in entry.blocks)])}
 
 
-def own_levels(used: Iterable[str], levels: Levels, factors: Factors) -> Levels:
+def own_levels(used: tuple[str, ...], levels: Levels, factors: Factors) -> Levels:
     """Return the levels of the used factors: those given, or else their defaults."""
-    keys = levels.keys
-    return Levels.of({name: keys.get(name, factors[name].factor.default) for name in used})
+    found = factors.own.get((used, levels))
+    if found is None:
+        keys = levels.keys
+        found = Levels.of({name: keys.get(name, factors[name].factor.default) for name in used})
+        factors.own[used, levels] = found
+    return found
 
 
-def workload_key(name: str, used: Iterable[str], levels: Levels, factors: Factors) -> str:
+def workload_key(name: str, used: tuple[str, ...], levels: Levels, factors: Factors) -> str:
     """Return the key of a workload in the plan: its name, unless it differs from that at the default levels."""
     own = own_levels(used, levels, factors)
     return name if own == own_levels(used, Levels(), factors) else f"{name}?{own}"

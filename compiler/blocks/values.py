@@ -376,9 +376,17 @@ class Reader:
 
     def deref(self, expr: ast.Expr) -> ast.Expr:
         """Return the expression of a parameter or of a factor's level; any other one unchanged."""
-        while (name := _named(expr)) in self._params:
+        while True:
+            match expr:
+                case ast.Name(text=name):
+                    pass
+                case ast.Attr() if self._levels:
+                    name = _named(expr)
+                case _:
+                    return expr
+            if name not in self._params:
+                return expr
             expr = self._params[name]
-        return expr
 
     def printed(self, expr: ast.Expr) -> str | None:
         """Return the text that a parameter's or a factor's name stands for; None for other expressions."""
