@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from benchbrief.model.message import Message
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import Interrupted, RunnerError
 from benchbrief.runners.jobs.commands import read_script, with_values
@@ -29,7 +30,15 @@ def _script(name: str) -> str:
     return with_values(read_script(__file__, f"scripts/{name}.sh"), marker=MARKER, snapshot=SNAPSHOT, list=LIST)
 
 
-# Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1.
+# Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1: the words of a program, or
+# at last `@`, one of these codes, and a detail.
+_WHY = frozenset(
+    {
+        *("directory_relative", "directory_unmade", "directory_root", "directory_home", "directory_readonly"),
+        *("directory_taken", "directory_unowned", "snapshot_missing", "snapshot_edited"),
+        *("link_unkept", "links_impossible"),
+    }
+)
 _OPEN = _script("open_directory")
 
 _EMPTY = _script("empty_directory")
@@ -56,18 +65,18 @@ def warn_of_aged(writers: int) -> tuple[str, ...]:
 
 def open_directory(host: Transport, path: str) -> str | None:
     """Make the directory ours, if it is not. Returns None on success, else what is wrong."""
-    return _said(_run(host, _OPEN, path))
+    return _said(path, _run(host, _OPEN, path))
 
 
 def look_at_directory(host: Transport, path: str) -> str | None:
     """Return what would keep `open_directory` from making the directory ours; None when nothing would.
     Changes nothing."""
-    return _said(_run(host, _OPEN, path, "look"))
+    return _said(path, _run(host, _OPEN, path, "look"))
 
 
 def empty_directory(host: Transport, path: str) -> str | None:
     """Remove all contents and the snapshot, and clear the marker. Returns None on success, else what is wrong."""
-    return _said(_run(host, _EMPTY, path))
+    return _said(path, _run(host, _EMPTY, path))
 
 
 def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = TAKE) -> str | None:
@@ -98,12 +107,12 @@ def _copied(host: Transport, name: str, script: str, path: str, stopping: Stoppi
     ran = run_to_end(host, job, stopping)
     if ran.exit_code is None:
         return say.copy_late(hours=f"{_COPY_TIMEOUT_S / 3600:.0f}")
-    return None if ran.exit_code == 0 else ran.said or say.exit_code(code=ran.exit_code)
+    return None if ran.exit_code == 0 else _why(path, ran.said) or say.exit_code(code=ran.exit_code)
 
 
 def mark_directory(host: Transport, path: str, text: str) -> str | None:
     """Write a text into the marker. Returns None on success, else what is wrong."""
-    return _said(_run(host, _MARK, path, text))
+    return _said(path, _run(host, _MARK, path, text))
 
 
 def read_mark(host: Transport, path: str, *, snapshot: bool = False) -> str:
@@ -112,10 +121,20 @@ def read_mark(host: Transport, path: str, *, snapshot: bool = False) -> str:
     return _run(host, _MARKED_SNAPSHOT if snapshot else _MARKED, path).stdout.strip()
 
 
-def _said(done: Completed) -> str | None:
+def _said(path: str, done: Completed) -> str | None:
     if done.exit_code == 0:
         return None
-    return (done.stdout.strip() or done.stderr.strip())[:300] or say.exit_code(code=done.exit_code)
+    return _why(path, done.stdout.strip() or done.stderr.strip()) or say.exit_code(code=done.exit_code)
+
+
+def _why(path: str, said: str) -> str:
+    """Return what a script printed, with the sentence of its code."""
+    words, _, last = said.rpartition("\n")
+    code, _, other = last.removeprefix("@").partition(" ")
+    if not last.startswith("@") or code not in _WHY:
+        return said[:300]
+    why = Message(code, {"path": path, "other": other[:100], "marker": MARKER})
+    return say.both(first=words[:300], then=why) if words else why
 
 
 def _run(host: Transport, script: str, path: str, *arguments: str, timeout_s: float = _TIMEOUT_S) -> Completed:

@@ -30,6 +30,7 @@ from benchbrief.model.message import (
     to_data,
     word,
 )
+from benchbrief.model.run_messages import EngineMessages
 from benchbrief.model.run_record import KINDS
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.results.result_messages import say
@@ -41,6 +42,7 @@ from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import GoYcsbMessages
 from benchbrief.runners.drivers.openload.openload_refusals import OpenloadMessages
 from benchbrief.runners.drivers.ycsb import ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_output import YcsbMessages
+from benchbrief.runners.engines.data_directories import _WHY
 from benchbrief.runners.engines.mongodb.mongo_client import MongodbMessages
 from benchbrief.runners.engines.raw_storage.raw_storage import StorageMessages
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksdbMessages
@@ -89,6 +91,7 @@ def test_what_stops_a_cell_is_said_by_a_code(room: str) -> None:
 
 
 def test_each_name_that_is_looked_up_by_its_code_has_words() -> None:
+    assert codes_of(EngineMessages).keys() >= _WHY
     names = [*ABSENT.values(), *(f"step_{kind}" for kind in (*KINDS, "cool_down")), "done", "failed", "interrupted"]
     assert [name for name in names if str(word(name)) == name and name not in ("done", "failed", "interrupted")] == []
     assert all(JAPANESE.search(word(name).in_words(CATALOGUES["ja"])) for name in names)

@@ -3,5 +3,5 @@
 #
 # The marker is renamed into place: its text is complete or absent.
 : "${marker?}"
-cd -- "$1" && [ -f "$marker" ] || { echo "$1 does not hold the marker $marker"; exit 1; }
+cd -- "$1" && [ -f "$marker" ] || { echo @directory_unowned; exit 1; }
 printf %s "$2" >"$marker.new" && sync -- "$marker.new" && mv -- "$marker.new" "$marker"
