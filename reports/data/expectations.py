@@ -113,8 +113,8 @@ def _place(expect: Expect, place: dict[str, str | float], results: Results) -> s
 
 
 def _telling(place: Mapping[str, DimKey], results: Results) -> dict[str, DimKey]:
-    """Return what tells a place from others: not the only hardware beside the levels of factors."""
-    alone = len(results.plan.hardware) == 1 and any(dim in results.plan.factors for dim in place)
+    """Return what tells a place from others: not the only hardware of a plan with factors."""
+    alone = len(results.plan.hardware) == 1 and bool(results.plan.factors)
     return {dim: key for dim, key in place.items() if dim != "hardware" or not alone}
 
 

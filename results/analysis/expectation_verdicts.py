@@ -353,8 +353,8 @@ def _keys(keys: Sequence[str]) -> str:
 
 
 def _place(keys: Mapping[Dimension, DimKey | None], plan: Plan) -> str:
-    """Say `hardware nvme, threads 4`, or `codec lz4, vsize 1 kB`: the only hardware tells nothing beside levels."""
-    alone = len(plan.hardware) == 1 and any(dim in plan.factors for dim in keys)
+    """Say `hardware nvme, threads 4`, or `codec lz4, vsize 1 kB`: beside factors, an only hardware tells nothing."""
+    alone = len(plan.hardware) == 1 and bool(plan.factors)
     return ", ".join(
         f"{dim} {plan.factors[dim].label_of(key) if dim in plan.factors and isinstance(key, float) else _number(key)}"
         for dim, key in keys.items()

@@ -166,9 +166,7 @@ def test_a_value_over_levels_says_where_the_spec_leaves_combinations_out(compres
     callout, text = compression.blocks["Best"], compression.view.blocks[0]
     assert isinstance(callout, CalloutView)
     assert isinstance(text, TextView)
-    said = (
-        "Not all combinations of compression, value size, tuning are measured: these values go over different points."
-    )
+    said = "These values go over different points: not all combinations are measured (compression, value size, tuning)."
     assert said in {note.text for note in callout.notes}
     assert said in {note.text for note in text.notes}
     assert said not in {note.text for note in compression.table("Whole").notes}
