@@ -281,7 +281,7 @@ class Cautions:
         """Yield a caution on values that go over different points."""
         if query.ragged:
             words = self._results.words
-            yield words["c_ragged"].format(factors=words.locale.listed(map(words.dimension_within, query.ragged)))
+            yield words["c_ragged"].format(factors=words.locale.listed(map(words.dimension, query.ragged)))
 
     def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
         """Yield a caution on the size of a database: a closed loop of writes leaves more, the faster the writes are."""

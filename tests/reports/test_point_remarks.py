@@ -40,13 +40,33 @@ report brief "B" {{
 """
 
 
-def notes_of(folder: Path, threads: str, language: str = "en") -> Mapping[str, list[str]]:
+RAGGED = """
+hardware box {{ hosts = "box.lab" }}
+factor codec "Compression" {{ none "No compression" = "none"  lz4 "LZ4" = "lz4" }}
+factor cached "Cache" {{ levels = [8 MiB, 64 MiB] }}
+database rocks {{ engine = rocksdb  path = "/var/tmp/b"  options {{ compression = codec  cache = cached }} }}
+workload rr  "Reads" from db_bench.readrandom {{ records = 10k }}
+experiment ramp {{
+  hardware = box  workloads = rr  threads = {threads}  measure = 1 min
+  vary = [codec, cached]  when = codec != none or cached > 8 MiB
+}}
+report brief "B" {{
+  text = "At most {{max(throughput over threads, codec, cached)}}, and {{max(throughput[lz4] over threads, cached)}}."
+  table "All"     {{ rows = codec   columns = max(throughput over threads, cached) }}
+  table "Apart"   {{ rows = codec   columns = max(throughput over threads) by cached }}
+  figure "Line"   {{ line = max(throughput over cached) by threads, color codec }}
+  figure "Panels" {{ line = throughput by threads, color codec  multiples = cached }}
+}}
+"""
+
+
+def notes_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) -> Mapping[str, list[str]]:
     """Return the footnotes of each block of the brief of a simulated run, by its title; of the text by ""."""
-    return dict(_notes(view_of(folder, threads, language)))
+    return dict(_notes(view_of(folder, threads, language, spec)))
 
 
-def view_of(folder: Path, threads: str, language: str = "en") -> ReportView:
-    plan = compile_text(SPEC.format(threads=threads), folder)
+def view_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) -> ReportView:
+    plan = compile_text(spec.format(threads=threads), folder)
     run_dir = create_run(folder / "out", plan, {}, simulated=j.Simulated())
     execute(plan, "", run_dir)
     rebuild(run_dir, plan)
@@ -114,3 +134,31 @@ def test_a_table_has_no_columns_for_points_that_its_ramp_has_not_chosen(tmp_path
 def test_a_ramp_whose_points_are_all_measured_needs_no_remark(tmp_path: Path) -> None:
     found = notes_of(tmp_path, "adaptive(6..8, points: 3)")
     assert not [text for texts in found.values() for text in texts if text.startswith("Adaptive ramp")]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "These values go over different points: not all combinations are measured (Compression, Cache)."),
+        (
+            "ja",
+            "測定していない組み合わせがあるため、これらの値は同じ点を対象としていません（Compression、Cache）。",
+        ),
+    ],
+)
+def test_values_over_combinations_that_are_left_out_have_a_footnote(tmp_path: Path, language: str, said: str) -> None:
+    found = notes_of(tmp_path, "[1, 2]", language, RAGGED)
+    assert {title: said in texts for title, texts in found.items()} == {
+        "": True,
+        "All": True,
+        "Apart": False,
+        "Line": True,
+        "Panels": False,
+    }
+
+
+def test_a_combination_that_is_left_out_is_blank_and_not_missing(tmp_path: Path) -> None:
+    view = view_of(tmp_path, "[1, 2]", spec=RAGGED)
+    (apart,) = (block for block in view.blocks if isinstance(block, TableView) and block.title == "Apart")
+    assert [[cell.value is None for cell in row.cells] for row in apart.rows] == [[True, False], [False, False]]
+    assert [[bool(cell.html) for cell in row.cells] for row in apart.rows] == [[False, True], [True, True]]
