@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from math import prod
+from operator import attrgetter
 from typing import Literal
 
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.plan import Dimension, DimKey, Levels
+from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Levels
+from benchbrief.model.points import CURVE
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,16 @@ class Runs(tuple[PlannedRun, ...]):
     def keys(self, dim: Dimension) -> tuple[DimKey, ...]:
         """Return the planned keys of a dimension, each once; none for node and time, which only the samples have."""
         if dim not in self._keys:
-            self._keys[dim] = unique(key for run in self for key in run.keys(dim))
+            self._keys[dim] = unique(self._each(dim))
         return self._keys[dim]
+
+    def _each(self, dim: Dimension) -> Iterable[DimKey]:
+        """Return the keys of every run in turn, quickly where each has one: there may be 100,000 runs."""
+        if dim in CURVE:
+            return map(attrgetter(dim), self)
+        if dim not in DIMENSIONS:
+            return (level for run in self if (level := run.level_of.get(dim)) is not None)
+        return (key for run in self for key in run.keys(dim))
 
     def at(self, dim: Dimension, key: DimKey) -> Runs:
         """Return the runs with a planned `key`; all runs for a node or a time, which are not planned."""
@@ -135,8 +146,15 @@ class Runs(tuple[PlannedRun, ...]):
     @cached_property
     def factors(self) -> Mapping[Dimension, int]:
         """The number of levels of each factor that any of the runs varies, in the order of the spec."""
-        names = dict.fromkeys(name for run in self for name in run.level_of)
+        one_of_each = {run.experiment: run for run in self}
+        names = dict.fromkeys(name for run in one_of_each.values() for name in run.level_of)
         return {name: len(self.keys(name)) for name in names}
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether one experiment measures every combination of hardware, workload and levels."""
+        keys = prod(len(self.keys(dim)) for dim in (*CURVE, *self.factors))
+        return len(self.keys("experiment")) == 1 and len(self) == keys
 
     @cached_property
     def lone_hardware(self) -> DimKey | None:
@@ -147,6 +165,8 @@ class Runs(tuple[PlannedRun, ...]):
     @cached_property
     def repeat_between_experiments(self) -> bool:
         """Whether two experiments have a run of the same hardware and workload that no factor tells apart."""
+        if len(self.keys("experiment")) < 2:
+            return False
         factors = [name for name, levels in self.factors.items() if levels > 1]
         first: dict[object, str] = {}
         return any(

@@ -299,7 +299,7 @@ def left_out(measure: Measure, dims: Dims, over: Dims) -> Dims:
     factors = [dim for dim in dims if dim in measure.runs.factors and dim in measure.dims]
     apart = [dim for dim in dims if dim in (*factors, "hardware", "workload") and dim in measure.dims]
     reduced = [dim for dim in apart if dim in over]
-    if not factors or not reduced:
+    if not factors or not reduced or measure.runs.is_whole:
         return ()
     points: dict[tuple[DimKey, ...], set[tuple[DimKey, ...]]] = {}
     for run in measure.runs:
