@@ -9,7 +9,7 @@ import re
 import select
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
@@ -48,10 +48,19 @@ def marks(encoding: str | None) -> Marks:
     return UNICODE
 
 
-def shorten(name: str, width: int, marks: Marks = UNICODE) -> str:
-    """Cut a name in its middle: names of cells differ at their ends, and begin with what they are."""
+def shared_start(names: Collection[str]) -> str:
+    """Return the experiment, hardware and workload that the names of all cells begin with; "" where they differ."""
+    found = {"".join(f"{part}/" for part in name.split("/")[:3]) for name in names}
+    return found.pop() if len(found) == 1 < len(names) else ""
+
+
+def shorten(name: str, width: int, marks: Marks = UNICODE, shared: str = "") -> str:
+    """Cut a name in its middle: names of cells differ at their ends, and begin with what they are. What all names
+    begin with, `shared`, goes first."""
     if display_width(name) <= width:
         return name
+    if shared:
+        return shorten(f"{marks.cut}{name.removeprefix(shared)}", width, marks)
     keep = max(0, width - display_width(marks.cut))
     return (
         _beginning(name, keep // 2) + marks.cut + _ending(name, keep - keep // 2) if keep else _beginning(name, width)

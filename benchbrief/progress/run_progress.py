@@ -26,6 +26,7 @@ from benchbrief.cli.terminal import (
     printable,
     progress_of_step,
     rate,
+    shared_start,
     shorten,
     use_colour,
 )
@@ -66,6 +67,7 @@ class Progress:
         self.view: LiveRun | None = None
         self._readings: Callable[[], Sequence[JobReading]] = tuple
         self._width = 0
+        self._shared = ""
         self._heartbeat_s = heartbeat_s
         self._spoke = time.monotonic()
         self._beats = 0
@@ -80,6 +82,7 @@ class Progress:
         `readings` gives the numbers of what runs now.
         """
         self._width = max((display_width(cell.id) for cell in plan.cells), default=0)
+        self._shared = shared_start([cell.id for cell in plan.cells])
         self.view = LiveRun(plan, known)
         self._readings = readings
         if self._quiet:
@@ -274,13 +277,13 @@ class Progress:
         if columns is None or display_width(whole) <= columns:
             return whole
         room = max(_SHORTEST_NAME, columns - len(count) - len(numbers))
-        return f"{count}{pad(shorten(cell, room, self._marks), min(self._width, room))}{numbers}"
+        return f"{count}{pad(shorten(cell, room, self._marks, self._shared), min(self._width, room))}{numbers}"
 
     def _name(self, count: str, cell: str) -> str:
         """Return the beginning of a failed cell's line, which fits on one line."""
         columns = columns_of(self._stream)
         room = columns - len(count) if columns else self._width
-        return f"{count}{pad(shorten(cell, room, self._marks), min(self._width, room))}"
+        return f"{count}{pad(shorten(cell, room, self._marks, self._shared), min(self._width, room))}"
 
     def _on_search_ended(self, record: j.SearchEnded) -> None:
         from benchbrief.runners.scheduling.knee_search import load_text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from benchbrief.cli.terminal import ASCII, UNICODE, duration, latency, marks, rate, shorten
+from benchbrief.cli.terminal import ASCII, UNICODE, duration, latency, marks, rate, shared_start, shorten
 from benchbrief.model import events as j
 from benchbrief.model.message import figure
 from benchbrief.model.run_messages import say
@@ -105,6 +105,18 @@ def test_many_hosts_are_reported_in_one_line() -> None:
 def test_names_are_cut_in_their_middle() -> None:
     assert shorten("ramp/one/fill/threads=1/r1", 12) == "ramp/…s=1/r1"
     assert shorten("ramp/one", 12) == "ramp/one"
+
+
+def test_what_all_names_begin_with_is_cut_before_what_tells_them_apart() -> None:
+    names = [f"matrix/box/rr/codec={codec},vsize=1000/threads=1/r1" for codec in ("none", "zstd")]
+    assert shared_start(names) == "matrix/box/rr/"
+    assert shorten(names[0], 40, shared=shared_start(names)) == "…codec=none,vsize=1000/threads=1/r1"
+    assert shorten(names[0], 50, shared=shared_start(names)) == names[0]
+    assert shorten(names[0], 20, shared=shared_start(names)) == "…codec=no…reads=1/r1"
+    assert shared_start(names[:1]) == shared_start([*names, "cold/box/rr/threads=1/r1"]) == shared_start([]) == ""
+
+
+def test_marks_are_those_that_the_terminal_can_show() -> None:
     assert marks("ascii") is ASCII
     assert marks("latin-1") is ASCII
     assert marks("utf-8") is UNICODE

@@ -17,6 +17,7 @@ from benchbrief.cli.terminal import (
     marks,
     one_line,
     rate,
+    shared_start,
     shorten,
     show,
     show_data,
@@ -183,7 +184,7 @@ def _show_cells(run: RunStatus) -> None:
     are cut."""
     at_terminal = sys.stdout.isatty()
     columns = shutil.get_terminal_size().columns if at_terminal else 0
-    kind = marks(sys.stdout.encoding)
+    kind, shared = marks(sys.stdout.encoding), shared_start([one_line(cell.cell_id) for cell in run.cells])
     for cell in run.cells:
         if cell.status == "not_chosen" or cell.candidate_of:
             continue
@@ -191,7 +192,7 @@ def _show_cells(run: RunStatus) -> None:
         name = one_line(cell.cell_id)
         more = _more(cell)
         if at_terminal:
-            name = shorten(name, max(20, columns - 2 - _STATE - _NUMBER - 4), kind)
+            name = shorten(name, max(20, columns - 2 - _STATE - _NUMBER - 4), kind, shared)
         state = (cell.promise or cell.status) if cell.status == "refused" else cell.status
         line = f"  {_state(state.replace('_', ' '))} {number:>{_NUMBER}}  {name}"
         if more and (
