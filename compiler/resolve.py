@@ -583,6 +583,9 @@ def _scope(
     loads: Mapping[str, ReadWorkload],
     matrices: tuple[Matrix, ...],
 ) -> Scope:
+    at_levels: dict[str, list[ReadWorkload]] = {}
+    for load in loads.values():
+        at_levels.setdefault(load.workload.name, []).append(load)
     return Scope(
         hardware=tuple(_hardware_key(unit) for unit in world.hardware.values()),
         factors=tuple(_factor_keys(found.blocks["factor"], world)),
@@ -591,13 +594,13 @@ def _scope(
                 key=name,
                 label=load.workload.label,
                 description=load.workload.description,
-                operations=load.operations,
+                operations=tuple(dict.fromkeys(each for at in at_levels[name] for each in at.operations)),
                 span=load.span,
-                writes=load.workload.writes,
-                shares=tuple(load.family.operation_shares(load.workload.properties).items()),
+                writes=any(at.workload.writes for at in at_levels[name]),
+                shares=tuple(_equal_shares(at_levels[name])),
             )
             for name, load in loads.items()
-            if name == load.workload.name
+            if name in at_levels
         ),
         experiments=tuple(_experiment_key(matrix) for matrix in matrices),
         metrics=tuple(found.metrics.values()),
@@ -605,6 +608,14 @@ def _scope(
         reports=tuple(found.reports.values()),
         params=dict(params),
     )
+
+
+def _equal_shares(at_levels: Sequence[ReadWorkload]) -> Iterator[tuple[str, float]]:
+    """Yield the share of each operation that is the same at all levels."""
+    shares = [load.family.operation_shares(load.workload.properties) for load in at_levels]
+    for operation, share in shares[0].items():
+        if all(each.get(operation) == share for each in shares):
+            yield operation, share
 
 
 def _factor_keys(entries: Mapping[str, Entry], world: NamedBlocks) -> Iterator[FactorKey]:

@@ -92,7 +92,7 @@ def _experiment(found: PlanDiff, name: str, page: Page) -> None:
             page.change("~", _line("changed", cells, newer, found.after), details)
     for kind, whole, others, of_plan in (("new", newer, older, found.after), ("gone", older, newer, found.before)):
         by_dim: dict[str, list[Cell]] = {}
-        seen = {dim: set(map(of, others)) for dim, of in _DIMS.items()}
+        seen = {dim: {_key(dim, cell) for cell in others} for dim in _dims(others)}
         for each in mine:
             if each.kind == kind:
                 by_dim.setdefault(_unseen(each.cell, seen), []).append(each.cell)
@@ -142,7 +142,7 @@ def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, d
 
 def _unseen(cell: Cell, seen: Mapping[str, set[object]]) -> str:
     """Return the first dimension with a key that no other cell has: a new workload's cells have one of their own."""
-    return next((dim for dim, values in seen.items() if values and _DIMS[dim](cell) not in values), "")
+    return next((dim for dim, values in seen.items() if values and _key(dim, cell) not in values), "")
 
 
 _DIMS: dict[str, Callable[[Cell], object]] = {
@@ -154,17 +154,28 @@ _DIMS: dict[str, Callable[[Cell], object]] = {
 }
 
 
+def _dims(cells: Iterable[Cell]) -> dict[str, None]:
+    """Return the dimensions of cells, their factors behind the workload."""
+    factors = dict.fromkeys(name for levels in {cell.levels for cell in cells} for name in levels.keys)
+    return dict.fromkeys(("hardware", "workload", *factors, *_DIMS))
+
+
+def _key(dim: str, cell: Cell) -> object:
+    return _DIMS[dim](cell) if dim in _DIMS else cell.levels.keys.get(dim)
+
+
 def _where(cells: Iterable[Cell], whole: Iterable[Cell]) -> str:
     """Return what distinguishes these cells in their experiment: `workload a; threads 8, 16`."""
-    cells, whole, lines = list(cells), list(whole), []
-    for name, of in _DIMS.items():
-        if len(set(map(of, cells))) < len(set(map(of, whole))):
-            lines.append(_values(name, cells))
-    return "; ".join(lines)
+    cells, whole = list(cells), list(whole)
+
+    def keys(dim: str, of: Iterable[Cell]) -> int:
+        return len({_key(dim, cell) for cell in of})
+
+    return "; ".join(_values(dim, cells) for dim in _dims(whole) if keys(dim, cells) < keys(dim, whole))
 
 
 def _values(dim: str, cells: Iterable[Cell]) -> str:
-    values = dict.fromkeys(map(_DIMS[dim], cells))
+    values = dict.fromkeys(_key(dim, cell) for cell in cells)
     texts = [number(value) if isinstance(value, int | float) else str(value) for value in values if value is not None]
     more = len(texts) - _SHOWN
     return f"{dim} {', '.join(texts if more <= 0 else [*texts[:_SHOWN], f'and {more} more'])}"
@@ -177,6 +188,7 @@ def _renames(group: Sequence[CellDiff]) -> Iterator[str]:
         if each.was is not None and each.renamed:
             names = [("experiment", each.was.experiment, each.cell.experiment)]
             names += [(dim, str(of(each.was)), str(of(each.cell))) for dim, of in _DIMS.items()]
+            names.insert(3, ("levels", each.was.levels or "none", each.cell.levels or "none"))
             texts = tuple(f"{dim} {old} -> {new}" for dim, old, new in names if old != new)
             found[texts] = found.get(texts, 0) + 1
     for texts, count in found.items():

@@ -11,7 +11,7 @@ from typing import Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.fingerprint import identity
 from benchbrief.model.node import Node
-from benchbrief.model.plan import Cell, Experiment, Plan
+from benchbrief.model.plan import Cell, Experiment, Plan, key_text
 
 Kind = Literal["new", "changed", "same", "gone"]
 
@@ -230,8 +230,12 @@ def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
         found["client", name] = _fields(client, "label", "switch")
     for key, database in plan.databases.items():
         found["database", key.database] = _fields(database, "label", "size_bytes")
-    for name, workload in plan.workloads.items():
-        found["workload", name] = _fields(workload, "label", "description")
+    for key, workload in plan.workloads.items():
+        if key == workload.name:  # others are the same at other levels
+            found["workload", key] = _fields(workload, "label", "description")
+    for name, factor in plan.factors.items():
+        labels = {f"label of {key_text(level.key)}": level.label for level in factor.levels}
+        found["factor", name] = {"label": factor.label, **labels, "default": factor.default}
     for name, experiment in plan.experiments.items():
         found["experiment", name] = _fields(experiment, "label", "overlap")
     found |= {("metric", metric.name): _fields(metric) for metric in plan.metrics}

@@ -309,6 +309,16 @@ def with_hooks(path: Path, *hooks: Hook) -> tuple[RocksDB, CellContext]:
     return RocksDB(context.plan, database, context.hardware, HostPool(context.plan)), context
 
 
+def test_a_command_gets_levels_as_variables_whatever_they_say(tmp_path: Path) -> None:
+    hostile = f"$(touch {tmp_path}/made); `touch {tmp_path}/made` '\" && touch {tmp_path}/made #"
+    declared = hook("prepare", 'printf %s "$BENCH_CODEC"').model_copy(update={"env": {"BENCH_CODEC": hostile}})
+    engine, _ = with_hooks(tmp_path / "db", declared)
+    engine.keep = tmp_path / "kept"
+    engine.start()
+    assert (tmp_path / "kept/hooks/prepare-1-local/1/stdout").read_text() == hostile
+    assert not (tmp_path / "made").exists()
+
+
 def test_a_database_s_commands_are_run_once_at_its_start_and_end_and_keep_what_they_print(tmp_path: Path) -> None:
     log = tmp_path / "log"
     engine, _ = with_hooks(
