@@ -26,6 +26,9 @@ MIB = 1024.0 * 1024.0
 RATES: dict[DimKey, float] = {"none": 1_000.0, "lz4": 900.0, "zstd": 500.0}
 SIZES: dict[DimKey, float] = {"none": 100.0, "lz4": 60.0, "zstd": 40.0}
 
+LEVELS = [("none", 100.0), ("none", 1000.0), ("lz4", 1000.0), ("zstd", 100.0), ("zstd", 1000.0)]
+"""The combinations that the matrix measures."""
+
 
 @cache
 def world() -> Scope:
@@ -151,6 +154,25 @@ def test_levels_that_are_numbers_are_numbers(store: duckdb.DuckDBPyConnection) -
     assert enough.dims == ("hardware", "codec")
     assert run(store, enough) == {("box", "none"): 100.0, ("box", "lz4"): None, ("box", "zstd"): None}
     assert metric("max(vsize over vsize)", world()).unit == "B"
+
+
+def test_a_curve_is_read_at_each_level_and_along_levels_that_are_numbers(store: duckdb.DuckDBPyConnection) -> None:
+    dims, found = values(store, "knee(throughput[rr, matrix] over threads)")
+    assert dims == ("hardware", "codec", "vsize")
+    assert set(found) == {("box", *keys) for keys in LEVELS}
+    assert set(found.values()) == {None}, "a straight line has no knee"
+    along = metric("knee(throughput[rr, matrix, threads: 4] over vsize)", world())
+    assert (along.dims, along.unit) == (("hardware", "codec"), "B")
+    assert run(store, along) == {("box", "none"): None, ("box", "lz4"): None, ("box", "zstd"): None}
+
+
+def test_repeats_and_conditions_stay_with_their_level(store: duckdb.DuckDBPyConnection) -> None:
+    dims, found = values(store, "max(throughput[rr, matrix] over threads, when throughput[rr, zstd] > 5 ops/s)")
+    assert dims == ("hardware", "codec", "vsize")
+    assert found[("box", "none", 100.0)] == 40.0
+    assert found[("box", "lz4", 1000.0)] == 18.0
+    tested = metric("p_value(throughput[rr, none], throughput[rr, zstd])", world())
+    assert tested.dims == ("hardware", "vsize", "threads")
 
 
 def test_attributes_of_a_bundle_are_numbers(store: duckdb.DuckDBPyConnection) -> None:
