@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from io import BytesIO
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,9 +34,6 @@ from benchbrief.runners.journal.run_folder import load_plan, revision_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from benchbrief.model.plan import Cell
-    from benchbrief.results.store.store import Store
 
 Facts = dict[str, str]
 _KINDS = ("host", "database", "tool", "source")
@@ -248,11 +246,12 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
     environments = Environments(store)
     reused = dict(store.sql("SELECT cell_id, reused_from FROM main.cells WHERE reused_from IS NOT NULL").rows)
     definitions: dict[tuple[str, _Behind], str] = {}
+    placed = PlacedCells(plan)
     behind: dict[tuple[PointKeys, str], tuple[Cell, ...]] = {}
     for each in _measured(Contender(run_dir.name, plan, store, origin=origin)):
         at = each.point, each.metric.name if each.metric else ""
         if at not in behind:
-            behind[at] = tuple(cells_at(plan, each.point, each.metric))
+            behind[at] = tuple(placed.at(each.point, each.metric))
         cells = behind[at]
         of = (
             each.quantity,
@@ -353,15 +352,32 @@ def _measured(side: Contender) -> Iterator[_Measured]:
             )
 
 
-def cells_at(plan: Plan, point: PointKeys, metric: Metric | None) -> Iterator[Cell]:
-    """Yield the cells that a value may come from, by what its metric reads."""
-    keys = {dim: key for dim, key in point if key is not None}
-    reads = metric.query.reads if metric else None
-    for cell in plan.cells:
-        place = {**dict.fromkeys(plan.factors), **Point.of(cell).known_keys}
-        fits = all(place[dim] == key for dim, key in keys.items() if dim in place)
-        if fits and (reads is None or any(read.covers(place) for read in reads)):
-            yield cell
+_Placed = tuple[Cell, dict[str, DimKey | None]]
+"""A cell with the known keys of its point."""
+
+
+class PlacedCells:
+    """The cells of a plan by their points."""
+
+    def __init__(self, plan: Plan) -> None:
+        unvaried = dict.fromkeys(plan.factors)
+        self._dims = plan.point_dims
+        self._cells = [(cell, {**unvaried, **Point.of(cell).known_keys}) for cell in plan.cells]
+        self._by: dict[tuple[str, ...], dict[tuple[DimKey | None, ...], list[_Placed]]] = {}
+
+    def at(self, point: PointKeys, metric: Metric | None) -> Iterator[Cell]:
+        """Yield the cells that a value may come from, by what its metric reads. A point may have fewer dimensions than
+        a cell, and a cell no threads or no target."""
+        keys = {dim: key for dim, key in point if key is not None and dim in self._dims}
+        dims, reads = tuple(keys), metric.query.reads if metric else None
+        if dims not in self._by:
+            found = self._by[dims] = {}
+            for cell, place in self._cells:
+                found.setdefault(tuple(place.get(dim) for dim in dims), []).append((cell, place))
+        for wanted in product(*((key, None) if dim in ("threads", "target") else (key,) for dim, key in keys.items())):
+            for cell, place in self._by[dims].get(wanted, ()):
+                if reads is None or any(read.covers(place) for read in reads):
+                    yield cell
 
 
 _Behind = frozenset[tuple[str, DatabaseKey, str]]

@@ -185,9 +185,9 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
     """Yield the owners and names of the parts that a cell of one side has otherwise at the levels of another."""
-    there = {**cell.levels.keys, **levels.keys}
-    for each in side.plan.cells if levels and there != cell.levels.keys else ():
-        if each.levels.keys == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):
+    there = Levels.of({**cell.levels.keys, **levels.keys})
+    for each in side.plan.cells if there != cell.levels else ():
+        if each.levels == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):
             yield from ((part.owner, part.name) for part in changed_parts(side.plan, cell, side.plan, each))
             return
 

@@ -16,7 +16,7 @@ from benchbrief.compiler.explain.explain_diff import part_name, value_text
 from benchbrief.compiler.planning.plan_diff import changed_parts, search_diffs
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.read_series import HistorySeries, SeriesPart, differences
-from benchbrief.history.series_rows import cells_at
+from benchbrief.history.series_rows import PlacedCells
 from benchbrief.history.site.site_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.points import Curve
@@ -69,7 +69,7 @@ def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
             if ours.get(name) != theirs.get(name):
                 yield f"metric {name}: {ours.get(name, 'none')} → {theirs.get(name, 'none')}"
     point = tuple(series.point.items())
-    old, new = (_cells(cells_at(plan, point, metric)) for plan, metric in zip((was, now), metrics, strict=True))
+    old, new = (_cells(PlacedCells(plan).at(point, metric)) for plan, metric in zip((was, now), metrics, strict=True))
     for place, cell in new.items():
         for part in changed_parts(was, old[place], now, cell) if place in old else ():
             if part.owner.startswith(_OWNERS) and part.name not in _UNCOUNTED:
