@@ -23,10 +23,10 @@ workload rr from db_bench.readrandom { records = 10k  value_size = vsize }
 workload rw from db_bench.readrandomwriterandom { records = 10k  value_size = vsize }
 experiment matrix {
   hardware = box  workloads = [rr, rw]  threads = [1, 2]  vary = [codec, vsize]  measure = 10 s
-  repeats = 2@ORDER@
+  repeats = 2
 }
 """
-SPEC = FACTORS + REST.replace("@ORDER@", "")
+SPEC = FACTORS + REST
 
 
 def measured(out: Path, plan: Plan, left_out: tuple[Cell, ...] = ()) -> None:
@@ -60,8 +60,10 @@ def renamed(spec: str) -> str:
     return spec
 
 
-def test_renamed_and_relabelled_levels_and_factors_measure_nothing_again(tmp_path: Path) -> None:
-    assert to_measure(tmp_path, SPEC, renamed(SPEC)) == []
+@pytest.mark.parametrize("order", ["", ", interleaved"])
+def test_renamed_and_relabelled_levels_and_factors_measure_nothing_again(tmp_path: Path, order: str) -> None:
+    spec = SPEC.replace("repeats = 2", f"repeats = 2{order}")
+    assert to_measure(tmp_path, spec, renamed(spec)) == []
 
 
 @pytest.mark.parametrize(
