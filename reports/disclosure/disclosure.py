@@ -44,6 +44,7 @@ from benchbrief.reports.disclosure.systems_under_test import (
     data_set_text,
     disclose_systems,
     fact_name,
+    fold_paths,
     property_texts,
     settings_text,
 )
@@ -678,11 +679,13 @@ def _workloads(results: Results) -> Iterable[Item]:
 def _data(results: Results) -> Iterable[Item]:
     """Return the origin of each data set, with its workloads."""
     words, plan = results.words, results.plan
+    records: dict[str, dict[str, None]] = {}
+    for name, count in dict.fromkeys((c.workload, c.dataset.records if c.dataset else None) for c in plan.cells):
+        records.setdefault(name, {}).update({fixed(count, 0): None} if count is not None else {})
     users: dict[str, dict[str, None]] = {}
-    for name, records in dict.fromkeys((c.workload, c.dataset.records if c.dataset else None) for c in plan.cells):
-        workload, how = plan.workloads[name], words["d_data_none"]
-        if records is not None:
-            how = data_set_text(workload.family, fixed(records, 0), results)
+    for name, counts in records.items():
+        workload = plan.workloads[name]
+        how = data_set_text(workload.family, " / ".join(counts), results) if counts else words["d_data_none"]
         users.setdefault(how, {})[workload.label] = None
     for how, labels in users.items():
         yield Item(words["d_data"], f"{' / '.join(labels)}{words['colon']}{how}")
@@ -703,6 +706,7 @@ def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
         if host.asked is not None:
             options = (f"{name} {value}" for name, value in host.asked.options)
             how = " ".join((host.asked.scheduler, host.asked.what, *options))
+        facts = fold_paths(facts, results.words) if results.plan.factors else facts
         shown = [how, *(f"{fact_name(k, results.words)} {results.words.said(v)}" for k, v in facts.items())]
         yield Item(host.id, results.words["semicolon"].join(shown))
 

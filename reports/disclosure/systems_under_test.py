@@ -213,6 +213,18 @@ def fold_facts(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]
     return found
 
 
+def fold_paths(facts: Mapping[str, str], words: Words) -> dict[str, str]:
+    """Return facts of paths once for all paths of which they are the same: levels have a data set each."""
+    paths: dict[tuple[str, str], list[str]] = {}
+    for name, value in facts.items():
+        stem, of, path = name.partition(" of /")
+        paths.setdefault((stem, value), []).append(of and f"/{path}")
+    return {
+        " of ".join(filter(None, (stem, _first_of(list(filter(None, places)), words)))): value
+        for (stem, value), places in paths.items()
+    }
+
+
 def fact_text(fact: Fact, words: Words) -> str:
     if isinstance(fact, Quantity):
         return fact.text

@@ -225,9 +225,11 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def in_column(value: float, decimals: int) -> str:
-    """Write a number with the decimals of its column; with more if it would read as zero."""
+    """Write a number with the decimals of its column; with more if it would read as zero and does not then."""
     text = fixed(value, decimals)
-    return automatic(value) if value and not any(digit in text for digit in "123456789") else text
+    if value and not re.search("[1-9]", text) and re.search("[1-9]", longer := automatic(value)):
+        return longer
+    return text
 
 
 def automatic(value: float) -> str:

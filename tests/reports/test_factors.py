@@ -26,6 +26,7 @@ from benchbrief.reports.data.view_model import (
     TextView,
 )
 from benchbrief.reports.disclosure.levels import level_tables
+from benchbrief.reports.disclosure.systems_under_test import fold_paths
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import generated
@@ -292,6 +293,15 @@ experiment alone "Alone" { hardware = box  workloads = rr  threads = 8  vary = [
     codec, tuning = level_tables(results)
     assert codec.rows[0] == ("No compression (where it does not vary)", "none")
     assert tuning.rows[0][0] == "As shipped"
+
+
+def test_what_hosts_say_alike_of_the_data_sets_of_levels_is_said_once() -> None:
+    facts = {f"device of /data/{level}": "/dev/sda" for level in "abcde"} | {"device of /": "/dev/sdb", "os": "Linux"}
+    assert fold_paths(facts, CATALOGUES["en"]) == {
+        "device of /data/a, /data/b, /data/c, and 2 more": "/dev/sda",
+        "device of /": "/dev/sdb",
+        "os": "Linux",
+    }
 
 
 # --- the measure of the design -----------------------------------------------------------------------------------

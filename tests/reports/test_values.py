@@ -168,6 +168,7 @@ def test_a_line_through_time_breaks_where_readings_were_missed(seconds: list[flo
 def test_zero_in_a_column_has_the_decimals_of_the_column() -> None:
     assert in_column(0.0, 2) == "0.00"
     assert in_column(0.0004, 2) == "0.000400"
+    assert in_column(1.1e-16, 2) == "0.00"  # what a ratio of equal sums lacks of one
 
 
 @pytest.mark.parametrize(
