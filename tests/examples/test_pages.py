@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.dsl.formatter import format_source
+from benchbrief.dsl.source import Source
 from benchbrief.reports.render.render_report import render
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
@@ -42,6 +44,14 @@ def test_the_page_of_generated_results_reads_as_it_did(
     (report,) = plan.reports
     html = render(plan, make_store(rows_for(plan)), report.name, tmp_path, html_only=True).html.read_text("utf-8")
     golden(GOLDENS / f"{name}.html", visible(html).replace(str(EXAMPLES), "examples"))
+
+
+def test_a_brief_on_settings_takes_thirty_lines_and_never_calls_them_hardware() -> None:
+    """Without blank lines, comments, and the profile for a trial."""
+    path = EXAMPLES / "compression" / "compression.bench"
+    laid_out = format_source(Source(path.name, path.read_text(encoding="utf-8"))).partition("\nprofile")[0]
+    assert len([line for line in laid_out.splitlines() if line and not line.startswith("#")]) <= 30
+    assert "hardware" not in (GOLDENS / "compression.html").read_text(encoding="utf-8").lower()
 
 
 def commands(name: str) -> list[str]:
