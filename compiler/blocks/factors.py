@@ -15,6 +15,7 @@ from benchbrief.compiler.blocks.ramps import Numbers, read_points
 from benchbrief.compiler.blocks.values import Bound, Constant, Reader, Values, described, listed, origin
 from benchbrief.compiler.frontend import name_errors
 from benchbrief.compiler.frontend.declarations import Declarations, Entry, names_in
+from benchbrief.compiler.frontend.name_index import NOT_LEVELS
 from benchbrief.compiler.frontend.structure_errors import MisplacedBlock
 from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -26,8 +27,6 @@ from benchbrief.model.units import base_unit, dimension_name, parse_unit
 from benchbrief.model.value_shapes import NAME, Number, Text
 
 MOST_COMBINATIONS = 100_000
-OWN_WORDS = ("levels", "default")
-"""The attributes of a factor; others are levels."""
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _BYTES = parse_unit("B").dimension
 
@@ -139,7 +138,7 @@ class _Levels:
 
     def _found(self) -> list[_Level] | None:
         entry = self.entry
-        named = {name: each for name, each in entry.attributes.items() if name not in OWN_WORDS}
+        named = {name: each for name, each in entry.attributes.items() if name not in NOT_LEVELS}
         kinds = [
             *([entry.attributes["levels"].key.span] if "levels" in entry.attributes else []),
             *[each.key.span for each in named.values()][:1],

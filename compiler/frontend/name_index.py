@@ -13,7 +13,7 @@ from typing import Literal
 
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL, dotted
 from benchbrief.compiler.measure_catalogue import KINDS
-from benchbrief.compiler.schemas import HARDWARE
+from benchbrief.compiler.schemas import FACTOR, HARDWARE
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
@@ -38,7 +38,7 @@ Kind = Literal[
     "param",
 ]
 NOT_FACTS = frozenset({"hosts", "prepare", "power", "control"})
-NOT_LEVELS = frozenset({"levels", "default"})
+NOT_LEVELS = frozenset(FACTOR.keys)
 """Attributes of a factor that are no levels of it."""
 _KEYED: tuple[Kind, ...] = ("hardware", "workload", "experiment")
 """The kinds of keys in an index, in the order of lookup. Levels of factors come after them."""
