@@ -149,6 +149,11 @@ class _Rewrite:
             self.edits[Span(span.source, start, span.end)] = ""
         end = self.setup.hardware.span
         self.edits[Span(end.source, end.end, end.end)] = f"\n\n{self.setup.declared()}"
+        here = {declaration.span.source for declaration in self.spec.declarations}
+        named = {Symbol("variant", f"{self.setup.name}.{word}") for word in self.setup.variants}
+        named.add(Symbol("hardware", self.setup.name))
+        if any(each.symbol in named and each.span.source not in here for each in self.names.occurrences):
+            return False  # another file names them
         measured = [item for block in self._blocks("experiment") for item in _attributes(block)]
         return all(self._of_experiment(item) for item in measured if item.key.text == "hardware") and self._of_names()
 

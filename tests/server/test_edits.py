@@ -198,6 +198,15 @@ def test_levels_that_are_measured_by_turns_get_data_of_their_own(client: Client)
     assert client.diagnostics(uri) == []
 
 
+def test_variants_that_another_file_names_are_not_rewritten(client: Client) -> None:
+    text = VARIANTS.replace("  direct = false", "").replace("  direct_io = false", "")
+    start, end = text.index("experiment ramp"), text.index("metric gain")
+    (client.folder / "ramp.bench").write_text(text[start:end])
+    uri = client.open("variants.bench", f'use "ramp.bench"\n{text[:start]}{text[end:]}')
+    found = next(each for each in client.diagnostics(uri) if each["code"] == "W0215")
+    assert fixes(client, uri, found) == []
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
