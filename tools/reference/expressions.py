@@ -68,10 +68,11 @@ def _example(name: str) -> str:
 
 def _along(name: str) -> str:
     if name in ("first", "last"):
-        return "one of " + code(*(dim for dim in DIMENSIONS if dim in ORDERED))
+        return "one of " + code(*(dim for dim in DIMENSIONS if dim in ORDERED)) + ", or a factor of numbers"
     if name in ("ci", "p_value"):
         return code("repeat")
-    return " or ".join(map(code, CURVES[name])) if name in CURVES else "any dimensions"
+    factors = ["a factor of numbers"] if name == "knee" else []
+    return " or ".join([*map(code, CURVES[name]), *factors]) if name in CURVES else "any dimensions"
 
 
 def _arguments(name: str) -> str:
