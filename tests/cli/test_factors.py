@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench, records_of
+from tests.support.mongo import running_stand_in
 from tests.support.sshd import Sshd, sshd, system_user
-from tests.support.tools import system_tool
+from tests.support.tools import built_tool, system_tool, tools_dir
 from tests.support.warm import warm
 
 SPEC = """\
@@ -210,3 +212,35 @@ def test_lanes_that_are_run_apart_find_for_each_level_what_one_controller_finds(
 
     assert decided(merged) == decided(whole)
     assert sum(name.startswith("hold/") for name in decided(whole)) == 4
+
+
+ATTACHED = """\
+hardware box { hosts = local }
+client load { hosts = local  tool = ycsb }
+factor ack "Write concern" { one "w: 1" = 1  all "w: majority" = majority }
+database mongo { engine = mongodb  uri = "mongodb://@AT@/ycsb"  options { write_concern = ack } }
+workload a from ycsb.a { records = 100 }
+experiment matrix { hardware = box  workloads = a  threads = 1  vary = ack  measure = 1 s }
+"""
+
+
+def test_an_attached_server_is_looked_at_and_left_for_each_level_of_its_clients(bench: Bench) -> None:
+    built_tool("ycsb")
+    bench.env["BENCHBRIEF_TOOLS"] = f"{bench.env['BENCHBRIEF_TOOLS']}:{tools_dir()}"
+    with running_stand_in(tools_dir()) as (host, port):
+        bench.spec(ATTACHED, AT=f"{host}:{port}")
+        looked = bench("doctor", "brief.bench", "--json")
+        tried = {each["what"]: each["ok"] for each in looked.json if each["what"].startswith("database mongo")}
+        assert tried == {"database mongo, ack=one": True, "database mongo, ack=all": True}
+        ran = bench("run", "brief.bench", "--no-report")
+        assert ran.code == 0, ran.text
+    assert [record["database"] for record in bench.journal("engine_facts")] == [
+        "mongo@box?ack=one",
+        "mongo@box?ack=all",
+    ]
+    assert {status for status, _ in bench.verdicts().values()} == {"ok"}
+    plan = load_plan(bench.run_dir)
+    assert {key: database.options for key, database in plan.databases.items()} == {
+        "mongo@box?ack=one": {"w": 1},
+        "mongo@box?ack=all": {"w": "majority"},
+    }
