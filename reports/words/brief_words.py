@@ -91,9 +91,9 @@ class Words(Mapping[str, str]):
         return self.factors.get(dim) or self.get(dim, dim)
 
     def dimension_within(self, dim: str) -> str:
-        """Return the name of a dimension within a sentence, where a word that is no abbreviation is small."""
-        name = self.get(f"over_{dim}") or self.dimension(dim)
-        return name[:1].lower() + name[1:] if name[1:2].islower() else name
+        """Return the name of a dimension within a sentence: a word of the language is small there, and the label of a
+        factor is as written."""
+        return self.factors.get(dim) or self.get(f"over_{dim}") or self.get(dim, dim).lower()
 
     def said(self, text: str) -> str:
         """Return a text of a run in this language, with shares as a brief prints them. A text without a code, such

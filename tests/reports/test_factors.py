@@ -167,7 +167,7 @@ def test_a_value_over_levels_says_where_the_spec_leaves_combinations_out(compres
     callout, text = compression.blocks["Best"], compression.view.blocks[0]
     assert isinstance(callout, CalloutView)
     assert isinstance(text, TextView)
-    said = "These values go over different points: not all combinations are measured (compression, value size, tuning)."
+    said = "These values go over different points: not all combinations are measured (Compression, Value size, Tuning)."
     assert said in {note.text for note in callout.notes}
     assert said in {note.text for note in text.notes}
     assert said not in {note.text for note in compression.table("Whole").notes}
