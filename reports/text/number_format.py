@@ -227,7 +227,7 @@ def fixed(value: float, decimals: int) -> str:
 def in_column(value: float, decimals: int) -> str:
     """Write a number with the decimals of its column; with more if it would read as zero and does not then."""
     text = fixed(value, decimals)
-    if value and not re.search("[1-9]", text) and re.search("[1-9]", longer := automatic(value)):
+    if not re.search("[1-9]", text) and re.search("[1-9]", longer := automatic(value)):
         return longer
     return text
 
