@@ -91,7 +91,7 @@ def _use(matrix: Matrix, workload: str, levels: Levels) -> _Use:
     load = matrix.load_at(workload, levels)
     database = matrix.databases[matrix.database_key(matrix.experiment.hardware[0], levels)]
     place = f"{database.uri} {database.path}"
-    return _Use(load, database, place, f"{id(_data_parts(matrix, database))} {_shape(load)}")
+    return _Use(load, database, place, f"{_data_parts(matrix, database)[0]} {_shape(load)}")
 
 
 def _shape(load: ReadWorkload) -> _Shape:
@@ -99,17 +99,38 @@ def _shape(load: ReadWorkload) -> _Shape:
     return tuple(properties.get(key) for key, each in load.family.attributes.items() if each.shapes_data)
 
 
-def _data_parts(matrix: Matrix, database: Database) -> Parts:
-    """Return the parts of a database of the matrix that its data depend on, one object for equal ones."""
+def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
+    """Return the parts of a database of the matrix that its data depend on, first as a text."""
     found = matrix.data_parts.get(id(database))
     if found is None:
         options, word = matrix.database.engine.options, matrix.database.reads_options.word
         not_in_data = {word(key) for key, option in options.items() if not option.shapes_data}
-        found = {key: value for key, value in database_parts(database).items() if key not in _NOT_OF_THE_DATA}
-        found["reset"] = None
-        found["options"] = {key: value for key, value in database.options.items() if key not in not_in_data}
-        matrix.data_parts[id(database)] = found = matrix.data_parts.setdefault(repr(found), found)
+        parts = {key: value for key, value in database_parts(database).items() if key not in _NOT_OF_THE_DATA}
+        parts["reset"] = None
+        parts["options"] = {key: value for key, value in database.options.items() if key not in not_in_data}
+        matrix.data_parts[id(database)] = found = repr(parts), parts
     return found
+
+
+class DataAt(NamedTuple):
+    """A place for data, and what is there; None for no data. Equal ones are equal also in `Dataset.hash`, and quicker
+    to find."""
+
+    place: tuple[object, ...]
+    data: tuple[object, ...] | None
+
+    @classmethod
+    def of(cls, matrix: Matrix, unit: HardwareUnit, workload: str, levels: Levels, hosts: Mapping[str, Host]) -> DataAt:
+        hardware, load = unit.hardware, matrix.load_at(workload, levels)
+        database = matrix.databases[matrix.database_key(hardware.key, levels)]
+        on = tuple(machines(hardware.hosts, hosts))
+        given = tuple(host for host in hardware.hosts if hosts[host].asked)
+        place = (on, given, database.engine, database.server, str(database.uri), database.path)
+        if not load.existing:
+            return cls(place, None)
+        text, _ = _data_parts(matrix, database)
+        size = tuple(size_parts(database, load.workload).items())
+        return cls(place, (text, on, hardware.prepare, matrix.tool.driver, _shape(load), size))
 
 
 def _resets(uses: Sequence[_Use]) -> tuple[int, int]:
@@ -550,7 +571,7 @@ def dataset_of(
     content = {
         "hosts": machines(hardware.hosts, hosts),
         "prepare": list(hardware.prepare),
-        "database": _data_parts(matrix, database),
+        "database": _data_parts(matrix, database)[1],
         "tool": matrix.tool.driver,  # two tools may make other keys; its build is known on its host
         "shape": {key: p[key] for key in shape if key in p},
         **size_parts(database, load.workload),

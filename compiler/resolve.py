@@ -508,7 +508,7 @@ def resolve(
     world = NamedBlocks(
         hardware=read_hardware(found.blocks["hardware"], hosts),
         clients=read_clients(found.blocks["client"], hosts),
-        databases=BlocksAtLevels("database", found, factors, reader, database_reader(), misused),
+        databases=BlocksAtLevels("database", found, factors, reader, database_reader(), misused, ("path", "uri")),
         workloads=BlocksAtLevels("workload", found, factors, reader, workload_reader(language), misused),
         factors=factors,
         probes=read_probe_blocks(found.blocks["probe"], reader),

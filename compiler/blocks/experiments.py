@@ -519,8 +519,8 @@ class Matrix:
     """The workloads by their keys in a plan."""
 
     @cached_property
-    def data_parts(self) -> dict[int | str, dict[str, object]]:
-        """What the data sets of a database depend on, by the database's identity and by its text, for `expand.py`."""
+    def data_parts(self) -> dict[int, tuple[str, dict[str, object]]]:
+        """What the data sets of a database depend on, by the identity of the database; `expand.py` fills it."""
         return {}
 
     @property
@@ -578,6 +578,16 @@ def read_experiments(entries: Mapping[str, Entry], world: NamedBlocks, reader: R
             break
         matrices.append(matrix)
     return tuple(matrices)
+
+
+def _most_alike(combinations: Sequence[Levels], factor: str) -> Sequence[Levels]:
+    """Return the combinations that differ in one factor only: the most that there are with the same other levels."""
+    alike: dict[tuple[object, ...], list[Levels]] = {}
+    for levels in combinations:
+        keys = levels.keys
+        del keys[factor]
+        alike.setdefault(tuple(keys.values()), []).append(levels)
+    return max(alike.values(), key=len)
 
 
 class _Experiment:
@@ -869,26 +879,19 @@ class _Experiment:
         if not varied.levels or not databases:
             return
         factors, hardware = self.world.factors, next(iter(databases)).hardware
-        contents = {key: repr(database_parts(each)) for key, each in databases.items() if key.hardware == hardware}
         for name, used in self.uses.items():
-            if not name:
-                continue
-            ignored = [factor for factor in varied.levels if factor not in {*used, *self.uses[""]}]
-            seen: dict[object, Levels] = {}
-            for levels in varied.combinations:
-                key = plan.DatabaseKey.of(database, hardware, own_levels(self.uses[""], levels, factors))
-                load = loads[workload_key(name, used, levels, factors)]
-                first = seen.setdefault((contents[key], repr(workload_parts(load.workload))), levels)
-                if first is levels:
-                    continue
-                one, other = first.keys, levels.keys
-                factor = next(each for each in (*ignored, *varied.levels) if one[each] != other[each])
-                count, is_used = len(varied.levels[factor]), factor not in ignored
-                at = varied.places[factor]
-                self.reader.report(
-                    factor_errors.SameCells(at, self.entry.name, factor, name, database, count, used=is_used)
-                )
-                break
+            for factor, keys in varied.levels.items() if name else ():
+                seen: dict[object, Levels] = {}
+                for levels in _most_alike(varied.combinations, factor):
+                    key = plan.DatabaseKey.of(database, hardware, own_levels(self.uses[""], levels, factors))
+                    load = loads[workload_key(name, used, levels, factors)]
+                    content = repr((database_parts(databases[key]), workload_parts(load.workload)))
+                    if seen.setdefault(content, levels) is levels:
+                        continue
+                    at, is_used = varied.places[factor], factor in {*used, *self.uses[""]}
+                    found = (self.entry.name, factor, name, database, len(keys))
+                    self.reader.report(factor_errors.SameCells(at, *found, used=is_used))
+                    break
 
     # --- points, times and repeats ---------------------------------------------------------------------------------
 

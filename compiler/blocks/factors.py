@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 from math import prod
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from benchbrief.compiler.blocks import factor_errors as wrong
 from benchbrief.compiler.blocks.ramps import Numbers, read_points
@@ -337,8 +337,14 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         reader: Reader,
         read: Callable[[Entry, Reader], Item | None],
         misused: Collection[tuple[str, str]] = (),
+        filled_later: Collection[str] | None = None,
     ) -> None:
-        """`misused` are the kinds and names of blocks where a factor stands that can't stand there."""
+        """`misused` are the kinds and names of blocks where a factor stands that can't stand there.
+
+        With `filled_later`, attributes are read one by one: a block at the levels of several factors is then put
+        together from those at one level each, unless one attribute uses several. The attributes that the block keeps as
+        they are written do not count.
+        """
         self._entries, self._factors, self._read = found.blocks[kind], factors, read
         self._reader = reader.at(factors.defaults)
         entries = self._entries
@@ -348,6 +354,9 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
             name for name, entry in entries.items() if (kind, name) in misused or (broken and broken & _names(entry))
         }
         self._found: dict[tuple[str, Levels], Item | None] = {}
+        self._changes: dict[tuple[str, str, DimKey], dict[str, Any] | None] = {}
+        """What differs at a level of a factor from the defaults, by field; of a table, its entries."""
+        self._apart = {name for name in entries if filled_later is not None and self._is_apart(name, filled_later)}
         for name in entries:
             self.at(name, Levels())
 
@@ -363,9 +372,46 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         """Return a block at some levels; other factors have their defaults."""
         own = own_levels(self._uses[name], levels, self._factors)
         if (name, own) not in self._found:
-            reader = self._reader.at(bound_to(own.keys, self._factors)) if own else self._reader
-            self._found[name, own] = None if name in self._broken else self._read(self._entries[name], reader)
+            if name in self._broken:
+                self._found[name, own] = None
+            elif (parts := self._parts(name, own)) is not None:
+                self._found[name, own] = parts
+            else:
+                reader = self._reader.at(bound_to(own.keys, self._factors)) if own else self._reader
+                self._found[name, own] = self._read(self._entries[name], reader)
         return self._found[name, own]
+
+    def _parts(self, name: str, own: Levels) -> Item | None:
+        """Return a block put together from those at one level each; None where it has to be read."""
+        if name not in self._apart:
+            return None
+        keys = {factor: key for factor, key in own.keys.items() if key != self._factors[factor].factor.default}
+        usual = self._found.get((name, own_levels(self._uses[name], Levels(), self._factors)))
+        if len(keys) < 2 or usual is None:
+            return None
+        changed: dict[str, Any] = {}
+        for factor, key in keys.items():
+            if (factor, name, key) not in self._changes:
+                one = self.at(name, Levels.of({factor: key}))
+                self._changes[factor, name, key] = _changes(usual, one) if one is not None else None
+            changes = self._changes[factor, name, key]
+            if changes is None:
+                return None
+            for of, value in changes.items():
+                if not isinstance(value, dict):
+                    if of in changed:  # such as commands, of which each has a factor of its own
+                        return None
+                    changed[of] = value
+                else:
+                    changed[of] = {**changed.get(of, getattr(usual, of)), **value}
+        return replace(usual, **changed)  # type: ignore[type-var]  # the blocks that are put together are dataclasses
+
+    def _is_apart(self, name: str, filled_later: Collection[str]) -> bool:
+        """Return whether no attribute uses several factors."""
+        entry = self._entries[name]
+        attributes = {key: each for key, each in entry.attributes.items() if key not in filled_later}
+        every = (*attributes.values(), *(each for block in entry.blocks for each in block.attributes.values()))
+        return all(len({each.text for each in names_in(one)} & self._factors.keys()) < 2 for one in every)
 
     def __getitem__(self, name: str) -> Item | None:
         return self._found[name, own_levels(self._uses[name], Levels(), self._factors)]
@@ -375,6 +421,21 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+def _changes(usual: Any, one: Any) -> dict[str, Any] | None:
+    """Return the fields of a block that differ from the usual one; None where an entry of a table is gone."""
+    found: dict[str, Any] = {}
+    for each in fields(usual):
+        before, after = getattr(usual, each.name), getattr(one, each.name)
+        if before is after or before == after:
+            continue
+        if isinstance(before, dict) and isinstance(after, dict):
+            if before.keys() - after.keys():
+                return None
+            after = {key: value for key, value in after.items() if key not in before or before[key] != value}
+        found[each.name] = after
+    return found
 
 
 def uses(entry: Entry, factors: Factors) -> tuple[str, ...]:

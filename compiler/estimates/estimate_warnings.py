@@ -13,14 +13,14 @@ from benchbrief.compiler.blocks.experiments import Matrix, databases_of
 from benchbrief.compiler.blocks.factor_errors import TurnsNeedLoads
 from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.estimate import counted_cells
-from benchbrief.compiler.expand import DatasetUse, dataset_of, ordered, resets_in_order, uses_in_order
+from benchbrief.compiler.expand import DataAt, DatasetUse, ordered, resets_in_order, uses_in_order
 from benchbrief.compiler.planning.data_states import changes_of, tolerated
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import EVERYWHERE, Reset
 from benchbrief.model.fingerprint import place_of
-from benchbrief.model.plan import Cell, Database, DatabaseKey, Dataset, Hardware, Host, Levels, Workload
+from benchbrief.model.plan import Cell, Database, DatabaseKey, Dataset, Hardware, Host, Workload
 from benchbrief.model.tool_spec import Change
 
 _WORTH_S = 60.0
@@ -55,12 +55,12 @@ def _check_turns(model: Model, findings: Findings) -> None:
 
 def _reloading(matrix: Matrix, hosts: Mapping[str, Host]) -> tuple[str, ...]:
     """Return the factors of which two levels need other data in one place, all else being equal."""
-    hardware = matrix.units[0].hardware
+    unit = matrix.units[0]
     found: dict[str, None] = {}
     for workload in matrix.experiment.workloads:
-        held = {levels: _place_and_data(hardware, workload, levels, matrix, hosts) for levels in matrix.levels}
+        held = {levels: DataAt.of(matrix, unit, workload, levels, hosts) for levels in matrix.levels}
         for factor in matrix.levels[0].keys:
-            seen: dict[tuple[str, str], str] = {}
+            seen: dict[object, object] = {}
             for levels, (place, data) in held.items():
                 others = levels.only([name for name in levels.keys if name != factor])
                 if seen.setdefault((others, place), data) != data:
@@ -88,11 +88,11 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
 
 def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
     """Return whether a data set comes back to a place after another one was there. It does in few specs."""
-    there: dict[str, str] = {}
-    left: set[tuple[str, str]] = set()
+    there: dict[object, object] = {}
+    left: set[tuple[object, object]] = set()
     for matrix in matrices:
         contents = {
-            (unit.hardware.key, workload, levels): _place_and_data(unit.hardware, workload, levels, matrix, hosts)
+            (unit.hardware.key, workload, levels): DataAt.of(matrix, unit, workload, levels, hosts)
             for unit, workload, levels in product(matrix.units, matrix.experiment.workloads, matrix.levels)
         }
         for hardware, workload, levels, _, _ in ordered(matrix):
@@ -103,14 +103,6 @@ def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> boo
                 left.add((place, before))
             there[place] = content
     return False
-
-
-def _place_and_data(
-    hardware: Hardware, workload: str, levels: Levels, matrix: Matrix, hosts: Mapping[str, Host]
-) -> tuple[str, str]:
-    database = matrix.databases[matrix.database_key(hardware.key, levels)]
-    dataset = dataset_of(hardware, database, matrix.load_at(workload, levels), matrix, hosts)
-    return place_of(hardware, database, hosts), dataset.hash if dataset else ""
 
 
 @dataclass

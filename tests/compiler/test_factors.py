@@ -315,6 +315,15 @@ def test_a_command_gets_the_levels_that_it_names_as_variables(tmp_path: Path) ->
     }
 
 
+def test_commands_with_factors_of_their_own_each_get_their_level(tmp_path: Path) -> None:
+    commands = 'prepare = command("prepare", with: codec)  teardown = command("teardown", with: vsize)'
+    plan = plan_of(tmp_path, SPEC, ("engine = rocksdb", f"engine = rocksdb  {commands}"))
+    for cell in plan.cells:
+        prepare, teardown = (hook.env for hook in plan.databases[cell.database].hooks)
+        keys = cell.levels.keys
+        assert (prepare, teardown) == ({"BENCH_CODEC": keys["codec"]}, {"BENCH_VSIZE": f"{keys['vsize']:g}"})
+
+
 def test_only_what_a_command_names_is_in_its_hash(tmp_path: Path) -> None:
     change = ("engine = rocksdb", 'engine = rocksdb  prepare = command("prepare")')
     named = ("engine = rocksdb", 'engine = rocksdb  prepare = command("prepare", with: codec)')
@@ -357,3 +366,33 @@ def test_levels_are_read_back_as_they_were_written() -> None:
             "c": float(rng.randrange(10**15)),
         }
         assert Levels.of(keys).keys == keys
+
+
+def test_a_database_at_several_levels_is_the_one_with_those_values(tmp_path: Path) -> None:
+    text = """
+    hardware box { hosts = local }
+    database rocks {
+      engine = rocksdb  path = "/data/CODEC"  size = SIZE  drop_caches = DROP
+      options { compression = CODEC  cache = CACHE  direct_io = DROP }
+    }
+    workload rr from db_bench.readrandom
+    experiment e { hardware = box  workloads = rr  threads = 1  measure = 10 s VARY }
+    """
+    factors = """
+    factor codec { none = "none"  lz4 = "lz4" }
+    factor size { small = 100 MB  large = 200 MB }
+    factor drop { yes = true  no = false }
+    factor cache { levels = [8 MiB, 16 MiB] }
+    """
+    whole = text.replace("/CODEC", "/{codec}").replace("VARY", "vary = [codec, size, drop, cache]")
+    for word in ("codec", "size", "drop", "cache"):
+        whole = whole.replace(word.upper(), word)
+    plan = plan_of(tmp_path, whole + factors)
+    assert len(plan.cells) == 16
+    values = {"none": '"none"', "lz4": '"lz4"', "small": "100 MB", "large": "200 MB", "yes": "true", "no": "false"}
+    for cell in plan.cells:
+        one = text.replace("VARY", "")
+        for name, key in cell.levels.keys.items():
+            value = values.get(str(key)) or f"{key:.0f} B"
+            one = one.replace(f"/{name.upper()}", f"/{key}").replace(name.upper(), value)
+        assert [each.hash for each in plan_of(tmp_path, one).cells] == [cell.hash]
