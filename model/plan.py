@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from benchbrief.model.engine_spec import Reset
@@ -43,8 +44,7 @@ class Levels(str):
     @property
     def keys(self) -> dict[str, DimKey]:
         """Return the level of each factor."""
-        pairs = (pair.partition("=") for pair in self.split(",") if pair)
-        return {factor: key if is_word(key) else float(key) for factor, _, key in pairs}
+        return dict(_pairs(self))
 
     def only(self, factors: Collection[str]) -> Levels:
         """Return the levels of some factors."""
@@ -57,6 +57,12 @@ class Levels(str):
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, handler: GetCoreSchemaHandler) -> Any:
         return _text_schema(cls, handler)
+
+
+@lru_cache(1 << 16)
+def _pairs(levels: str) -> tuple[tuple[str, DimKey], ...]:
+    pairs = (pair.partition("=") for pair in levels.split(",") if pair)
+    return tuple((factor, key if is_word(key) else float(key)) for factor, _, key in pairs)
 
 
 def key_text(key: DimKey) -> str:
