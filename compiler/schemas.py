@@ -200,7 +200,8 @@ def database_schema(other: EngineSpec | None = None) -> BlockSchema:
             ),
             "prepare": Key(
                 Special(COMMANDS),
-                "Commands for each host (`on: first`: the first), before the server is started or attached to.",
+                "Commands for each host (`on: first`: the first), before the server is started or attached to. "
+                "`with: codec` gives them the level of a factor, as `$BENCH_CODEC`.",
                 example='prepare = command("systemctl stop mongod", timeout: 2 min)',
             ),
             "teardown": Key(
