@@ -15,7 +15,7 @@ from benchbrief.compiler.planning.plan_diff import ChangedPart, changed_parts
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.message import Message, figure, speaker
-from benchbrief.model.plan import Arrivals, DimKey, Levels
+from benchbrief.model.plan import DIMENSIONS, Arrivals, DimKey, Levels
 from benchbrief.model.points import Curve, PointKeys, word_of_key
 from benchbrief.model.precision import FEWEST
 from benchbrief.results.analysis.cautions import read_other_work, resting_on_few
@@ -110,9 +110,14 @@ class Loads:
 
     def why_other(self, point: PointKeys) -> str:
         """Return why the measurements at a point have different loads; "" if they do not. A point with fewer dimensions
-        stands for all groups that match it."""
+        stands for all groups that match it, and one at the level of a factor for no group that does not vary it."""
         keys = dict(point)
-        found = [names for group, names in self.other.items() if all(keys.get(dim, key) == key for dim, key in group)]
+        levels = {dim for dim in keys if dim not in DIMENSIONS}
+        found = [
+            names
+            for group, names in self.other.items()
+            if levels <= dict(group).keys() and all(keys.get(dim, key) == key for dim, key in group)
+        ]
         names = list(dict.fromkeys(name for each in found for name in each))
         if not names:
             return ""

@@ -73,6 +73,17 @@ def test_levels_are_compared_as_hardware_is(measured: Bench) -> None:
     assert len(whole["comparisons"]) == 9
 
 
+def test_an_experiment_of_one_level_alone_is_no_other_load_where_another_factor_varies(
+    tmp_path: Path, measured: Bench
+) -> None:
+    (measured.folder / "alone.bench").write_text(SPEC.replace("threads = 1 ", "threads = 2  vary = codec[lz4] "))
+    ran = measured("run", "alone.bench", "--simulate", "--no-report", "--out", str(tmp_path), "--json").json["run"]
+    sides = (f"{ran}:codec=none", f"{ran}:codec=lz4")
+    rows = measured("compare", *sides, "--out", str(tmp_path), "--json").json["comparisons"]
+    assert len(rows) == 8, "two measures at two value sizes and two thread counts"
+    assert {row["verdict"] for row in rows} <= {"better", "worse", "within noise"}
+
+
 @pytest.mark.parametrize(
     ("part", "said", "hint"),
     [
