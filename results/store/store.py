@@ -161,10 +161,14 @@ class MissingValues:
 def _concerns(record: Mapping[str, Any], known: Mapping[str, _PointKey], reads: Iterable[Read] | None) -> bool:
     """Return whether a query's row with these keys uses a record: a cell, or a latency of it.
 
-    The record's keys must agree, and one of `reads` must read it. Without `reads`, agreement is enough.
+    One of `reads` must read the record, and the record's keys must agree with those of the row, except where that read
+    has one key at every row, as that of `throughput[eco]` has. Without `reads`, agreement is enough.
     """
-    has_keys = all(record[dim] == key for dim, key in known.items() if dim in record)
-    return has_keys and (reads is None or any(read.covers(record) for read in reads))
+
+    def agrees(fixed: Mapping[str, tuple[DimKey, ...]]) -> bool:
+        return all(record[dim] == key for dim, key in known.items() if dim in record and len(fixed.get(dim, ())) != 1)
+
+    return agrees({}) if reads is None else any(read.covers(record) and agrees(read.keys) for read in reads)
 
 
 PREFIX = "bench_"

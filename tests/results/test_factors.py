@@ -106,6 +106,19 @@ def test_values_come_in_the_order_of_the_levels_and_a_missing_one_has_its_own_re
     assert "out of memory" not in str(gone.reason), "that cell is at no level"
 
 
+def test_a_value_whose_divisor_failed_has_the_reason_of_that_cell(tmp_path: Path) -> None:
+    cells = [at_levels({"codec": level}) for level in ("zstd", "lz4")]
+    run = RunMaker(tmp_path / "run", with_factors(a_plan(cells), CODEC))
+    run.ok(cells[0], {"load-1": measurement([READ])})
+    run.failed(cells[1], "it was out of memory")
+    gone = "SELECT 'zstd' AS codec, NULL::DOUBLE AS value"
+    with open_store(run.run_dir) as store:
+        (relative,) = store.query(a_query(gone, "codec", reads=[a_read(), a_read(codec="lz4")]))
+        assert "out of memory" in str(relative.reason)
+        (own,) = store.query(a_query(gone, "codec", reads=[a_read(), a_read(codec="zstd")]))
+        assert "out of memory" not in str(own.reason)
+
+
 def test_numbers_have_their_unit_in_an_answer(store: Store) -> None:
     sql = "SELECT vsize, codec, value FROM measure.throughput"
     assert units_of(store.sql(sql), sql, store) == ("B", "", "ops/s")
