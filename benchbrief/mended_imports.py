@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def let_arrow_find_no_pandas() -> None:
-    """From now on, keep the first import of pyarrow in this process from importing pandas.
+    """Keep pyarrow, when this process first imports it, from importing pandas.
 
     pyarrow looks for pandas when it makes its first array, and imports all of it: 0.9 s, 40 MB. No command needs it. It
     looks again when someone asks for a pandas frame, and an extension that imports pandas itself gets it.
@@ -33,7 +33,7 @@ def pass_over_broken_packages() -> None:
 
 
 class _Then:
-    """Finds a module as Python does, once, and calls `then` with it when it is imported."""
+    """An import hook for the first import of one module, which calls `then` with it afterwards."""
 
     def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
         self.name = name

@@ -185,7 +185,7 @@ class _Rewrite:
         return True
 
     def _of_names(self) -> bool:
-        """Edit what reports, metrics and expectations say of `hardware` and of `box.small`."""
+        """Edit what reports, metrics and expectations say about `hardware` and `box.small`."""
         left: list[ast.Expr | ast.Declaration | ast.Item] = [
             each for each in self.spec.declarations if not isinstance(each, ast.Block) or each.keyword.text == "report"
         ]
@@ -223,7 +223,7 @@ class _Rewrite:
 
 
 _OF_ALL = frozenset({"label", "title", "name"})
-"""What can be said of a level as of hardware."""
+"""The fields that both hardware and a factor have in texts."""
 
 
 def _is_path(item: ast.Item) -> TypeGuard[ast.Attribute]:

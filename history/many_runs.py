@@ -172,7 +172,7 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
 
 
 def run_details(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the rows say of the run itself; {} without rows."""
+    """Return what the rows say about the run itself; {} without rows."""
     for each in rows:
         row: Mapping[str, Any] = each._asdict() if isinstance(each, SeriesRow) else each
         at = row["measured_at"]

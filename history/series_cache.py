@@ -170,7 +170,7 @@ class RunSource(Protocol):
 
 
 class RunFolder:
-    """A folder of this machine. Series are computed from the runs' tables."""
+    """A folder of runs on this machine. Series are computed from the runs' tables."""
 
     def __init__(self, out: Path) -> None:
         self.out = out
@@ -308,7 +308,7 @@ def _folder(name: str) -> Iterator[Path]:
 
 
 def _read_index(folder: Path) -> dict[str, _Entry]:
-    """Return the known runs; {} without an index, or with one of another version."""
+    """Return the known runs; {} without an index, or with one of a different version."""
     try:
         index = json.loads((folder / _INDEX).read_bytes())
         found = (

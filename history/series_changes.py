@@ -1,4 +1,4 @@
-"""The changes in series: when, how large, how certain, whether the lab caused them, and what people said of them."""
+"""The changes in series: when, how large, how certain, whether the lab caused them, and what people said about them."""
 
 from __future__ import annotations
 

@@ -438,7 +438,7 @@ def _promise_parts(experiment: Experiment) -> Parts:
 
 
 def _database_parts(database: Database) -> Parts:
-    """Return what a spec says of a database, like `database_parts` of a cell, but without its place and its build.
+    """Return what a spec says about a database, like `database_parts` of a cell, but without its place and its build.
 
     Paths and addresses do not count in a series, the environment has the version, and commands may name any of them.
     """

@@ -1,4 +1,4 @@
-"""The English words of a run's sentences. `benchbrief/__init__.py` says where they are read, when they are needed."""
+"""The English words of a run's sentences. `benchbrief/__init__.py` sets how they are read, at the first use."""
 
 from __future__ import annotations
 

@@ -68,8 +68,8 @@ class CellStarted(Record):
 class CellResumed(Record):
     """An earlier controller's attempt was resumed in `step`: this controller attached to what runs there.
 
-    Nothing is known of the time between `away_since`, the last record before, and `at`. `began_at` is when the step
-    began.
+    Nothing is known about the time between `away_since`, the last record before, and `at`. `began_at` is when the
+    step began.
     """
 
     type: Literal["cell_resumed"] = "cell_resumed"

@@ -25,8 +25,8 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
 def from_counts(counts: Iterable[tuple[tuple[int, int], int]], per_s: int) -> Histogram:
     """Make a histogram of ((lo, hi), count), without empty buckets. Raises ValueError when buckets overlap.
 
-    `per_s` is how many of the tool's units a second has. The tool's buckets end at whole numbers of its unit, so one
-    ends exactly where the next begins. In fractions of a second, 9 ms + 1 ms are more than 10 ms.
+    `lo` and `hi` are in the tool's unit, with `per_s` units to a second. In whole units, a bucket ends exactly where
+    the next begins. In floating-point seconds, 1 ms + 8 ms is more than 9 ms, and the buckets would overlap.
     """
     return _of_seconds(((lo / per_s, hi / per_s), count) for (lo, hi), count in counts)
 

@@ -145,7 +145,7 @@ def mapped(text: str, change: Callable[[str], str]) -> str:
 
 
 def spanning(texts: Sequence[Message]) -> Message:
-    """Return one sentence for several of one `shape`, with the range of each number: `takes 1.2–3.4 cores`."""
+    """Merge sentences of the same `shape` into one with the range of each number: `takes 1.2–3.4 cores`."""
     first = texts[0]
     return Message(first.code, {name: _span([text.args[name] for text in texts]) for name in first.args}, first.own)
 

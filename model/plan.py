@@ -161,8 +161,9 @@ LatencyKind = Literal["intended", "service"]
 class Read(Node):
     """A measure that a query reads, and where: `keys` has the allowed keys of each fixed dimension.
 
-    The other dimensions are read at all planned keys. `view` is its place in the store, `statistic` the store's word
-    for one of the latency's, `probe` its sampler. `counted` is the kind of latency that is asked for; "" for the usual.
+    The other dimensions are read at all planned keys. `view` is the store's view that has it, `statistic` a latency's
+    statistic in the store's words, and `probe` the probe that samples it. `counted` is the kind of latency that the
+    query asks for; "" for what `latency` means at the cell.
     """
 
     measure: str
@@ -173,7 +174,7 @@ class Read(Node):
     keys: dict[Dimension, tuple[str | float, ...]] = field(default_factory=dict)
 
     def covers(self, place: Mapping[Dimension, object] | Mapping[str, object]) -> bool:
-        """Return whether the query reads these keys. A dimension that `place` lacks does not matter."""
+        """Return whether the query reads these keys. Dimensions that `place` lacks are ignored."""
         return all(place[dim] in keys for dim, keys in self.keys.items() if dim in place)
 
 
@@ -201,8 +202,8 @@ class Query(Node):
     one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before the field.
     `signed`: whether its value may be below 0, by the types of its parts; True in a plan from before the field.
     `exact`: whether it is made of sizes, counts and declared values alone. Where those do not vary, a difference is due
-    to what is compared. `ragged` are the factors of which not all combinations are measured, where it reduces over
-    some: its values then go over different points. `made_of` are the metrics, measures and facts that the expression
+    to what is compared. `ragged` are the factors whose combinations are not all measured, if it reduces over some of
+    them: its values then cover different points. `made_of` are the metrics, measures and facts that the expression
     names, in its order; None in a plan from before the field.
     """
 
@@ -575,7 +576,7 @@ Spacing = Literal["poisson", "constant"]
 
 
 class Arrivals(Node):
-    """When operations are due, and what of the load is bounded.
+    """When operations are due, and the limits of the load.
 
     Rates are in ops/s over all load generators, times in seconds.
 
@@ -1128,7 +1129,7 @@ class Plan(Node):
     expects: tuple[Expect, ...] = ()
     reports: tuple[Report, ...] = ()
     schedulers: dict[str, SchedulerBlock] = field(default_factory=dict)
-    """What the spec says of schedulers, by name. It changes no result."""
+    """What the spec says about schedulers, by name. It changes no result."""
     budget_s: float | None = None
     """The time that all cells together may take on each group of hosts: `bench run --budget`."""
     estimate_s: float

@@ -19,8 +19,8 @@ that a promise which is broken at one rate is broken at each higher one.
    must keep the promise. As soon as one breaks it, the next lower candidate gets held-out repeats of its own, `LOWER`
    times at most.
 
-A run whose generator was late keeps the promise where the limits hold with its lateness included, as that only adds
-to them. Else nothing is known of the rate: it counts against the rate, and is counted apart. A failed run counts for
+A run whose generator was late keeps the promise where the limits hold with its lateness included, as that only adds to
+them. Else nothing is known about the rate: it counts against the rate, and is counted apart. A failed run counts for
 nothing, and is followed by the next repeat. Where so many of the held-out runs failed that at most half of them keep
 the promise, and none breaks it, the search is undecided."""
 
@@ -44,7 +44,7 @@ CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
 """The chance to decide rightly on a rate where a share `KEPT` of the runs keeps the promise, or breaks it. It is the
 chance of a gambler at these odds to be `LEAD` ahead before being `LEAD` behind."""
 FAILURES = 2
-"""The number of failed runs at a rate, without a good one, that end a search: nothing can be said of the rate."""
+"""The number of failed runs at a rate, without a good one, that end a search: nothing can be said about the rate."""
 
 LOWER = 6
 """The most candidates below the found rate that are tried where held-out repeats break the promise."""
@@ -137,7 +137,7 @@ class SearchStep:
 
 @dataclass(frozen=True)
 class SearchAnswer:
-    """What was found. `rate` keeps the promise, and `above` is the next candidate, which does not.
+    """The result of a rate search. `rate` keeps the promise, and `above` is the next candidate, which does not.
 
     found: both are known; `above` may be a rate whose held-out runs broke the promise, or just the next one where a
     run at `rate` broke it. at_least: the highest candidate keeps it. none: the lowest one breaks it. undecided: too

@@ -1,4 +1,4 @@
-"""The journal of a run, folded once: what it says of the run and its cells. Each record that follows extends it.
+"""The journal of a run, folded once: what it says about the run and its cells. Each record that follows extends it.
 
 A large fleet's journal does not fit into memory, so the record keeps the places of what may be large."""
 
@@ -173,7 +173,7 @@ class Pauses:
         self._ahead_s[clock.host] = clock.offset_s
 
     def away(self, since: float, until: float) -> None:
-        """Count a time without a controller as a pause, until a job turns out to have run then."""
+        """Count a time without a controller as a pause. `collected` takes out any time when a job ran."""
         if until > since:
             self.spans.append((since, until))
 

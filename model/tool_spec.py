@@ -179,12 +179,12 @@ class ToolSpec(ExtensionSpec):
     `workloads` runs those of the tool that `runs` names; its `attributes` and all about the loading of data are then
     that tool's.
 
-    `shares` are attributes that add up to 1, each the share of an operation of that name; the `writing` ones change the
-    data, of which those `in_place` keep the keys and the sizes of the records, and the `inserting` ones add records.
-    `counted_twice` maps an operation to others that count it too. `record` are the attributes whose values add up
-    to the bytes of a record. `records_per` names the attribute that gives the size of a data set in another unit than
-    records, and the records in one such unit. Several hosts at once would repeat the work of the operations
-    `from_one_host`.
+    `shares` are attributes that add up to 1, each the share of an operation of that name; the `writing` ones change
+    the data, of which those `in_place` keep the keys and the sizes of the records, and the `inserting` ones add
+    records. `counted_twice` maps an operation to others that count it too. `record` are the attributes whose values
+    add up to the bytes of a record. `records_per` names the attribute that gives the size of a data set in a unit
+    other than records, and how many records such a unit has. Several hosts at once would repeat the work of the
+    operations `from_one_host`.
 
     `limits` are bounds beside those of single attributes. `block` is the attribute whose bytes have to fit into the
     size of the database, for each thread where each has a part of it.

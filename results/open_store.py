@@ -188,7 +188,7 @@ def store_warnings(store: Store) -> Iterator[str]:
 def store_problem(run_dir: Path) -> str:
     """Return what is wrong with a run's tables, or with the DuckDB file beside them; "" when they are unchanged.
 
-    A missing store, or one of another version, is no problem: it is built when needed. Raises OSError.
+    A missing store, or one of a different version, is not a problem: it is built when needed. Raises OSError.
     """
     store = own_folder(run_dir, STORE)
     manifest = read_store_manifest(store)

@@ -89,7 +89,7 @@ def _refused(path: Path | str, error: OSError) -> OSError:
 
 
 def own_folder(above: Path, name: str) -> Path:
-    """Return a folder of a run, to write into. Raises NotPlain for a link, as what is behind it does not belong to
+    """Return a folder of a run, to write into. Raises NotPlain for a link, since its target does not belong to
     the run."""
     folder = above / name
     if folder.is_symlink():

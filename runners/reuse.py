@@ -59,7 +59,7 @@ class Carried:
 
     @property
     def skipped(self) -> bool:
-        """Return whether the cell was not measured, since its search ended before."""
+        """Return whether the cell was not measured because its search had already ended."""
         return all(isinstance(record, j.CellSkipped) for record in self.records)
 
     def own_records(self) -> Iterator[j.AnyRecord]:

@@ -55,7 +55,7 @@ class Driver(Protocol):
         ...
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
-        """Return how many records the output proves as loaded. Raises BadOutput."""
+        """Return how many records were loaded. Raises BadOutput unless the output proves it."""
         ...
 
     def warm_up(self, context: CellContext) -> Job | None:
@@ -353,7 +353,7 @@ class Engine(Protocol):
     def describe(self) -> dict[str, str]:
         """Return facts for the disclosure: `server`, `version`, `topology` and others.
 
-        `stand_in` is a sentence for a stand-in; `other_server`, for another product than the engine's name says.
+        `stand_in` is a sentence for a stand-in; `other_server`, for a product other than the engine's name says.
         """
         ...
 
@@ -464,8 +464,8 @@ class Undoes(Protocol):
         ...
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
-        """Delete what cells inserted. Returns whether the data set has as many records again as after its load, and
-        a sentence.
+        """Delete what cells inserted. Returns whether the data set again has as many records as after its load, and a
+        sentence about it.
 
         Raises ServerFailed and Interrupted. Then the data set must be loaded again.
         """
@@ -497,7 +497,7 @@ class KnowsRoom(Protocol):
     """An engine that refuses a load for which there is too little room."""
 
     def room_for_load(self, cell: Cell) -> Room:
-        """Return what the cell's load needs."""
+        """Return how much room the cell's load needs, and what for."""
         ...
 
 

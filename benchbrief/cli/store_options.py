@@ -1,4 +1,4 @@
-"""The options of the commands that use a shared store."""
+"""The options and progress bars of the commands that use a shared store, and where they find its address."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
 
 def _both(ours: Mapping[PointKeys, Cell], theirs: Mapping[PointKeys, Cell]) -> Iterator[tuple[PointKeys, Cell, Cell]]:
     """Yield what is compared, with its group: each experiment with its namesake. One without a namesake is compared
-    with all that the other side has of its workload and hardware."""
+    with all of the other side's experiments on its workload and hardware."""
     for group, was in ours.items():
         if group in theirs:
             yield group, was, theirs[group]
@@ -189,7 +189,7 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 
 def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
-    """Yield the owners and names of the parts that a cell of one side has otherwise at the levels of another."""
+    """Yield owner and name of each part that changes when a side's cell is moved to the other side's levels."""
     there = Levels.of({**cell.levels.keys, **levels.keys})
     for each in side.plan.cells if there != cell.levels else ():
         if each.levels == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):

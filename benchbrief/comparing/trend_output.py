@@ -168,7 +168,7 @@ _HAVE = ("have", "has")
 
 
 def _why_not_judged(trend: Trend) -> str:
-    """Return why no change can be found in the runs that are compared with the last one; "" where it can."""
+    """Return why the runs comparable with the last one are too few to find a change in; "" if there are enough."""
     parts = [each.part for each in trend.parts if each.part.known]
     if not parts:
         return "no value in any run"

@@ -80,7 +80,7 @@ Source = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Taken:
-    """What is taken from earlier runs. `notes` say why more is not; `warnings` are kept with the run."""
+    """What is taken from earlier runs. `notes` say why no more was taken; `warnings` are kept with the run."""
 
     plan: Plan
     carried: tuple[Carried, ...]

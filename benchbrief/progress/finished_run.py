@@ -49,7 +49,7 @@ def sentence(found: Promised) -> str:
 
 
 def _undecided(found: Promised) -> str:
-    """Return what is known of a rate that the search did not decide with its confidence, as `bench compare`
+    """Return what is known about a rate that the search did not decide with its confidence, as `bench compare`
     prints it."""
     from benchbrief.model.rate_search import CONFIDENCE
 

@@ -185,7 +185,7 @@ class Progress:
         self._print([self._style("warning:", "yellow") + f" {one_line(text)}"])
 
     def record(self, record: j.AnyRecord) -> None:
-        """Take note of a journal record and tell of it. Called from the lanes' threads."""
+        """Take note of a journal record and show it. Called from the lanes' threads."""
         with self._lock:
             if self.view is not None:
                 self.view.apply(record)

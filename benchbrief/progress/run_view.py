@@ -1,4 +1,4 @@
-"""What is known of a running run, from its plan and its journal records so far."""
+"""What is known about a running run, from its plan and its journal records so far."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class CellView:
 
 @dataclass(frozen=True)
 class KnownOfRun:
-    """What is known of a run before its next record. `timed` is its plan with the times that were estimated for it.
+    """What is known about a run before its next record. `timed` is its plan with the times that were estimated for it.
 
-    `done` has the cells that are done, which count as finished whatever the records say of them later, with the seconds
+    `done` has the cells that are done, which count as finished whatever later records say about them, with the seconds
     that they took; None for those of earlier runs. `wall_s` is how long the run is expected to take when it begins.
     """
 
@@ -62,7 +62,7 @@ class KnownOfRun:
 
 
 def known_by_estimate(plan: Plan, run_dir: Path) -> KnownOfRun:
-    """Return what is known of a run before any of its records."""
+    """Return what is known about a run before any of its records."""
     from benchbrief.results.runs.times_taken import Pace, timed_plan
 
     return KnownOfRun(timed_plan(plan, run_dir), {}, Pace())

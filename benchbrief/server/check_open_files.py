@@ -154,7 +154,7 @@ def _place(analysis: Analysis, span: Span) -> types.Location | None:
 
 
 def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[ShownFinding]]) -> Iterator[ShownFinding]:
-    """Yield a finding at each `use` whose file can't be used, which is why nothing else is said of the spec."""
+    """Yield a finding at each `use` whose file can't be used, which is why nothing else is said about the spec."""
     root = analysis.files[0]
     for use in (each for each in root.declarations if isinstance(each, ast.Use)):
         path = used_path(root, use)

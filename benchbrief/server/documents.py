@@ -189,7 +189,7 @@ def uri_of(path: Path) -> str:
 
 @dataclass
 class Documents:
-    """All that is known of files. Each check sees a snapshot of it."""
+    """All that is known about files. Each check sees a snapshot of it."""
 
     root: Path = field(default_factory=Path.cwd)
     folders: tuple[Path, ...] = ()

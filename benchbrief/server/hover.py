@@ -165,7 +165,7 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
 
 
 def _of_extension(key: str, word: str) -> str:
-    """Return what an extension says of itself, if it is a value of the attribute `key`; "" if there is none."""
+    """Return what an extension says about itself, if it is a value of the attribute `key`; "" if there is none."""
     match key:
         case "power" if meter := METER_SPECS.usable(word):
             return f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"

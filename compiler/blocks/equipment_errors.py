@@ -99,7 +99,7 @@ class NotReachable(CompileProblem):
 
 
 class UnknownHole(Misspelt):
-    """A hole in a path or URI whose name is no fact of the hardware."""
+    """A hole in a path or URI whose name is not a fact of the hardware."""
 
     code = "E0512"
     says = "`{word}` can't be filled in: hardware `{kind}` does not declare it"

@@ -64,7 +64,7 @@ class DeclaredFactor:
 
 class Factors(dict[str, DeclaredFactor]):
     """The factors by name, in the order of the spec. `broken` are those with a mistake: what uses them can't be read,
-    and nothing more is said of it."""
+    and nothing more is said about it."""
 
     def __init__(self, found: Mapping[str, DeclaredFactor] | None = None, broken: Iterable[str] = ()) -> None:
         super().__init__(found or {})
@@ -97,7 +97,7 @@ class _Level:
 
     @property
     def content(self) -> object:
-        """What it stands for, of which each level has another."""
+        """What it stands for, different for each level."""
         level = self.level
         return (
             (type(level.value), level.value) if level.value is not None else sorted(level.attributes.items(), key=str)
@@ -162,7 +162,7 @@ class _Levels:
         return [each for each in levels if each]
 
     def _alike(self, found: Sequence[_Level]) -> bool:
-        """Report bundles without the settings of the first one, and numbers of another kind than the first."""
+        """Report bundles that lack settings of the first one, and numbers of a different kind."""
         settings = found[0].level.attributes
         for each in found[1:]:
             lacking = tuple(key for key in settings if key not in each.level.attributes)

@@ -42,7 +42,7 @@ class SharedEquipment:
         self._controller_is_used = CONTROLLER in users and len(every) > 1
 
     def of(self, matrix: Matrix, unit: HardwareUnit) -> tuple[str, ...]:
-        """Return what a group has together with another group of the plan."""
+        """Return what a group shares with other groups of the plan."""
         found = [name for name in self._of(matrix, unit) if name in self._shared and name != CONTROLLER]
         return tuple(dict.fromkeys((*found, *((CONTROLLER,) if self._controller_is_used else ()))))
 

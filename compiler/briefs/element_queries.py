@@ -159,7 +159,7 @@ def ordered(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[DimKe
 
 
 def key_label(typer: Typer, dim: Dimension, key: DimKey) -> str:
-    """Return the label of a key; for a number of another dimension than a factor, its digits."""
+    """Return the label of a key; for a number that is no factor's level, its digits."""
     return typer.scope.labels.get(dim, {}).get(key) or _plain(key)
 
 

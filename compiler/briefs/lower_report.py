@@ -173,13 +173,13 @@ Lowered = tuple[tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Rep
 
 
 def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = True, planning: bool = True) -> Lowered:
-    """Return what the plan has of the spec's metrics, expectations and reports, and all mistakes in them.
+    """Lower the spec's metrics, expectations and reports to their form in the plan, and find all mistakes in them.
 
     Without `planning`, the result has no queries and is cheaper; it finds the same mistakes. With the `memory` of the
-    last check, it has only the mistakes.
+    last check, only the mistakes are returned.
 
-    A file without experiments, made for others to use, has nothing to check its metrics against. When not all of its
-    experiments are `whole`, only mistakes that stand alone are reported.
+    A file without experiments, made for others to use, has nothing to check its metrics against. Unless `whole`, some
+    experiments are missing because of mistakes, and only mistakes that do not depend on them are reported.
     """
     if not scope.experiments and whole:
         return (), (), (), ()

@@ -282,7 +282,7 @@ _Subject = tuple[Dimension, str | None, str]
 
 
 def _subject(typer: Typer, expr: ast.Expr) -> _Subject | None:
-    """Return the dimension, key (None: the fixed one) and field of a name; None for numbers."""
+    """Return the dimension, key (None: the fixed one) and field that an expression names; None if it names none."""
     word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
     if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
         return None

@@ -196,8 +196,9 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 
 def check_budgets(model: Model, findings: Findings) -> None:
-    """Report each budget that is too short for the declared times of one pass. Warn of one that only the estimated
-    loads make too short. A larger matrix is judged only before its run: an editor checks with each keystroke."""
+    """Report each budget that is too short for the declared times of one pass, and warn if only the estimated
+    load times make it so. A spec with very many cells is judged only before its run, since an editor checks at
+    each keystroke."""
     found = _budgeted(model)
     if not found or unjudged_budgets(model):
         return

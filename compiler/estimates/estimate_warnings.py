@@ -54,7 +54,7 @@ def _check_turns(model: Model, findings: Findings) -> None:
 
 
 def _reloading(matrix: Matrix, hosts: Mapping[str, Host]) -> tuple[str, ...]:
-    """Return the factors of which two levels need other data in one place, all else being equal."""
+    """Return the factors with two levels that need different data in one place, all else being equal."""
     unit = matrix.units[0]
     found: dict[str, None] = {}
     for workload in matrix.experiment.workloads:
@@ -87,7 +87,7 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
 
 
 def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
-    """Return whether a data set comes back to a place after another one was there. It does in few specs."""
+    """Return whether a data set comes back to a place after another one was there. Few specs do that."""
     there: dict[object, object] = {}
     left: set[tuple[object, object]] = set()
     for matrix in matrices:
@@ -249,8 +249,8 @@ def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tup
 
 
 def _ways(database: DatabaseSpec) -> Iterator[Reset]:
-    """Yield the other ways to reset that the database can be declared with. None is better than `links`: it restores
-    the most, and next to no time is left to save."""
+    """Yield the other ways to reset this database. There are none for `links`, which restores the most and leaves next
+    to no time to save."""
     if database.reset.how == "links":
         return
     for how in WAYS:

@@ -1,8 +1,8 @@
 """Typed expressions to SQL over the store's `measure` views (see `results/store/measure_views.py`).
 
 Every measure starts from `measure.cells`, so that each planned point has a row, with NULL for a missing measurement.
-Missing stays missing: arithmetic with NULL and dividing by zero give NULL, and so does a reduction over planned points
-of which one is missing. Gaps between samples (node, time) are skipped: they are no missing result."""
+Missing stays missing: arithmetic with NULL and dividing by zero give NULL, and so does a reduction if one of its
+planned points is missing. Gaps between samples (node, time) are skipped: they are not missing results."""
 
 from __future__ import annotations
 
@@ -397,7 +397,7 @@ def lower(term: Term, unit: Unit, text: str, made_of: tuple[str, ...], runs: Run
 
 
 def _ragged(term: Term) -> Dims:
-    """Return the factors with combinations that a reduction of the term does not go over."""
+    """Return the `ragged` factors of all reductions in the term."""
     own = term.ragged if isinstance(term, Reduction) else ()
     return in_order((*own, *(dim for part in parts(term) for dim in _ragged(part))))
 

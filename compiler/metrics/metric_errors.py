@@ -201,7 +201,7 @@ class SizeOfTime(CompileProblem):
 
 
 class RaggedPoints(CompileProblem):
-    """A reduction over factors of which not all combinations are measured."""
+    """A reduction over factors whose combinations are not all measured."""
 
     code = "W0718"
     says = "`{text}` goes over different points: not all combinations of {dims:ticked} are measured"

@@ -104,8 +104,8 @@ class Runs(tuple[PlannedRun, ...]):
         return Runs() if found is None else found
 
     def along(self, dims: Iterable[Dimension]) -> Runs:
-        """Return the runs whose ramp is along any of `dims`, and which vary each factor of `dims`, in their order. A
-        dimension that no run has does not matter."""
+        """Return the runs with a ramp along one of `dims` and a level of each factor in `dims`. Dimensions that no run
+        has are ignored."""
         axes, factors = self.axes.intersection(dims), self._all_factors.intersection(dims)
         if (axes, factors) not in self._along:
             self._along[axes, factors] = Runs(

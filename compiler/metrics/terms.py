@@ -191,8 +191,8 @@ class Reduction(_Whole):
     A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
     their ratio in `at`; `usl.peak` and the like; and `onset`, the first phase at which the operand, a truth value,
     holds. `list` keeps the values apart, for functions of all of them. `axis` is the unit of that dimension, for the
-    functions that give a point of it. `ragged` are the factors of which not all combinations are measured, so that it
-    goes over other points at some keys than at others.
+    functions that give a point of it. `ragged` are the factors whose combinations are not all measured, so that it
+    covers different points at different keys.
     """
 
     function: str
@@ -294,8 +294,8 @@ def offers(term: Term) -> frozenset[Dimension]:
 
 
 def left_out(measure: Measure, dims: Dims, over: Dims) -> Dims:
-    """Return the factors among `dims` of which some combinations are not measured, so that a reduction `over` some of
-    them goes over other points at some keys than at others; () for the same points everywhere."""
+    """Return the factors among `dims` if a reduction `over` some of them covers different points at different keys,
+    since not all combinations are measured; () if it covers the same points everywhere."""
     factors = [dim for dim in dims if dim in measure.runs.factors and dim in measure.dims]
     apart = [dim for dim in dims if dim in (*factors, "hardware", "workload") and dim in measure.dims]
     reduced = [dim for dim in apart if dim in over]
@@ -351,15 +351,15 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 
 
 def matching(left: Term, right: Term) -> tuple[Term, Term]:
-    """Return two terms that are joined, each limited to runs at a level of each factor that the other always has, and
-    with the dimensions of the other that it has on demand: only values of the same experiment and the same levels
-    belong together."""
+    """Prepare two terms to be joined: only values of the same experiment and the same levels belong together. Each is
+    limited to runs with a level of each factor that the other always has, and keeps the other's dimensions that it has
+    on demand."""
     left, right = along(left, _always(right)), along(right, _always(left))
     return _kept(left, right.dims), _kept(right, left.dims)
 
 
 def _always(term: Term) -> frozenset[Dimension]:
-    """Return the factors among the dimensions of a term of which every value has a level."""
+    """Return the factors that have a level at every value of the term."""
     match term:
         case Measure():
             return frozenset(f for f in term.runs.factors if f in term.dims and all(f in r.level_of for r in term.runs))

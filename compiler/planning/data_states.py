@@ -37,7 +37,7 @@ def changes_of(workload: Workload, events: Iterable[Event]) -> Change:
 
 
 def writes(workload: Workload, events: Iterable[Event]) -> bool:
-    """Return whether a cell may leave another data set than it found."""
+    """Return whether a cell may change its data set."""
     return workload.writes or may_change_data(events)
 
 
@@ -47,7 +47,7 @@ COPIED_BYTES_PER_S = 500e6
 
 @dataclass(frozen=True)
 class _State:
-    """A data set at a place, how it was changed since its load, and for how many seconds cells inserted into it."""
+    """The data set at a place, how cells have changed it since its load, and for how many seconds they inserted."""
 
     dataset: str
     changes: Change = "nothing"

@@ -19,7 +19,7 @@ _CELLS_AT_ONCE = 100
 
 
 def read_plan(content: bytes) -> Plan:
-    """Read a plan from the bytes of plan.json. Raises ValueError if they are no plan."""
+    """Read a plan from the bytes of plan.json. Raises ValueError if they are not a plan."""
     begin = content.find(_BEGIN)
     end = content.find(_END, begin)
     if begin < 0 or end < 0:  # without cells, or written in another way

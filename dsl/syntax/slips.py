@@ -180,7 +180,7 @@ def dots(stop: ParserStop) -> Unexpected | None:
 
 
 def _ramp(stop: ParserStop) -> str:
-    """Return how to write a list whose middle is left out as a range."""
+    """Say how to write a list with dots in it as a `range`."""
     steps = _STEPS.match(stop.source.text, stop.opener.start, stop.end) if stop.opener else None
     if steps is None:
         return _RAMP_WORDS

@@ -186,7 +186,7 @@ class FileObjects:
             return temporary.stat().st_mtime
 
     def _require_folders(self, key: str) -> None:
-        """Raise NotPlain when a folder on the way to a key is a link, since what is behind it is not the store's."""
+        """Raise NotPlain when a folder on the way to a key is a link, since its target is not the store's."""
         for above in Path(key).parents[:-1]:
             with suppress(FileNotFoundError):
                 if stat.S_ISLNK((self.root / above).lstat().st_mode):

@@ -55,7 +55,7 @@ class StoreDamaged(SharedStoreError):
 
 
 class NoObject(SharedStoreError):
-    """The store has no object under a key."""
+    """Nothing is stored under this key: it never was, or it has been removed since the listing."""
 
     code = "no_object"
 
@@ -93,7 +93,7 @@ class ObjectStore(Protocol):
         """Yield the keys that begin with `prefix`, in any order; cheaper than `list` in a folder."""
 
     def look(self, key: str) -> ListedObject | None:
-        """Return what a listing says of one object; None when there is none."""
+        """Return what a listing says about one object; None when there is none."""
 
     def read(self, key: str, most: int = SMALL) -> bytes:
         """Return a small object. Raises NoObject, and StoreDamaged for one of more than `most` bytes."""

@@ -292,7 +292,7 @@ def _begin(store: SharedStore) -> bool:
 
 
 def describe(run_dir: Path) -> RunManifest:
-    """Return what a manifest says of a run itself, without its files. Raises RunnerError."""
+    """Return what a manifest says about a run itself, without its files. Raises RunnerError."""
     from benchbrief.model.version import benchbrief_version
 
     plan, status = load_plan(run_dir), summarise(run_dir)

@@ -1,6 +1,6 @@
 """What a run's folder keeps of its pushes: the manifest and its signature, and pushes that are to be tried again.
 
-These files are no part of the run, and are not pushed."""
+These files are not part of the run, and are not pushed."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A table is read from the partitions of those runs that the query asks for: DuckDB hands the conditions on `run` to
 `_Table`, which reads the manifests and files of these runs only.
 
-Runs that were not measured are left out, unless a condition on `run` names no others, or all are asked for."""
+Runs that were not measured are left out, unless all are asked for, or a condition on `run` names only such runs."""
 
 from __future__ import annotations
 

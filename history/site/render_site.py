@@ -41,10 +41,10 @@ from benchbrief.reports.words.brief_words import Words
 
 @dataclass(frozen=True)
 class MadeSite:
-    """What was made of a site.
+    """The outcome of making a site.
 
     `read` counts the runs that were new or have changed, `written` the files. `broken` are the runs with a problem.
-    `kept` are files that somebody changed and that the site no longer has.
+    `kept` are files that no page needs any more, but that somebody has changed.
     """
 
     runs: int

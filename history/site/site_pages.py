@@ -1,7 +1,7 @@
 """The views of a site's pages, from its runs.
 
 The hardware of a run is ranked, and a run is compared with the one before it, by the rules of `bench compare`
-(`results/compare/`). What was defined otherwise is not judged."""
+(`results/compare/`). What was defined differently is not judged."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MOST_CONTENDERS = 16
 
 
 def ranked_dims(run: SiteRun) -> Iterator[Dimension]:
-    """Yield the dimensions of which several keys were measured that can be ranked: the hardware, then factors."""
+    """Yield the dimensions whose keys can be ranked, with several of them measured: the hardware, then factors."""
     factors = (word.removesuffix("=") for word in run.levels if word.endswith("="))
     yield from (dim for dim in ("hardware", *factors) if 2 <= len(_measured_keys(run, dim)) <= MOST_CONTENDERS)
 
@@ -197,7 +197,7 @@ def _sure(placed: PlacedChange) -> str:
 
 
 def _known(placed: PlacedChange, words: Words) -> Iterator[str]:
-    """Yield what the control series and people say of a change."""
+    """Yield what the control series and people say about a change."""
     lab, verdict = placed.change.lab, placed.change.verdict
     if lab is not None and lab.is_lab:
         yield words["site_lab"].format(change=change_text(lab.change))
@@ -348,7 +348,7 @@ def _labels(run: SiteRun) -> dict[str, str]:
 
 
 def _ranking(run: SiteRun, title: str, words: Words) -> ComparisonView | None:
-    """Return the ranking of the first dimension of which several keys were measured; None without any."""
+    """Return the ranking along the first of `ranked_dims`; None if there is none."""
     dim = next(ranked_dims(run), None)
     if dim is None:
         return None

@@ -47,12 +47,12 @@ def amount(value: float, unit: str) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return a p-value, which needs no digits below a ten-thousandth."""
+    """Format a p-value; any below 0.0001 as `p < 0.0001`."""
     return "p < 0.0001" if p < 1e-4 else f"p = {formatted(p, '.2g')}"
 
 
 def lab_text(lab: LabShare) -> str:
-    """Return what the control series say of a change; "" where they did not change."""
+    """Return what the control series say about a change; "" where they did not change."""
     if lab.is_lab:
         return f"the lab's: the control changed by {percent(lab.change)} in the same runs"
     if lab.is_part:
@@ -61,7 +61,7 @@ def lab_text(lab: LabShare) -> str:
 
 
 def remarks(change: Change) -> Iterator[str]:
-    """Yield what else is known of a change: its runs, the spec's revisions, the lab's share, and the verdict."""
+    """Yield what else is known about a change: its runs, the spec's revisions, the lab's share, and the verdict."""
     yield f"first in {change.first.run_id}, last before it {change.last.run_id}"
     if change.first.revision and change.last.revision and change.first.revision != change.last.revision:
         yield f"the spec was {change.last.revision[:12]}, and is {change.first.revision[:12]}"

@@ -20,7 +20,7 @@ ERRORS = "errors"
 
 class TrendRules(NamedTuple):
     """The rules of trends. `across` are patterns of facts that make no other environment; `verdicts` are what people
-    said of changes."""
+    said about changes."""
 
     across: tuple[str, ...] = ()
     verdicts: tuple[ChangeVerdict, ...] = ()

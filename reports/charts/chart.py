@@ -32,7 +32,7 @@ class ChartPoint:
     `repeats`: values of single repeats, drawn where they are too few for an interval.
 
     An `upright` point is the place of a rule on the x axis. A `hollow` one is a rate that did not keep its promise. A
-    `late` one is a rate at which the load generator was late, so that nothing is known of it.
+    `late` one is a rate at which the load generator was late, so that nothing is known about it.
     """
 
     x: float
@@ -45,7 +45,7 @@ class ChartPoint:
     hollow: bool = False
     late: bool = False
     mark: str = ""
-    """The sign of what is not known of `y` (`results/store/searched_doubts.py`)."""
+    """The sign of what is not known about `y` (`results/store/searched_doubts.py`)."""
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ class NumberEntry(_Part):
     at: dict[str, DimKey] = {}
     cells: tuple[str, ...]
     remarks: tuple[str, ...] = ()
-    """Sentences on what is not known of the searched rates behind it."""
+    """Sentences on what is not known about the searched rates behind it."""
     bound: Bound | None = None
     """Whether the true value may be larger or smaller than a search says: `shown` begins with a sign then. None in an
     early file."""
@@ -199,9 +199,9 @@ class CellEntry(_Part):
 class NumbersFile(_Part):
     """`origin` has what all numbers share: the run, the spec and its revision, tools and servers.
 
-    `provenance` is the detail of the document's appendix; without an appendix, the numbers are marked and are no
-    links. Numbers follow the conventions of `locale`, and the way of `printing`: `with
-    written_as(Locale(file.locale, file.units)), printed_as(file.printing)` prints them again.
+    `provenance` is the detail of the document's appendix; without an appendix, the numbers are marked and are not
+    links. Numbers follow the conventions of `locale`, and the way of `printing`: `with written_as(Locale(file.locale,
+    file.units)), printed_as(file.printing)` prints them again.
     """
 
     format: Literal["benchbrief-numbers"] = "benchbrief-numbers"

@@ -34,7 +34,7 @@ def key_label(dim: str, key: DimKey, plan: Plan) -> str | None:
 
 
 def keys_in_order(dim: str, plan: Plan) -> list[DimKey]:
-    """Return the keys of a dimension in the order of the spec; none of one whose keys have no names."""
+    """Return the keys of a dimension in the spec's order; [] if they have no names, such as those of `threads`."""
     if dim in plan.factors:
         return [level.key for level in plan.factors[dim].levels]
     if dim == "workload":

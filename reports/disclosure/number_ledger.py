@@ -83,7 +83,7 @@ class Outputs:
 
 
 def outputs_of(store: AskedStore, measurement: Mapping[str, Hashable]) -> Outputs:
-    """Return the raw outputs of these cells, each of which belongs to a measurement. Raises ReportError."""
+    """Return the raw outputs of these cells, which must all belong to measurements. Raises ReportError."""
     count, listed = 0, list[RawFile]()
     lines: dict[Hashable, list[bytes]] = {}
     for cell, entry in each_entry(store):
@@ -371,7 +371,7 @@ class Ledger:
 
     @cached_property
     def _measurements(self) -> dict[Curve, list[ReportedCell]]:
-        """The used cells of each measurement: a ramp with its repeats."""
+        """The cells that numbers were computed from, by measurement (a ramp with its repeats)."""
         computed = {cell for row in self._rows.values() if not row.quoted for cell in row.cells}
         found: dict[Curve, list[ReportedCell]] = {}
         for cell in self._results.cells:

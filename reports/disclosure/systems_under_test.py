@@ -203,7 +203,7 @@ def fact_name(name: str, words: Words) -> str:
 
 
 def fold_facts(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]:
-    """Return facts of files once, and without a host, where all hosts have the same file."""
+    """Merge the facts of a file into one without a host's name if all hosts have the same file."""
     found: dict[str, str] = {}
     for name, value in facts.items():
         path, _, host = name.rpartition(" on ")
@@ -214,7 +214,7 @@ def fold_facts(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]
 
 
 def fold_paths(facts: Mapping[str, str], words: Words) -> dict[str, str]:
-    """Return facts of paths once for all paths of which they are the same: levels have a data set each."""
+    """Merge equal facts of several paths into one: each level has a data set at a path of its own."""
     paths: dict[tuple[str, str], list[str]] = {}
     for name, value in facts.items():
         stem, of, path = name.partition(" of /")
@@ -387,7 +387,8 @@ def option_text(name: str, value: p.Option) -> str:
 
 
 def _sizes(keys: Collection[str], results: Results) -> Iterable[str]:
-    """Return the size of a database on one hardware, from the smallest to the largest of its cells at any level."""
+    """Yield the loaded and the measured size of a database, each as a range over its cells. The database has one of
+    `keys` at each combination of levels."""
     rows = results.store.sql(
         "SELECT database, measure, min(value), max(value) FROM sizes JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' AND unit = 'B' AND value IS NOT NULL GROUP BY ALL ORDER BY measure DESC"

@@ -1,5 +1,5 @@
-"""What is not known of searched rates: some are only known from below, as the highest candidate kept the promise or the
-load generator could not offer the next one, and some were not decided by their runs."""
+"""What is not known about searched rates: some are only known from below, as the highest candidate kept the promise or
+the load generator could not offer the next one, and some were not decided by their runs."""
 
 from __future__ import annotations
 

@@ -343,7 +343,7 @@ def _painted(
     stream: Any,
     scale: float,
 ) -> None:
-    """Return a page with its stamp as an artifact. The stamp has no tags, so the document's tree has nothing of it."""
+    """Return a page with its stamp as an artifact. The stamp has no tags, so it is not in the document's tree."""
     paint(stream, scale)
     layer = stream.clone(fonts=typefaces, tags=None)
     stamp.pages[0].paint(layer, scale)

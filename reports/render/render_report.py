@@ -85,11 +85,11 @@ def render(
 
     The figures' data are in that folder as CSV, and in the PDF.
 
-    Raises ReportError. Without `formats`, writes PDF and HTML; for a blog also Markdown. `kept` reads the files of
-    the report's house style; without it they are read from their original places. `reports_from`: the files of the
-    plan's reports and metrics, if not the spec of the run, with their SHA-256; the disclosure names them. In another
-    language than the run's own, the files are `<report>.<language>.pdf` and so on. `converter` draws the figures, and
-    stays open for the next report.
+    Raises ReportError. Without `formats`, writes PDF and HTML; for a blog also Markdown. `kept` reads the files of the
+    report's house style; without it they are read from their original places. `reports_from`: the files of the plan's
+    reports and metrics, if not the spec of the run, with their SHA-256; the disclosure names them. In a language other
+    than the run's own, the files are `<report>.<language>.pdf` and so on. `converter` draws the figures, and stays open
+    for the next report.
     """
     from benchbrief.reports.render.page_html import require_notices
     from benchbrief.reports.view.build_view import build

@@ -50,7 +50,7 @@ _NAME = re.compile(r"'(\w+)' is undefined")
 
 
 def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
-    """Return the environment with the user's parts by name, each with its path for messages and its text."""
+    """Make the sandboxed Jinja environment. `parts` are the user's own, by name: a path for messages, and the text."""
     from jinja2 import FunctionLoader, StrictUndefined
     from jinja2.environment import TemplateModule
     from jinja2.exceptions import SecurityError

@@ -86,8 +86,8 @@ class _PageConverter(markdownify.MarkdownConverter):
 
 
 def require_in_markdown(markdown: str, texts: Iterable[str]) -> None:
-    """Raise ReportError when the text of a page's Markdown lacks one of these. Pictures and link targets are
-    no text."""
+    """Raise ReportError when the text of a page's Markdown lacks one of these. Pictures and link targets do not count
+    as text."""
     read = letters(unescape(_NO_TEXT.sub("", markdown)))
     for text in texts:
         if letters(text) not in read:

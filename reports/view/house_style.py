@@ -1,4 +1,5 @@
-"""What a brief looks like: its template, the house style (logo, style sheet, typefaces), and what is missing here."""
+"""What a brief looks like: its template and house style (logo, style sheet, typefaces), and which typefaces
+are missing."""
 
 from __future__ import annotations
 
@@ -72,7 +73,7 @@ _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 
 @dataclass(frozen=True)
 class House:
-    """`logo` is the address of a picture that contains its data, or ""; `logo_file` is the file's name and content,
+    """The logo and styles of a brief. `logo` is a data URL, or ""; `logo_file` is the picture's file name and content,
     for a page with separate pictures. `paper` comes before the layout's own style sheet, `css` after it."""
 
     logo: str = ""

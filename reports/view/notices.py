@@ -22,7 +22,7 @@ def notices(results: Results, gaps: Gaps, link: str = "", *, shows: bool = True)
     """Return all notices, numbered from 1, with one on what of the brief could not be made.
 
     `shows`: the brief shows something that was measured. `link` is the id of the test disclosure, which has the
-    details; without it, notices have more of them.
+    details; without it, the notices have more of the details.
     """
     sources: list[Callable[[], Iterable[Notice]]] = [
         lambda: _origin(results),
@@ -136,7 +136,7 @@ def _listed(found: Iterable[JudgedExpectation], results: Results) -> str:
 
 
 def _shortened(texts: Sequence[str], most: int, results: Results) -> str:
-    """Return the first texts, and the number of the others."""
+    """Return the first `most` texts, and how many more there are."""
     more = [results.words["notice_and_more"].format(n=len(texts) - most)] if len(texts) > most else []
     return results.words["semicolon"].join((*texts[:most], *more))
 

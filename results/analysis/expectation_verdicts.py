@@ -76,7 +76,7 @@ class ExpectInterval:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the values say of an expectation. `holds` is None where a value is missing and no other value fails.
+    """What the values say about an expectation. `holds` is None where a value is missing and no other value fails.
 
     `intervals` are the ones behind the verdict: all of them if the expectation holds, else those of the places that
     fail. Each has the confidence `level` over all `looks` together. Where one failing place of several is enough, the

@@ -51,7 +51,7 @@ class RateRuns(NamedTuple):
 
     @property
     def verdict(self) -> Literal["kept", "broken", "beyond"] | None:
-        """What the runs say of the rate; None where all failed."""
+        """What the runs say about the rate; None where all failed."""
         if self.refuted:
             return "beyond" if 2 * self.held_beyond > self.held_out - self.held_met else "broken"
         if not self.judged:
@@ -112,5 +112,5 @@ class Promised(NamedTuple):
 
     @property
     def is_undecided(self) -> bool:
-        """True if the search did not decide some rate with the promised confidence."""
+        """True if the search found a rate, but without the promised confidence."""
         return self.sustained is not None and not self.sure

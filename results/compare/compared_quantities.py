@@ -2,7 +2,7 @@
 
 A contender is a run, or one hardware or level of a run. A point is an experiment, a workload, a load, and what else
 varies but is not compared: a hardware when whole runs are. When a planned repeat of a point gave no value, the point
-has no value in any quantity: the remaining repeats are another sample than the planned one.
+has no value in any quantity: the remaining repeats are not the planned sample.
 """
 
 from __future__ import annotations

@@ -82,9 +82,9 @@ class PointValues:
 class ComparedQuantity:
     """A compared measure or metric. `points` has both contenders' values, the first one's first.
 
-    `unlike` says of points that can't be judged why the two did not measure the same. `signed` is whether the true
-    value could be below 0. `exact` is whether the quantity is made of sizes, counts and declared values alone: where
-    such values do not vary, any difference is real. `names` are what reasons call the two contenders.
+    `unlike` says why the two did not measure the same, for each point that can't be judged. `signed` is whether the
+    true value could be below 0. `exact` is whether the quantity is made of sizes, counts and declared values alone:
+    where such values do not vary, any difference is real. `names` are what reasons call the two contenders.
     """
 
     name: str

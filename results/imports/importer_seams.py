@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass
 class CellNumbers:
-    """What a table says of one cell. `all_repeats` is whether the numbers are of all repeats together."""
+    """What a table says about one cell. `all_repeats` is whether the numbers are of all repeats together."""
 
     cell: Cell
     all_repeats: bool = False

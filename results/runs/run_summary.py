@@ -45,7 +45,7 @@ imported files."""
 
 Kept = Literal["kept", "broken", "not offered"]
 KEPT: Mapping[Vote | None, Kept] = {"met": "kept", "broken": "broken", "beyond": "not offered"}
-"""What a cell says of its search's promise, by its vote. A failed cell has no entry."""
+"""What a cell says about its search's promise, by its vote. A failed cell has no entry."""
 
 
 @dataclass(frozen=True)

@@ -531,8 +531,8 @@ class SourceRow(NamedTuple):
 class PublishedRow(NamedTuple):
     """A metric's value as a source publishes it, without the measures that the metric is made of.
 
-    No query of a metric reads it: it is for comparison. `bound` is value, low or high. A dimension that it lacks is
-    NULL. `value` is in `unit`, as published.
+    It is for comparison only: a metric's query does not read it. `bound` is value, low or high. A dimension that the
+    source does not give is NULL. `value` is in `unit`, as published.
     """
 
     run_id: str

@@ -65,7 +65,7 @@ def read_event(output: JobOutput, said: str, in_time: bool, booted: float, timeo
 
 
 def require_events(events: Sequence[Event], ran: Iterable[j.EventRan], measured: Measurement) -> None:
-    """Raises EventFailed for an event that did not run, failed, took too long, or ran at another time than declared."""
+    """Raises EventFailed for an event that did not run, failed, took too long, or did not run at its declared time."""
     latest = {(each.number, each.host): each for each in ran}
     for number, event in enumerate(events, 1):
         for host in event.hosts:

@@ -32,7 +32,7 @@ class Equipment:
         """Each load generator with the digest of its build, by host, name and the path that the spec gives."""
         self._tools: dict[tuple[str, str, str | None], str] = {}
         self._builds: dict[tuple[str, str], str] = {}
-        """What is known of each load generator's build, by host and path."""
+        """What is known about each load generator's build, by host and path."""
         self._disclosed: dict[str, str] = {}
         """What shapes the data of the current engine, as last disclosed."""
 
@@ -66,8 +66,9 @@ class Equipment:
     def with_data_set(self, cell: Cell) -> Cell:
         """Return the cell with its data set as a load on these hosts makes it.
 
-        The plan knows only what the spec says of the data set. The load generator's build, contents of files and facts
-        from the engine also shape its bytes. A data set that was loaded under other conditions is another data set.
+        The plan knows only what the spec says about the data set. The load generator's build, contents of files and
+        facts from the engine also shape its bytes. A data set that was loaded under other conditions is another
+        data set.
         """
         if cell.dataset is None:
             return cell

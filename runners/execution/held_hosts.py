@@ -48,7 +48,7 @@ _TRY_EVERY_S = 3.0
 class HostWait:
     """The wait for hosts that other runs hold, `until` a time of the monotonic clock.
 
-    `tell` is told the reason, once; None: there is no wait.
+    `tell` is called with the reason, once; None: there is no wait.
     """
 
     tell: Callable[[str], None] | None

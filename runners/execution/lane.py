@@ -197,7 +197,7 @@ class Lane:
         return True
 
     def _is_waited_for(self, cell: Cell) -> bool:
-        """Return whether later cells depend on this one: points that are chosen, or repeats that end by themselves."""
+        """Return whether this cell's result decides which cells come later: the next points, or whether to repeat."""
         experiment = self._run.plan.experiments[cell.experiment]
         return chooses(experiment) or experiment.confident is not None or is_budgeted(self._run.plan, experiment)
 

@@ -46,7 +46,7 @@ _LOG_BYTES = 4096
 
 @dataclass
 class LaneDriver:
-    """Looks after the jobs of one run. `say` is told what a user should know. The caller must hold `driving_alone`."""
+    """Looks after the jobs of one run. `say` gets the messages for the user. The caller must hold `driving_alone`."""
 
     run_dir: Path
     plan: Plan

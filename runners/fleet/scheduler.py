@@ -68,7 +68,7 @@ class LaneNeeds:
 
 @dataclass(frozen=True)
 class LaneJob:
-    """A job to submit. `name` is the same for all jobs of a run, and for no other run's."""
+    """A job to submit. All jobs of a run share a `name`, which no other run uses."""
 
     name: str
     run_dir: Path
@@ -155,7 +155,7 @@ def scheduler_named(name: str) -> Scheduler:
 
 
 def needs_of(plan: Plan, scheduler: str, options: Sequence[str]) -> list[LaneNeeds]:
-    """Return what each lane needs of the scheduler, with its estimated times."""
+    """Return what each lane needs from the scheduler, with its estimated times."""
     block = plan.schedulers.get(scheduler)
     settings = block.options if block else {}
     counted = counted_cells(plan.cells, plan.experiments)

@@ -31,7 +31,7 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A leftover on a host: a claim, a job, or a process that a job left when it ended, and what it says of itself.
+    """A leftover on a host: a claim, a job, or a process that a job left when it ended, and what it says about itself.
 
     `silent_s` is None when it can't be read. A `foreign` claim belongs to another user, whose name is its `state`.
     """

@@ -20,7 +20,7 @@ _LONGEST = 200
 
 
 def parse_claim(text: str) -> dict[str, Any]:
-    """Parse what a claim or a job says of itself: texts and numbers. It is not trusted. Unreadable parts are
+    """Parse what a claim or a job says about itself: texts and numbers. It is not trusted. Unreadable parts are
     left out."""
     try:
         claim = json.loads(text)

@@ -198,7 +198,7 @@ def _refuse_taken(host: JobHost, done: Completed) -> None:
 
 
 def send_heartbeat(host: JobHost) -> None:
-    """Change the controller's sign of life on a host with jobs. Raises HostBusy, HostError."""
+    """Tell the jobs on a host that their controller is alive, by changing a file there. Raises HostBusy, HostError."""
     claimed = host.claimed.text if host.claimed else ""
     script = with_values(scripts.ALIVE, owner=host.run_name.owner, token=new_word(), claimed=claimed)
     _refuse_taken(host, sh(host, script, 15))
@@ -251,7 +251,7 @@ class DetachedJob:
         self._masking = Masking(secrets_of(job), job.figures)
         self._stopped = False
         self._state: dict[str, str] = {}
-        """What its host said of it when it had ended."""
+        """What its host said about it when it had ended."""
         self._ended = threading.Event()
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
@@ -420,7 +420,7 @@ class DetachedJob:
 
 
 def _state(said: str) -> dict[str, str]:
-    """Read what a script says of a job, by name."""
+    """Read what a script says about a job, by name."""
     lines = (line.partition("\t") for line in said.splitlines()[:10])
     return {name: value.strip() for name, tab, value in lines if tab}
 

@@ -154,7 +154,7 @@ def each_record(
     only grow meanwhile.
 
     Skips a torn last line. Raises RunnerError for any other bad line, and for one with a wrong sum. Leaves out the
-    reports that were made, as they are no part of the run.
+    reports that were made, as they are not part of the run.
     """
     for place, record in _all_records(path, size, keep_open=keep_open):
         if not isinstance(record, ReportMade):

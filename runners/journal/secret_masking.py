@@ -109,7 +109,8 @@ class Masking:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines with their ends. A line that is too long for a figure comes in parts that are no figures."""
+    """Yield the lines with their ends. A line that is too long for a figure comes in parts that do not count
+    as figures."""
     rest = b""
     for chunk in chunks:
         first, *others = (rest + chunk).split(b"\n")
@@ -194,7 +195,8 @@ def host_patterns(secrets: Iterable[Secret]) -> list[bytes]:
 
 
 def _values(secret: Secret) -> Iterator[str]:
-    """Yield the secret plain and as written, and the parts of it that are secret themselves."""
+    """Yield all that must be masked: the secret, its form in a file, the secret parts of both, and each of
+    these percent-decoded."""
     whole = [value for value in (secret.value, secret.written) if value]
     parts = [*secret.of, *(password for value in whole for password in _passwords(value))]
     for value in (*whole, *(part for part in parts if len(part) >= _SHORTEST_PART)):

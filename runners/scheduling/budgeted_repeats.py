@@ -180,7 +180,8 @@ _LEAST = 1e-9
 
 @dataclass
 class PointSoFar:
-    """What is known of a point: the values of each statistic in its good repeats, and how many repeats have `ended`."""
+    """What is known about a point: the values of each statistic in its good repeats, and how many repeats
+    have `ended`."""
 
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
     ended: int = 0
@@ -409,7 +410,7 @@ class Budgets:
 
     def _why_left_out(self, point: Point) -> str | None:
         """Return why the first cell of a point was left out; None if it was not. Without it, later cells are
-        no repeats."""
+        not repeats."""
         first = self._record.cells.get(self._of_point[point][0].id)
         return first.skipped if first and first.ended is None else None
 

@@ -1,8 +1,8 @@
 """Repeats that end when the mean is known well enough: which cells are no longer needed.
 
-Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one
-did. The repeats of a point count in the plan's order. They end after the first repeat that, together with those
-before it, satisfies the rule (`plan.Confident`). A failed repeat does not count, and is not waited for.
+Everything is decided by what the journal says about the cells, so that a resumed run decides as the interrupted one
+did. The repeats of a point count in the plan's order. They end after the first repeat that, together with those before
+it, satisfies the rule (`plan.Confident`). A failed repeat does not count, and is not waited for.
 
 When measured in turns (`interleaved`), the hardware and the levels of one lane end together, after the first round in
 which all of them are confident. Otherwise drift would affect only the one that continues alone. Hardware on its own

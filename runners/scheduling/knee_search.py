@@ -1,9 +1,9 @@
 """Knee searches while they run: which point is the knee, which cells are no longer needed, and which cells wait.
 
-Everything is decided by what the journal says of the cells (their throughput and latency), so that a resumed run
-decides as the interrupted one did. A point counts when each of its repeats is good. It has their mean throughput
-and the highest of their latencies (percentiles are not averaged). The knee is the last point before one where
-latency has risen by `rise` or more while throughput has gained less than `gain`.
+Everything is decided by what the journal says about the cells (their throughput and latency), so that a resumed run
+decides as the interrupted one did. A point counts when each of its repeats is good. It has their mean throughput and
+the highest of their latencies (percentiles are not averaged). The knee is the last point before one where latency has
+risen by `rise` or more while throughput has gained less than `gain`.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ class Searches:
 
     @staticmethod
     def _hold_to_hosts(cell: Cell, knee: Knee | None, found: float | None, axis: str) -> None:
-        """Raises NoKnee when a load generator would have no part of the number that was found."""
+        """Raises NoKnee when a load generator would get no share of the number that was found."""
         hosts = len(cell.load_hosts)
         if knee is not None and found is not None and found < hosts:
             raise NoKnee(

@@ -1,9 +1,9 @@
 """Adaptive ramps while they run: which points of a curve are measured, and in which order.
 
-Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did. A
-point has been tried once all its cells have their verdicts, and stands for the mean throughput of its good repeats. It
-counts as one of the ramp's points even if no repeat is good. On a resume, points whose cells failed or were cut off
-come first, with one that was chosen and not begun; then the rule goes on.
+Everything is decided by what the journal says about the cells, so that a resumed run decides as the interrupted one
+did. A point has been tried once all its cells have their verdicts, and stands for the mean throughput of its good
+repeats. It counts as one of the ramp's points even if no repeat is good. On a resume, points whose cells failed or were
+cut off come first, with one that was chosen and not begun; then the rule goes on.
 
 Each hardware chooses the points of its own curves, at each level of a factor. When measured in turns (`interleaved`),
 the hardware and the levels of one lane share their points, as they are measured side by side.

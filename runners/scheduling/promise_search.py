@@ -1,9 +1,9 @@
 """Searches for a promise while they run: which rate is next, by the rule of `model/rate_search.py`.
 
-Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did,
-and a later run takes the results of an earlier one as far as the rule asks for them. A cell that failed is tried again
-by a resumed run. A rate whose repeats are cells of the plan takes them in their order: those that judge, then those
-that are held out.
+Everything is decided by what the journal says about the cells, so that a resumed run decides as the interrupted one
+did, and a later run takes the results of an earlier one as far as the rule asks for them. A cell that failed is tried
+again by a resumed run. A rate whose repeats are cells of the plan takes them in their order: those that judge, then
+those that are held out.
 
 Each hardware and workload has a search of its own, at each level of a factor. When measured in turns (`interleaved`),
 the searches of one lane take turns run by run, so that drift affects them alike."""
@@ -115,7 +115,7 @@ def at_first_cells(
 
 
 def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote | None:
-    """Return what a cell's last verdict says of its rate: see `vote_by`."""
+    """Return what a cell's last verdict says about its rate: see `vote_by`."""
     return vote_by(history.ended if history else None, cell, promise)
 
 

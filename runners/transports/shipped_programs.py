@@ -69,7 +69,7 @@ def own_program(candidates: Sequence[str]) -> Program | None:
 def shipped(transport: Transport, program: Program) -> str:
     """Return the path of the copied program on a host; "" when it was not copied there.
 
-    Raises ToolMissing when the host is another kind of machine than the controller.
+    Raises ToolMissing when the host is a different kind of machine from the controller.
     """
     command = Command(("sh", "-c", _FIND, "find", program.path.name, program.sha256))
     place, _, machine = run_persistently(transport, command).stdout.partition("\n")

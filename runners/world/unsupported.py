@@ -29,7 +29,8 @@ _AT_ONCE = 16
 
 
 def refuse_unsupported(plan: Plan) -> None:
-    """Raises RunnerError for a plan that can't run as it says, such as one of another version with other meters."""
+    """Raises RunnerError for a plan that can't run as it says, such as one from a different version with
+    other meters."""
     refuse_unset(plan)
     for database in dict.fromkeys(cell.database for cell in plan.cells):
         _refuse_missing_files(plan.databases[database])

@@ -121,7 +121,7 @@ SOURCE_OPTIONS = {
 
 @dataclass(frozen=True)
 class Choices:
-    """The options of every kind of import. `said`, `told` and `facts` are what they say of the source."""
+    """The options of every kind of import. `said`, `told` and `facts` are what they say about the source."""
 
     spec: Path
     profile: str | None

@@ -283,7 +283,7 @@ def _openmetrics(run_dir: Path) -> str:
 
 
 def read_all(out: Path) -> tuple[list[RunStatus], list[str]]:
-    """Return all runs that can be read, and why others can't, such as one of another version."""
+    """Return all runs that can be read, and why others can't, such as one of a different version."""
     from benchbrief.results.runs.find_runs import list_runs, unreadable_runs
     from benchbrief.results.runs.run_summary import summarise
     from benchbrief.runners.errors import RunnerError

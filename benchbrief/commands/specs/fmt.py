@@ -34,7 +34,7 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 class FormattedFile:
     """What became of one file: the bytes before and after, or why there are none.
 
-    `refused` says why a file was left alone for another reason than its text, and `hint` what to do about it.
+    `refused` says why a file was left alone for a reason other than its text, and `hint` what to do about it.
     """
 
     name: str

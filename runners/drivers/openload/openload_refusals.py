@@ -97,8 +97,8 @@ def without_unasked(run: OpenloadRun, context: CellContext) -> OpenloadRun:
 
 
 def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> BadOutput | None:
-    """Return why openload does not stand by its numbers; None when it does. A late generator is another error than a
-    system that did not do its work."""
+    """Return why openload does not stand by its numbers; None when it does. A late generator and a system that did not
+    do its work are different errors."""
     if not run.refusals:
         return None
     codes = {refusal.code for refusal in run.refusals}
@@ -115,8 +115,8 @@ def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> 
 
 
 def found_by(run: OpenloadRun, code: str) -> str:
-    """Return what all refusals of a run found: first those with this code, then those farthest beyond their limits.
-    Advice is left out: the hint gives it once."""
+    """Return the reasons of all of a run's refusals: those with this code first, then those farthest beyond their
+    limits. The advice is left to the hint."""
     ordered = sorted(run.refusals, key=lambda each: (each.code == code, _excess(each)), reverse=True)
     return joined(map(_found, ordered), say.both)
 

@@ -213,8 +213,8 @@ _OTHER_KEYS = re.compile(
 
 @dataclass(frozen=True)
 class CheckedYcsb:
-    """An output with what is known of its run. `threads` is None when unknown. With `intended`, rows with plain names
-    count from the due time."""
+    """An output with what is known about its run. `threads` is None when unknown. With `intended`, rows with plain
+    names count from the due time."""
 
     text: YcsbText
     threads: int | None = None

@@ -104,8 +104,8 @@ _ARBITER = 7
 
 @dataclass(frozen=True)
 class Part:
-    """What a server says of its place in a cluster. `members` hold data. `primary` is the address that its members use
-    for it."""
+    """What a server says about its place in a cluster. `members` hold data. `primary` is the address that its members
+    use for it."""
 
     topology: str
     members: tuple[str, ...]

@@ -98,7 +98,7 @@ _NOTES = ("benchbrief", "datasets")
 
 @dataclass(frozen=True)
 class Kept:
-    """What our note says of a data set since its load: how many cells wrote to it, and what they changed.
+    """What our note says about a data set since its load: how many cells wrote to it, and what they changed.
 
     `after` is the same for the time when the cell that writes now has ended well. `sample` has some records as the last
     cell that ended well left them; None in a note of an older benchbrief.
@@ -120,7 +120,7 @@ class Data:
         self.name = f"{database}.{_TABLE}"
 
     def kept(self, dataset: Dataset) -> Kept | None:
-        """Return what our note says of the data set; None when there is no note, or it names another data set."""
+        """Return what our note says about the data set; None when there is no note, or it names another data set."""
         with self._connection.reaching():
             note = self._notes.find_one({"_id": self.name})
         if note is None or note.get("dataset") != dataset.hash:
@@ -192,7 +192,7 @@ class Data:
             return int(self._table.delete_many({"_id": {"$in": list(keys)}}).deleted_count)
 
     def present(self, keys: Sequence[str]) -> list[str]:
-        """Return those of the keys that are there."""
+        """Return which of the keys the collection has."""
         with self._connection.reaching():
             return [str(each["_id"]) for each in self._table.find({"_id": {"$in": list(keys)}}, {"_id": 1})]
 

@@ -80,7 +80,7 @@ class KnownKey:
 
 @dataclass(frozen=True)
 class KnownHost:
-    """What the files say of one host."""
+    """What the files say about one host."""
 
     name: str
     keys: tuple[KnownKey, ...]

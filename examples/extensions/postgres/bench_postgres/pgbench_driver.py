@@ -200,7 +200,7 @@ def describe(*, offered: bool) -> dict[str, Message]:
 
 
 def disclosed(found: Summary) -> dict[str, str]:
-    """What pgbench says of how it ran."""
+    """What pgbench says about how it ran."""
     facts = {"pgbench --jobs": str(found.threads), "pgbench script": found.script, "pgbench --protocol": found.protocol}
     tries = {"pgbench --max-tries": str(found.tries)} if found.tries > 1 else {}
     return {name: text for name, text in {**facts, **tries}.items() if text}

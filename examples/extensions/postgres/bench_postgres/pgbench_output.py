@@ -88,7 +88,7 @@ class TwoRuns(NotALog):
 
 
 def read_summary(lines: Iterable[str]) -> Summary:
-    """Read what pgbench printed, with what it says of its progress between. Raises NotALog when it is not whole."""
+    """Read what pgbench printed, with what it says about its progress between. Raises NotALog when it is not whole."""
     found: dict[str, re.Match[str]] = {}
     head: re.Match[str] | None = None
     for at, line in enumerate(lines, start=1):

@@ -1,4 +1,4 @@
-"""What the probe says of itself."""
+"""What the probe says about itself."""
 
 from benchbrief.compiler.extensions import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 

@@ -1,4 +1,4 @@
-"""What the engine, the load generator and the importer say of themselves."""
+"""What the engine, the load generator and the importer say about themselves."""
 
 from benchbrief.compiler.extensions import (
     Attribute,

@@ -1,4 +1,4 @@
-"""What the queue says of itself: read by the checker, editors and the reference, without the code that does it."""
+"""What the queue says about itself: read by the checker, editors and the reference, without the code that does it."""
 
 from benchbrief.compiler.extensions import Key, Number, SchedulerSpec
 
