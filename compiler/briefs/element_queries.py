@@ -13,7 +13,7 @@ from benchbrief.compiler.measure_catalogue import AXIS_UNITS, KINDS
 from benchbrief.compiler.metrics.expressions import Typer, reserved_for
 from benchbrief.compiler.metrics.indexing import index, scope_key, word_of
 from benchbrief.compiler.metrics.lower_to_sql import lower
-from benchbrief.compiler.metrics.metric_errors import ServiceLatencyOnly, UnmergedRepeats
+from benchbrief.compiler.metrics.metric_errors import NothingPlanned, ServiceLatencyOnly, UnmergedRepeats
 from benchbrief.compiler.metrics.planned_points import Runs
 from benchbrief.compiler.metrics.terms import (
     Fixed,
@@ -64,6 +64,11 @@ def typed_at(typer: Typer, expr: ast.Expr, place: FixedKeys, demanded: Iterable[
     typed = typer.number(expr, demanded)
     if typed is None:
         return None
+    measured = [leaf.runs for leaf in leaves(typed.term) if isinstance(leaf, Measure) and leaf.runs]
+    for runs in measured:
+        if not runs.along(demanded):
+            apart = ", ".join(f"`{dim}`" for dim in (*runs.factors, *runs.axes) if dim in demanded)
+            return typer.refuse(NothingPlanned(expr.span, text_of(expr), f" by {apart} together"))
     term = along(typed.term, demanded)
     for dim, key in place.fixed:
         term = fix(term, dim, key)
@@ -390,7 +395,9 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
         elif named is None and argument.key is None and word_of(argument.value) in get_args(LatencyKind):
             operations.append(str(word_of(argument.value)))
         elif named:
-            keys.append(key_label(typer, *named))
+            factor = typer.scope.factors_by_name.get(named[0])
+            bare = f"{factor.label} " if factor and factor.unit == "" else ""
+            keys.append(bare + key_label(typer, *named))
         elif dim in AXIS_UNITS and isinstance(argument.value, ast.Quantity):
             points.append((dim, argument.value.value))
     if operations and isinstance(found.base, str):

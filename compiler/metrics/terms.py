@@ -302,10 +302,12 @@ def left_out(measure: Measure, dims: Dims, over: Dims) -> Dims:
     if not factors or not reduced or measure.runs.is_whole:
         return ()
     points: dict[tuple[DimKey, ...], set[tuple[DimKey, ...]]] = {}
-    for run in measure.runs:
-        if run.level_of.keys() >= set(factors):
-            at, of = ([run.keys(dim)[0] for dim in apart if (dim in over) == wanted] for wanted in (False, True))
-            points.setdefault(tuple(at), set()).add(tuple(of))
+    whole_runs = [run for run in measure.runs if run.level_of.keys() >= set(factors)]
+    # Where no experiment varies all factors that are reduced, each run lacks a level of some.
+    for run in whole_runs or (measure.runs if set(factors).intersection(reduced) else ()):
+        keys = {dim: (*run.keys(dim), "")[0] for dim in apart}
+        at, of = (tuple(key for dim, key in keys.items() if (dim in over) == wanted) for wanted in (False, True))
+        points.setdefault(at, set()).add(of)
     everywhere = {frozenset(each) for each in points.values()}
     whole = prod(len({each[at] for keys in everywhere for each in keys}) for at in range(len(reduced)))
     return tuple(factors) if any(len(keys) < whole for keys in everywhere) else ()

@@ -209,6 +209,20 @@ def test_a_mark_in_the_unit_of_a_factor_stands_upright_in_its_base_unit(store: d
     assert run(store, mark.query) == {(): 500.0}
 
 
+def test_a_bare_number_that_is_fixed_is_named_with_its_factor(tmp_path: Path) -> None:
+    spec = tmp_path / "bits.bench"
+    spec.write_text("""
+hardware box { hosts = "box.lab" }
+factor bits "Bits" { levels = [0, 10] }
+database rocks { engine = rocksdb  path = "/data/{bits}"  size = 100 MB  options { bloom_bits = bits } }
+workload rr from db_bench.readrandom
+experiment e { hardware = box  workloads = rr  threads = [1, 2]  measure = 10 s  vary = bits }
+""")
+    figure = element("figure { line = throughput[bits: 0] by threads }", scope_of(spec))
+    assert isinstance(figure, plan.FigureElement)
+    assert figure.series[0].label == "throughput, Bits 0"
+
+
 def test_tables_leave_combinations_out_that_are_not_measured(store: duckdb.DuckDBPyConnection) -> None:
     table = element("table { rows = codec  columns = throughput[rr, threads: 1] by vsize }", world())
     assert isinstance(table, plan.TableElement)
