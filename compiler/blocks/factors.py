@@ -537,8 +537,19 @@ class _Vary:
         return {name: found[name] for name in self.factors if name in found}
 
     def _keys(self, name: str, index: ast.Index, known: Mapping[DimKey, str]) -> tuple[DimKey, ...] | None:
-        said = {level_key(name, argument.value, known, self.reader): argument for argument in index.arguments}
-        return None if None in said else tuple(key for key in known if key in said)
+        places: dict[DimKey, Span] = {}
+        for argument in index.arguments:
+            if argument.key is not None and argument.key.text != name:
+                words = tuple(known.values())
+                return self.reader.refuse(wrong.UnknownLevel(argument.span, "level", argument.span.text, words, name))
+            key = level_key(name, argument.value, known, self.reader)
+            if key is None:
+                return None
+            if key in places:
+                span = argument.value.span
+                return self.reader.refuse(name_errors.NamedTwice(span, places[key], "level", known[key]))
+            places[key] = argument.value.span
+        return tuple(key for key in known if key in places)
 
 
 _Keys = Mapping[str, DimKey]
@@ -607,6 +618,7 @@ class _Condition:
     def _with_number(self, expr: ast.Binary, factor: str, setting: str, right: ast.Expr, sign: str) -> _Test | None:
         word = f"{factor}.{setting}" if setting else factor
         numbers: dict[DimKey, float] = {}
+        texts: dict[str, None] = {}
         constant = self.reader.constant(right)
         if constant is None:
             return None
@@ -620,7 +632,9 @@ class _Condition:
                 kinds = (dimension_name(found.dimension), dimension_name(constant.dimension))
                 why = f"compares `{word}`, {kinds[0]}, with `{constant.text}`, {kinds[1]}"
                 return self.reader.refuse(wrong.NoCondition(expr.span, why))
-            numbers[key] = found.value
+            numbers[key], texts[found.text] = found.value, None
+        if sign in ("==", "!=") and constant.value not in numbers.values():
+            return self.reader.refuse(wrong.UnknownLevel(right.span, "level", constant.text, tuple(texts), word))
         compare = _COMPARED[sign]
         return lambda keys: compare(numbers[keys[factor]], constant.value)
 
