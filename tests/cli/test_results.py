@@ -103,7 +103,7 @@ def opened_run(finished_run: FinishedRun) -> Iterator[bb.Run]:
         ("SELECT avg(throughput) FROM measure.throughput", "`avg` does not take a whole row", "name a column"),
         ("SELECT threads FROM cells GROUP BY cell_id", "must appear in the GROUP BY clause", "Either add it to the"),
         ("SELECT 1; SELECT 2", "these are 2 SQL statements", "ask one at a time"),
-        ("", "the query is empty", "tables: meta, runs, cells"),
+        ("", "the query is empty", "tables: meta, runs, factors, cells"),
     ],
 )
 def test_the_error_of_a_bad_query_says_what_was_meant(opened_run: bb.Run, sql: str, message: str, hint: str) -> None:
