@@ -114,6 +114,10 @@ def _hardware(reference: NamedContender, plan: Plan) -> str | None:
         names = {name: key for key, group in plan.hardware.items() for name in (key, group.group)}
         names.update({key: key for key in plan.hardware})
         hardware = names.get(reference.hardware)
+        if hardware is None and (factor := plan.factors.get(reference.hardware)):
+            levels = ", ".join(f"`{reference.text}={key_text(each.key)}`" for each in factor.levels)
+            what = f"{reference.hardware} is a factor of run {reference.run_dir.name}, not a hardware"
+            raise NotComparable(what, f"name a level: {levels}")
         if hardware is None:
             guess = did_you_mean(reference.hardware, names)
             hint = f"did you mean `{guess}`?" if guess else f"it has {', '.join(plan.hardware)}"
@@ -311,9 +315,9 @@ def compare_named(
             f"a comparison takes 2 to {MOST} contenders, and here is {len(named)}", "bench compare last~1 last"
         )
     references = [resolve(each, out) for each in named]
-    _refuse_same(references)
     with ExitStack() as opened:
         contenders = [contender(reference, opened) for reference in references]
+        _refuse_same(references)
         _refuse_mixture(contenders, mixed)
         return judge(references, contenders, metrics, threshold, other_load=other_load)
 

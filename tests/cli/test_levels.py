@@ -89,6 +89,7 @@ def test_an_experiment_of_one_level_alone_is_no_other_load_where_another_factor_
     [
         ("codec=lz5", "factor codec of run", "did you mean `lz4`?"),
         ("codec=", "has no level", "it has none, lz4"),
+        ("codec", "codec is a factor of run", "name a level: `simulated:codec=none`, `simulated:codec=lz4`"),
         ("code=lz4", "has no factor code", "did you mean `codec`?"),
         ("vsize=7", "has no level 7", "it has 100, 1000"),
     ],
@@ -100,6 +101,11 @@ def test_a_level_that_is_not_there_is_named_with_those_that_are(
     assert refused.code == 2
     assert said in refused.err
     assert hint in refused.err
+
+
+def test_a_factor_that_is_named_as_hardware_is_told_from_it_on_one_side_too(measured: Bench) -> None:
+    refused = measured("compare", "simulated:codec", "simulated~1").plainly()
+    assert "codec is a factor of run" in refused.err
 
 
 def test_a_series_is_at_each_combination_of_levels(measured: Bench) -> None:
