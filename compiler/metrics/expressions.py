@@ -412,7 +412,7 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     if condition is not None:
         matched, condition = matching(operand.term, condition)
         operand = Typed(matched, operand.display)
-    if condition is not None and isinstance(operand.term, AxisValue):
+    if condition is not None and isinstance(operand.term, AxisValue | FactTerm) and set(operand.term.dims) <= set(over):
         operand = Typed(_beside_condition(operand.term, condition), operand.display)
     reduced = _reduced(typer, expr, operand, over, condition)
     return reduced and _over_the_same_points(typer, expr, reduced, operand.term, over)
@@ -436,7 +436,7 @@ def _over_the_same_points(
 
 
 def _beside_condition(axis: Term, condition: Term) -> Term:
-    """Repeat an axis for each key of the condition's other dimensions.
+    """Repeat an axis, or a declared number, for each key of the condition's other dimensions.
 
     `max(target over target, when latency.p99[read] < 5 ms)` is then the largest offered load that meets the condition,
     for each of those keys.

@@ -180,6 +180,8 @@ def test_attributes_of_a_bundle_are_numbers(store: duckdb.DuckDBPyConnection) ->
     assert dims == ("hardware", "workload", "tuning", "threads")
     assert found == {("box", "rr", "small", 4): 7 / (8 * MIB), ("box", "rr", "large", 4): 70 / (64 * MIB)}
     assert metric("tuning.cache", world()).dims == ("tuning",)
+    found = values(store, "min(tuning.cache over tuning, when throughput > 10 ops/s)")[1]
+    assert found == {("box", "rr", 4): 64.0}
 
 
 @pytest.mark.parametrize(
