@@ -340,7 +340,7 @@ class SimulatedDriver:
             steady_within=rule.within if rule else 0.0,
             steady_from_s=rule.from_s if rule else 0.0,
             generators=cell.load_hosts,
-            speed=_effect(context.plan, cell.levels, "pace"),
+            speed=_effect(context.plan, _levels_at(context.plan, cell), "pace"),
         )
         return _job(context, task)
 
@@ -387,6 +387,13 @@ class SimulatedDriver:
             tool_version=say.simulated(),
             properties=tuple({**properties, **(steady.properties if steady else {})}.items()),
         )
+
+
+def _levels_at(plan: Plan, cell: Cell) -> Levels:
+    """Return the levels at which a cell is measured, with the defaults that its experiment does not vary."""
+    others = (Levels(key.partition("?")[2]) for key in plan.workloads if key.partition("?")[0] == cell.workload)
+    own = {factor: plan.factors[factor].default for levels in others for factor in levels.keys}
+    return Levels.of({**own, **cell.database.levels.keys, **cell.levels.keys})
 
 
 def _effect(plan: Plan, levels: Levels, on: Literal["pace", "disk"]) -> float:

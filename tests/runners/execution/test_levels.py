@@ -178,6 +178,15 @@ def test_simulated_levels_differ_and_a_simulation_gives_the_same_again(tmp_path:
     assert list(again.values()) == list(first.values())
 
 
+def test_cells_of_one_definition_are_simulated_alike_whether_their_experiment_varies_or_not(tmp_path: Path) -> None:
+    head = HEAD.replace("readrandom", "readrandom { value_size = vsize }")
+    of = "{ hardware = box  workloads = rr  threads = 1  measure = 10 s"
+    text = f"{head}factor vsize {{ levels = [100 B, 1 kB]  default = 1 kB }}\n"
+    plan = compile_text(f"{text}experiment e {of}  vary = [codec, vsize] }}\nexperiment f {of} }}", tmp_path)
+    rates = {each.cell: each.ops_per_s for each in simulated(tmp_path, plan) if isinstance(each, j.CellEnded)}
+    assert rates["f/box/rr/threads=1/r1"] == rates["e/box/rr/codec=none,vsize=1000/threads=1/r1"]
+
+
 @pytest.mark.parametrize(("path", "loads"), [("/b/{codec}", 3), ("/b", 6)])
 def test_a_data_set_is_loaded_again_where_another_level_has_replaced_it(tmp_path: Path, path: str, loads: int) -> None:
     more = "\nexperiment f { hardware = box  workloads = rr  vary = codec  threads = 2  measure = 10 s"
