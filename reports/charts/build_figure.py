@@ -469,10 +469,13 @@ def _traces(
             keys = _moments(series, where, keys, results)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
         if series.x_dim and series.mark != "rule":
+            drawn_at = [i for i, point in enumerate(points) if point.y is not None]
             kept = [
                 (point, k)
-                for point, k in zip(points, keys, strict=True)
-                if point.y is not None or _is_due(series, series.x_dim, {**where, series.x_dim: k.value}, results)
+                for i, (point, k) in enumerate(zip(points, keys, strict=True))
+                if point.y is not None
+                or _is_due(series, series.x_dim, {**where, series.x_dim: k.value}, results)
+                or (series.mark == "line" and bool(drawn_at) and drawn_at[0] < i < drawn_at[-1])  # breaks the line
             ]
             points, keys = [point for point, _ in kept], tuple(k for _, k in kept)
         _explain(points, keys, series, where, name, results, remarks)
@@ -537,7 +540,8 @@ def _detail(
     label = key_text(key.label, key.value)
     is_amount = isinstance(key.value, float) and series.x_dim in results.plan.factors
     in_files = str(_numbered(key.value).label) if is_amount else label
-    return Detail(label, x, point.y, point.low, point.high, repeats, cells, point.mark, in_files)
+    left_out = point.y is None and results.left_out(series.query, **where, **along)
+    return Detail(label, x, point.y, point.low, point.high, repeats, cells, point.mark, in_files, left_out)
 
 
 def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind, unit: str) -> ChartPoint:
@@ -588,9 +592,12 @@ def _explain(
         if sampled is not None and key.value not in sampled:
             remarks.breaks += series.mark == "line"
             continue
+        place = {**where, along: key.value} if along else where
+        if point.y is None and results.left_out(series.query, **place):
+            remarks.notes[results.words["gap_left_out"]] = None
+            continue
         remarks.points += 1
         if point.y is None:
-            place = {**where, along: key.value} if along else where
             remarks.missing += 1
             remarks.reasons |= dict.fromkeys(results.reasons_missing(series.query, **place))
     if series.band:
@@ -642,7 +649,9 @@ def _data_head(
 def _data(drawn: Sequence[DrawnSeries], *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
     x_text = column_writer([p.x for d in drawn for p in d.trace.points if p.y is not None])
     for d, y_text in zip(drawn, value_writers(drawn), strict=True):
-        for point, label in zip(d.trace.points, d.labels, strict=True):
+        for point, detail in zip(d.trace.points, d.details, strict=True):
+            if detail.left_out:
+                continue
             shown = "–" if point.y is None else point.mark + with_unit(y_text(point.y), d.unit)
             x = ["–" if point.y is None else x_text(point.x)] if curve else []
-            yield (*([d.panel] if panels else []), d.trace.name, label, *x, shown)
+            yield (*([d.panel] if panels else []), d.trace.name, detail.key, *x, shown)

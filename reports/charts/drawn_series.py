@@ -36,6 +36,8 @@ class Detail:
     mark: str = ""
     in_files: str = ""
     """Its place in the file of the figure's data: an amount in base units, without its unit."""
+    left_out: bool = False
+    """Whether no run has its combination of levels: a line breaks there, and data have no row."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def figure_csv(
     )
     for d in drawn:
         x_unit = d.series.x_query.unit if d.series.x_query else ""
-        for detail in d.details:
+        for detail in (each for each in d.details if not each.left_out):
             writer.writerow(
                 [
                     *([_csv_text(d.panel)] if panel else []),

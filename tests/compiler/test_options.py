@@ -18,7 +18,7 @@ SPEC = """
 hardware box {{
   hosts = local  path = "/var/tmp/x"
   variant small {{ cache = 8 MiB }}
-  variant large {{ cache = {large} }}
+  variant large {{ cache = {large}  path = "/var/tmp/y" }}
 }}
 database rocks {{ engine = rocksdb  path = "{{path}}"  options {{ cache = "{{{fact}}}"  compression = "none" }} }}
 workload rr from db_bench.readrandom

@@ -37,7 +37,10 @@ def test_what_an_editor_puts_in_place_mends_the_mistake_and_has_the_right_form(t
             change = found.suggestion
             if found.span is None or change is None or change.span.source.text != text:
                 continue
-            path.write_text(text[: change.span.start] + change.replacement + text[change.span.end :], encoding="utf-8")
+            changed = text
+            for edit in sorted(change.edits, key=lambda each: each.span.start, reverse=True):
+                changed = changed[: edit.span.start] + edit.replacement + changed[edit.span.end :]
+            path.write_text(changed, encoding="utf-8")
             after = check_fixture(path).diagnostics
             path.write_text(text, encoding="utf-8")
             place = found.code, found.span.start

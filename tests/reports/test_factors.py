@@ -157,6 +157,21 @@ def test_a_combination_that_the_spec_leaves_out_has_no_point_and_no_gap_in_a_fig
     assert not any("–" in row for figure in (ramp, bars) for row in figure.data)
 
 
+def test_a_line_breaks_where_a_combination_is_left_out_and_its_data_have_no_row(tmp_path: Path) -> None:
+    text = CACHE.partition("metric")[0].replace("range(8 MiB, 1 GiB, factor: 2)", "[1 MiB, 4 MiB, 16 MiB]")
+    text = text.replace(
+        "vary = block_cache", "vary = [block_cache, codec]  when = block_cache != 4 MiB or codec != lz4"
+    )
+    text = text.replace("cache = block_cache }", "cache = block_cache  compression = codec }")
+    text += 'factor codec { none = "none"  lz4 = "lz4" }\n'
+    figure = make(
+        f'{text}report b "B" {{ figure "F" {{ line = throughput by block_cache, color codec }} }}', tmp_path
+    ).figure("F")
+    assert [note.text for note in figure.notes] == ["A line breaks where the specification leaves out a combination."]
+    assert [plain(row[1]) for row in figure.data if row[0] == "codec lz4"] == ["1 MiB", "16 MiB"]
+    assert len([row for row in figure.data if row[0] == "codec none"]) == 3
+
+
 def test_the_file_of_numbers_has_none_for_a_combination_that_is_left_out(compression: Made) -> None:
     found = [number.at for number in compression.view.numbers.numbers if number.place == "Table 1"]
     assert sum(at.get("codec") == "none" for at in found) == 1

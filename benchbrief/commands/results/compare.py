@@ -23,7 +23,7 @@ Examples:
   bench compare last~1 last                    what has changed since then
   bench compare last:hdd last:nvme             two hardware groups of a run
   bench compare last:hdd last:sata last:nvme   rank three of them
-  bench compare last:codec=none last:codec=lz4 two levels of a factor
+  bench compare last:codec=none last:codec=lz4  two levels of a factor
   bench compare rev:main last                  the last run of main's spec
   bench compare 20260301 20260308 --metric throughput --metric latency.p99
   bench compare rev:v1.2 last --threshold 5% --junit compare.xml

@@ -383,7 +383,7 @@ _NO_RESULTS = "no earlier run has good results of every cell that is measured wi
 _UNASKED = "no earlier run has good results of those that its rule asks for next"
 _TOGETHER = {
     "grouped": "the repeats of a point are taken together or not at all, and others of theirs are new or changed",
-    "interleaved": "hardware measured by turns is taken together at each point, and others there are new or changed",
+    "interleaved": "what is measured by turns is taken together at each point, and others there are new or changed",
     "random": "an experiment in random order is taken whole or not at all, and others of its cells are new or changed",
 }
 
