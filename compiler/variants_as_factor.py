@@ -1,7 +1,7 @@
 """Variants of hardware that differ in options of the database alone: what a factor says better, and how it is written.
 
-The brief would call them hardware. The suggestion replaces them by a factor of the same levels, and all that names
-them."""
+The brief would call them hardware. The suggestion replaces them by a factor of the same levels, and edits
+every place that names them."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class _Rewrite:
                     self.edits[part.expr.span] = self.setup.value_of(name)
 
     def of_uses(self) -> bool:
-        """Edit all else. Returns whether all that names a variant or the hardware could be."""
+        """Edit every other place. Return whether all names of the variants and of the hardware could be edited."""
         for span in self._variant_spans():
             start = len(span.source.text[: span.start].rstrip())
             self.edits[Span(span.source, start, span.end)] = ""
