@@ -40,8 +40,8 @@ def test_connections_to_a_full_listen_queue_are_overflows_and_their_retries_retr
     samples = Tcp().parse(what, kept, (started, ended))
     assert {(sample.node, sample.device) for sample in samples} == {("local", "")}
 
-    def counted(measure: str) -> float:
-        return sum(sample.value * (sample.seconds or 0) for sample in samples if sample.measure == measure)
+    def counted(measure: str) -> int:
+        return round(sum(sample.value * (sample.seconds or 0) for sample in samples if sample.measure == measure))
 
     assert counted("tcp.listen_overflows") >= 6
     assert counted("tcp.retransmits") >= 6
