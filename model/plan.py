@@ -714,6 +714,8 @@ class Line(Node):
     texts: tuple[Prose, ...] = ()
     tested: Tested | None = None
     """How the line is tested; only in a comparison."""
+    better: Literal["higher", "lower"] | None = None
+    """Which of its values is the best, where the table marks it."""
 
 
 class TableElement(Node):
@@ -732,6 +734,14 @@ class TableElement(Node):
     transposed: bool = False
     note: Prose | None = None
     heat: Literal["", "table", "rows", "columns"] = ""
+    mark: Literal["", "best"] = ""
+
+
+class PublishedElement(Node):
+    """The table of the values that the source of imported results states."""
+
+    kind: Literal["published"] = "published"
+    title: str
 
 
 class CalloutElement(Node):
@@ -744,17 +754,35 @@ class CalloutElement(Node):
     note: Prose | None = None
 
 
+class HeadlineNumber(Node):
+    """A number of the first page, with its unit, and the sentence beside it."""
+
+    value: Prose
+    text: Prose
+
+
+class HeadlineElement(Node):
+    """One to three numbers, set large."""
+
+    kind: Literal["headline"] = "headline"
+    numbers: tuple[HeadlineNumber, ...]
+
+
 class Series(Node):
-    """What a figure draws. `mark`: line, bar, curve (query against `x_query`, joined along `x_dim`), rule.
+    """What a figure draws. `mark`: line, bar, curve (query against `x_query`, joined along `x_dim`), rule, range (from
+    `query` to `high`), slope (a line between the keys of `x_dim`), bracket (what compares the bars of a key).
 
     `x_dim` is the dimension on the x axis (of a curve: along which its points are joined and labelled). `color_dim`
     gives each of its keys a colour, else `label` names the series. With a `band`, `repeats` has the values of each
     repeat (a further dim), for the 95 % confidence interval.
     """
 
-    mark: Literal["line", "bar", "curve", "rule"]
+    mark: Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"]
     query: Query
     label: Label
+    high: Query | None = None
+    format: str = ""
+    """How its numbers are printed; "" for the usual way of its unit."""
     x_dim: Dimension | None = None
     x_query: Query | None = None
     x_label: Label = ""
@@ -763,6 +791,13 @@ class Series(Node):
     dashed: bool = False
     band: bool = False
     repeats: Query | None = None
+
+
+class PointNote(Node):
+    """A note in a figure, with an arrow to the points at these keys."""
+
+    text: Prose
+    at: dict[str, DimKey]
 
 
 class FigureElement(Node):
@@ -781,6 +816,7 @@ class FigureElement(Node):
     log_y: bool = False
     log_y_right: bool = False
     panel_dim: Dimension | None = None
+    point_notes: tuple[PointNote, ...] = ()
     note: Prose | None = None
 
 
@@ -814,6 +850,8 @@ class FactsElement(Node):
 
 
 class DisclosureElement(Node):
+    """The place of the full disclosure in a brief that has it (`Report.disclosure`)."""
+
     kind: Literal["disclosure"] = "disclosure"
 
 
@@ -835,6 +873,8 @@ class _ByKind:
 Element = Annotated[
     TextElement
     | TableElement
+    | HeadlineElement
+    | PublishedElement
     | CalloutElement
     | FigureElement
     | FormulaElement
@@ -853,7 +893,8 @@ class Asset(Node):
 
 
 class Theme(Node):
-    """A house style. Colours are `#rrggbb`; an empty field is ours."""
+    """A house style. Colours are `#rrggbb`; an empty field is ours. `palette` has the colours of hardware, workloads
+    and levels by their names; `cover` is a picture."""
 
     logo: Asset | None = None
     brand: str = ""
@@ -861,15 +902,23 @@ class Theme(Node):
     font: str = ""
     font_files: tuple[Asset, ...] = ()
     css: Asset | None = None
+    palette: dict[str, str] = field(default_factory=dict)
+    cover: Asset | None = None
 
 
 class Report(Node):
     """A report of the spec. `parts` are templates that replace the layout's. `provenance` is the detail of
-    the appendix."""
+    the appendix.
+
+    `heading` and `subheading` are title and subtitle where they have computed numbers; `title` and `subtitle` then have
+    an ellipsis in place of each.
+    """
 
     name: str
     title: str
     subtitle: str = ""
+    heading: Prose | None = None
+    subheading: Prose | None = None
     template: str
     package: str = ""
     """The package of the template, with its version. Empty for benchbrief's own."""
@@ -884,6 +933,15 @@ class Report(Node):
     theme: Theme = Theme()
     parts: tuple[Asset, ...] = ()
     legal: Prose | None = None
+    disclosure: Literal["separate", "in_brief"] = "separate"
+    audience: Literal["customer", "internal"] = "customer"
+    """Whether pages show run ids and paths."""
+    address: str = ""
+    """Where the disclosure is published."""
+    columns: Literal[1, 2] = 1
+    layout: Literal["pages", "one_page"] = "pages"
+    footnotes: dict[str, Prose] = field(default_factory=dict)
+    """The author's own footnotes, by the names of their marks in texts."""
     elements: tuple[Element, ...]
     origin: Origin
 

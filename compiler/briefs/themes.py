@@ -89,9 +89,10 @@ _FIGURE = (
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
-        "author", "blocks", "cells", "date", "gaps", "imported", "keywords", "language", "legal", "legal_notes", "made",
-        "notices", "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title",
-        "version",
+        "author", "blocks", "cells", "columns", "companion", "date", "disclosed", "gaps", "imported", "internal",
+        "keywords", "language", "legal", "legal_notes", "limits", "made", "method", "notices", "numbers", "one_page",
+        "origin", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "subtitle_html", "title",
+        "title_html", "version",
     ),
     "house": ("css", "logo", "logo_file", "paper", "parts"),
     "notice": ("first", "link", "number", "severity", "text", "title"),

@@ -64,7 +64,7 @@ class Trace:
     """
 
     name: str
-    mark: Literal["line", "bar", "curve", "rule"]
+    mark: Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"]
     points: tuple[ChartPoint, ...]
     color: int | None
     right: bool = False

@@ -15,6 +15,8 @@ from markupsafe import Markup
 
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile, ProvenanceView
 
+EMPTY = Markup("")
+
 
 @dataclass(frozen=True)
 class Footnote:
@@ -74,7 +76,8 @@ class TableHead:
 
 @dataclass(frozen=True)
 class TableCell:
-    """`cells` are the ids of the plan's cells behind a number, separated by blanks.
+    """`cells` are the ids of the plan's cells behind a number, separated by blanks. `best`: it is the best of its
+    line, or within noise of it.
 
     `value` is computed, in `unit`, before scaling and rounding; None where it is missing, and for a text. `heat` is
     its shade in a heat table, from 1, the lowest, to 5; 0 for none.
@@ -86,6 +89,7 @@ class TableCell:
     value: float | None = None
     unit: str = ""
     heat: int = 0
+    best: bool = False
 
 
 @dataclass(frozen=True)
@@ -175,8 +179,27 @@ class CalloutView:
 
 
 @dataclass(frozen=True)
+class HeadlineNumberView:
+    """A number set large, and the sentence beside it."""
+
+    value: Markup
+    text: Markup
+
+
+@dataclass(frozen=True)
+class HeadlineView:
+    """One to three numbers of the first page."""
+
+    numbers: tuple[HeadlineNumberView, ...]
+    notes: tuple[Footnote, ...] = ()
+    kind: Literal["headline"] = "headline"
+
+
+@dataclass(frozen=True)
 class FigureView:
-    """`svg` is empty when nothing was measured, and when drawing failed: `undrawn` has the reason.
+    """`title` says what is drawn, `claim` what it shows: the author's sentence, or one that is computed.
+
+    `svg` is empty when nothing was measured, and when drawing failed: `undrawn` has the reason.
 
     `data` are the drawn points as text, under `data_head`. `csv` has the measured ones, in base units; `points` is
     for the page's script.
@@ -324,7 +347,16 @@ class SectionView:
 
 
 Block = (
-    TextView | TableView | CalloutView | FigureView | FigureRow | FormulaView | FactsView | DisclosureView | SectionView
+    HeadlineView
+    | TextView
+    | TableView
+    | CalloutView
+    | FigureView
+    | FigureRow
+    | FormulaView
+    | FactsView
+    | DisclosureView
+    | SectionView
 )
 
 
@@ -361,6 +393,44 @@ def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -
 
 
 Severity = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True)
+class OriginTag:
+    """What the numbers are, where they are no measurement of the product: one line, in the band and in every foot.
+
+    `kind` is simulated, imported or stand_in.
+    """
+
+    kind: Literal["simulated", "imported", "stand_in"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit of the numbers in one sentence for the brief, with counts and without ids. `notice` is the number of
+    the notice in the disclosure, which has the details."""
+
+    text: str
+    notice: int
+
+
+@dataclass(frozen=True)
+class Method:
+    """How it was measured, in half a page: sentences by topic, made from the plan and from what was observed."""
+
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Companion:
+    """The other document of a brief and its disclosure: `file` is its name, `sha256` its digest (of the disclosure,
+    "" in the disclosure itself), `address` where it is published, `qr` a drawing (SVG) of digest and address."""
+
+    file: str
+    sha256: str = ""
+    address: str = ""
+    qr: Markup = EMPTY
 
 
 @dataclass(frozen=True)
@@ -410,3 +480,16 @@ class ReportView:
     legal_notes: tuple[Footnote, ...] = ()
     gaps: tuple[MissingPart, ...] = ()
     """The parts of the brief that could not be made."""
+    title_html: Markup = EMPTY
+    """The title with its computed numbers; `title` is plain."""
+    subtitle_html: Markup = EMPTY
+    origin: tuple[OriginTag, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    method: Method | None = None
+    disclosed: tuple[Block, ...] = ()
+    """The blocks of the full disclosure, where it is a document of its own."""
+    companion: Companion | None = None
+    internal: bool = False
+    """Whether pages show run ids and paths."""
+    columns: int = 1
+    one_page: bool = False
