@@ -247,7 +247,8 @@ def _of_block(block: ast.Block, params: Mapping[str, ast.Expr]) -> Iterator[TooL
 def _of_attribute(attribute: ast.Attribute, schema: BlockSchema, params: Mapping[str, ast.Expr]) -> Iterator[TooLong]:
     key = attribute.key.text
     yield from _name("attribute", attribute.key)
-    yield from _text(f"the label of a `{key}`", attribute.label, LABEL)
+    label = schema.keys[key].label if key in schema.keys else LABEL
+    yield from _text(f"the label of a `{key}`", attribute.label, label)
     shape = schema.keys[key].shape if key in schema.keys else schema.open_keys
     longest = shape.longest if isinstance(shape, Text | Fact) else PARAGRAPH
     left = list(attribute.values)

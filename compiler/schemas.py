@@ -579,7 +579,12 @@ _COLUMN = Key(
 
 _FLOW = {
     "text": _TEXT,
-    "disclosure": Key(Word(("automatic",)), "The test configuration and method, from what was run."),
+    "disclosure": Key(
+        Word(("automatic", "in_brief")),
+        "The full disclosure: all settings, observed facts and notices, from what was run. It is a document of its "
+        "own, or stands here in the brief.",
+        default="automatic",
+    ),
 }
 _INNER = ("section", "each", "callout", "table", "compare", "figure", "formula")
 
@@ -599,7 +604,20 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             ),
             "paper": Key(Word(("a4", "letter")), "The size of a PDF's pages (slides have their own).", default="a4"),
             "subtitle": Key(
-                Text(longest=HEADING), "The line below the title.", example='subtitle = "YCSB A to F on three nodes"'
+                Text(holes=True, longest=HEADING),
+                "The line below the title. Both may have computed numbers.",
+                example='subtitle = "YCSB A to F on three nodes"',
+            ),
+            "headline": Key(
+                Text(holes=True, longest=LINE),
+                "A number that is set large on the first page, and what it says; up to three of them.",
+                example='headline "{max(gain over threads, workload):+.0%}" = "more throughput"',
+                label=LINE,
+            ),
+            "audience": Key(
+                Word(("customer", "internal")),
+                "Who reads the brief. With `internal`, its pages show run ids and paths, too.",
+                default="customer",
             ),
             "language": Key(Word(("en", "ja")), "The language of all that the brief adds to your words.", default="en"),
             "author": Key(Text(longest=HEADING), "Who signs it.", example='author = "Storage performance team"'),

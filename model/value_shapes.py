@@ -156,7 +156,7 @@ class Key:
     """One attribute. `only` names the engines, tools or probes that have it (empty for all).
 
     `example` is a sample for `usage`, where the shape alone gives none. `file` says where the named file or folder is:
-    beside the spec, on the controller, or on the hosts.
+    beside the spec, on the controller, or on the hosts. `label` is the greatest length of the attribute's label.
     """
 
     shape: Shape
@@ -166,6 +166,7 @@ class Key:
     only: tuple[str, ...] = ()
     example: str = ""
     file: Literal["", "spec", "controller", "hosts"] = ""
+    label: int = LABEL
 
     def usage(self, name: str) -> str:
         """Return the attribute with a sample value: `measure = 20 min`."""

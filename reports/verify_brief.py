@@ -362,7 +362,7 @@ def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results
     made = [part for part, names in parts if not any(_gaps_named(*name, numbers) for name in names)]
     queries = {query.id: identity(query.query) for query in numbers.queries}
     if not report.parts:
-        yield from _lacking_numbers(numbers, [*made, report.legal], results)
+        yield from _lacking_numbers(numbers, [*made, report.heading, report.subheading, report.legal], results)
     for figure in objects_within(made, p.FigureElement):
         drawn = [series for found in numbers.figures if found.title == figure.title for series in found.series]
         points = {(queries[series.query], _keys(row[:-1])) for series in drawn for row in series.rows}
@@ -432,7 +432,7 @@ def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Res
         for kind, wanted in (("texts", _of_texts(part)), ("tables", _of_tables(part, results))):
             keys = {tuple((identity(one.query), one.at) for one in ends): ends for ends in wanted}
             missing = {key: one for key, (one, *_) in keys.items() if not known.issuperset(key)}
-            if missing and texts and isinstance(part, p.TextElement | p.Prose):
+            if missing and texts and isinstance(part, p.HeadlineElement | p.TextElement | p.Prose):
                 texts -= 1
             else:
                 lost[kind] |= missing

@@ -516,7 +516,7 @@ class _Completer(ExpressionSuggestions):
         said = {*block.keys, *keys_after(self.text, self.cursor.end)}
         barred = {key for rivals in schema.exclusive if said & set(rivals) for key in rivals}
         family = family_at(self.cursor, self.index)
-        repeated = ("line", "bars", "curve", "mark", "column") if block.head.keyword in ELEMENTS else ()
+        repeated = ("line", "bars", "curve", "mark", "column", "headline") if block.head.keyword in ELEMENTS else ()
         known = {name: key for name, key in schema.keys.items() if not key.only or not family or family in key.only}
         for name, key in sorted(known.items(), key=lambda pair: not pair[1].required):
             if (name not in said and name not in barred) or name in repeated:

@@ -25,7 +25,7 @@ from benchbrief.compiler.briefs.element_queries import (
     without_single_keys,
 )
 from benchbrief.compiler.briefs.plan_figures import figure
-from benchbrief.compiler.briefs.plan_prose import Body, prose, read_attributes, title
+from benchbrief.compiler.briefs.plan_prose import Body, heading, prose, read_attributes, title
 from benchbrief.compiler.briefs.plan_tables import callout, comparison, table
 from benchbrief.compiler.briefs.themes import is_file, parts, theme
 from benchbrief.compiler.briefs.word_catalogues import Entry, read_catalogue
@@ -154,8 +154,12 @@ def _term(worked: _Worked, expr: ast.Expr) -> str:
 PAPERS = ("a4", "letter")
 PROVENANCE: Mapping[str, Literal["full", "compact", "none"]] = {"full": "full", "compact": "compact", "none": "none"}
 _BETTER: dict[str, Literal["higher", "lower"]] = {">": "higher", ">=": "higher", "<": "lower", "<=": "lower"}
-_HEAD = ("template", "paper", "subtitle", "language", "author", "parts", "provenance", "legal")
+DISCLOSURES = ("automatic", "in_brief")
+AUDIENCES: Mapping[str, Literal["customer", "internal"]] = {"customer": "customer", "internal": "internal"}
+_HEAD = ("template", "paper", "subtitle", "language", "author", "audience", "parts", "provenance", "legal")
 _FLOW = ("text", "disclosure")
+_HEADLINE = "headline"
+MOST_HEADLINES = 3
 _BLOCKS = ("callout", "table", "compare", "figure", "section", "each", "formula")
 MAX_ELEMENTS = 4_000
 _UNROLLED = ("workload", "hardware", "experiment")
@@ -317,40 +321,69 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     place = FixedKeys()
     found_before = len(typer.findings)
     name = block.name.text if block.name else "report"
-    heading = title(typer, block.label, place, "title") if block.label else name
-    texts = {key: _title(typer, head, key, place) for key in ("subtitle", "author")}
+    titled, title_prose = heading(typer, block.label, place)
+    subtitled, subtitle_prose = heading(typer, head.string("subtitle"), place)
+    author = head.string("author")
     language, words = _language(typer, head)
     legal = head.string("legal")
     legal_prose = prose(typer, legal, place) if legal else None
     themes = [item for item in block.body if isinstance(item, ast.Block) and item.keyword.text == "theme"]
     for again in themes[1:]:
         typer.report(DuplicateAttribute(again.keyword.span, themes[0].keyword.span, "theme"))
-    flow = [item for item in block.body if item not in attributes and item not in themes]
-    elements = tuple(_elements(typer, flow, place, "report"))
+    headlines = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text == _HEADLINE]
+    flow = [item for item in block.body if not any(item in of for of in (attributes, themes, headlines))]
+    elements = (*_headline(typer, headlines, place), *_elements(typer, flow, place, "report"))
     typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
     template = _template(typer, head)
     return plan.Report(
         name=name,
-        title=heading or name,
-        subtitle=texts["subtitle"],
+        title=titled or name,
+        subtitle=subtitled,
+        heading=title_prose,
+        subheading=subtitle_prose,
         template=template,
         package=TEMPLATE_SPECS.source(template),
         language=language or LANGUAGES[0],
         words=words,
-        author=texts["author"],
+        author=(title(typer, author, place, "author") if author else None) or "",
         paper="letter" if head.word("paper", PAPERS) == "letter" else "a4",
         provenance=PROVENANCE[head.word("provenance", tuple(PROVENANCE)) or "full"],
         theme=theme(typer, themes[0]) if themes else plan.Theme(),
         parts=parts(typer, head),
         legal=legal_prose,
+        disclosure="in_brief" if _stands_in_brief(block.body) else "separate",
+        audience=AUDIENCES[head.word("audience", tuple(AUDIENCES)) or "customer"],
         elements=elements,
         origin=origin(block.span),
     )
 
 
-def _title(typer: Typer, body: Body, key: str, place: FixedKeys) -> str:
-    string = body.string(key)
-    return (title(typer, string, place, key) if string else None) or ""
+def _stands_in_brief(items: Sequence[ast.Item]) -> bool:
+    """Return whether a `disclosure = in_brief` is among the items, or in a block among them."""
+    return any(
+        _stands_in_brief(item.body)
+        if isinstance(item, ast.Block)
+        else item.key.text == "disclosure" and any(text_of(value) == DISCLOSURES[1] for value in item.values)
+        for item in items
+    )
+
+
+def _headline(typer: Typer, attributes: Sequence[ast.Attribute], place: FixedKeys) -> tuple[plan.HeadlineElement, ...]:
+    """Return the numbers of the first page as one element; () without any."""
+    numbers = []
+    for attribute in attributes[:MOST_HEADLINES]:
+        string = read_attributes(typer, "report", [attribute], (_HEADLINE,), (_HEADLINE,)).string(_HEADLINE)
+        if attribute.label is None:
+            typer.report(wrong.HeadlineWithoutNumber(attribute.key.span))
+            continue
+        value, words = prose(typer, attribute.label, place), prose(typer, string, place) if string else None
+        if value and not any(isinstance(part, plan.Value) for part in value.parts):
+            typer.report(wrong.HeadlineWithoutNumber(attribute.label.span))
+        elif value and words:
+            numbers.append(plan.HeadlineNumber(value=value, text=words))
+    if more := attributes[MOST_HEADLINES:]:
+        typer.report(wrong.TooManyHeadlines(more[0].key.span, attributes[0].key.span, MOST_HEADLINES))
+    return (plan.HeadlineElement(numbers=tuple(numbers)),) if numbers else ()
 
 
 def _template(typer: Typer, head: Body) -> str:
@@ -416,12 +449,12 @@ def _made(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element
 def _attribute(typer: Typer, attribute: ast.Attribute, place: FixedKeys, parent: str) -> list[plan.Element]:
     key = attribute.key.text
     if key not in _FLOW:
-        known = (*_HEAD, *_FLOW) if parent == "report" else _FLOW
+        known = (*_HEAD, _HEADLINE, *_FLOW) if parent == "report" else _FLOW
         typer.report(UnknownAttribute(attribute.key.span, parent, key, known))
         return []
     body = read_attributes(typer, parent, [attribute], _FLOW)
     if key == "disclosure":
-        return [plan.DisclosureElement()] if body.word(key, ("automatic",)) else []
+        return [plan.DisclosureElement()] if body.word(key, DISCLOSURES) else []
     string = body.string("text")
     words = _watched(typer, place, "text", lambda: prose(typer, string, place)) if string else None
     return [plan.TextElement(prose=words)] if words else []

@@ -192,8 +192,8 @@ def escaped(label: str) -> str:
     return _SPECIAL.sub(r"\\\1", label)
 
 
-def prose(typer: Typer, string: ast.String, place: FixedKeys) -> plan.Prose | None:
-    """Return a text as Markdown with computed numbers; None after a mistake."""
+def prose(typer: Typer, string: ast.String, place: FixedKeys, *, markdown: bool = True) -> plan.Prose | None:
+    """Return a text with computed numbers, as Markdown or as plain text; None after a mistake."""
     parts: list[str | plan.Value] = []
     failed = False
     pieces = list(string.parts)
@@ -202,7 +202,7 @@ def prose(typer: Typer, string: ast.String, place: FixedKeys) -> plan.Prose | No
             parts.append(part)
             continue
         follows = pieces[at + 1] if at + 1 < len(pieces) else ""
-        filled = _filled(typer, part, place, follows if isinstance(follows, str) else "")
+        filled = _filled(typer, part, place, follows if isinstance(follows, str) else "", markdown=markdown)
         failed = failed or filled is None
         if isinstance(filled, _WithUnit):
             parts.append(filled.value)
@@ -210,6 +210,18 @@ def prose(typer: Typer, string: ast.String, place: FixedKeys) -> plan.Prose | No
         else:
             parts += filled or []
     return None if failed else plan.Prose(parts=_joined(parts))
+
+
+ELLIPSIS = "…"
+
+
+def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[str, plan.Prose | None]:
+    """Return a text of the brief's head with an ellipsis for each computed number, and with these numbers where it has
+    any. A mistake, and no text, give an empty one."""
+    found = prose(typer, string, place, markdown=False) if string else None
+    parts = found.parts if found else ()
+    text = "".join(part if isinstance(part, str) else ELLIPSIS for part in parts)
+    return text, found if any(isinstance(part, plan.Value) for part in parts) else None
 
 
 def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str | None:
@@ -264,7 +276,9 @@ class _WithUnit:
     rest: str
 
 
-def _filled(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> list[str | plan.Value] | _WithUnit | None:
+def _filled(
+    typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str, *, markdown: bool
+) -> list[str | plan.Value] | _WithUnit | None:
     subject = _subject(typer, hole.expr)
     if subject is None:
         return _number(typer, hole, place, follows)
@@ -272,7 +286,7 @@ def _filled(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> lis
     if words is None:
         return None
     is_prose = isinstance(hole.expr, ast.Attr) and hole.expr.field.text == "description"
-    return [words if is_prose else escaped(words)]
+    return [words if is_prose or not markdown else escaped(words)]
 
 
 # --- holes that are names ---

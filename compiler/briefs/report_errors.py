@@ -147,6 +147,25 @@ class NumberInTitle(CompileProblem):
     what: str
 
 
+class HeadlineWithoutNumber(CompileProblem):
+    code = "E0771"
+    stands_alone = True
+    says = "this headline has no computed number"
+    hint = (
+        "write the number in front, and what it says behind `=`: "
+        '`headline "{{max(throughput over threads, workload):,.0fu}}" = "at the most"`'
+    )
+
+
+class TooManyHeadlines(Again):
+    code = "E0772"
+    stands_alone = True
+    says = "a report has at most {most} headlines"
+    remark = "the first one"
+    hint = "keep those that a reader should remember, and show the others in a `callout` or a `table`"
+    most: int
+
+
 class DimensionFree(CompileProblem):
     """A figure or table with more dimensions than it shows. `example` is a key of the first one.
 

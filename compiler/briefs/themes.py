@@ -48,13 +48,13 @@ def why_not_whole(png: bytes) -> str:
 _LONG = re.compile(r"\w{3000,}")
 
 PARTS = (
-    "title", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts", "disclosure",
-    "provenance", "legal",
+    "title", "headline", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts",
+    "disclosure", "provenance", "legal",
 )  # fmt: skip
 """The parts that a user's folder may replace, as `NAME.html.j2`."""
 
 NAMES = (
-    "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "query", "lead",
+    "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "query", "headline", "lead",
     "opening", "following", "slides", "slides_of_result", "script", "policy",
 )  # fmt: skip
 """Names that every part can use."""
@@ -62,6 +62,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "notice": ("notice", "loop"),
     "section": ("block", "next", "loop"),
     "text": ("block", "next", "loop"),
+    "headline": ("block",),
     "callout": ("block", "next", "loop"),
     "table": ("block", "next", "loop"),
     "figure": ("block", "next", "loop"),
@@ -92,12 +93,13 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "author", "blocks", "cells", "columns", "companion", "date", "disclosed", "gaps", "imported", "internal",
         "keywords", "language", "legal", "legal_notes", "limits", "made", "method", "notices", "numbers", "one_page",
         "origin", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "subtitle_html", "title",
-        "title_html", "version",
+        "title_html", "title_notes", "version",
     ),
     "house": ("css", "logo", "logo_file", "paper", "parts"),
     "notice": ("first", "link", "number", "severity", "text", "title"),
     "section": ("anchor", "blocks", "kind", "level", "title"),
     "text": ("html", "kind", "leads", "notes"),
+    "headline": ("kind", "notes", "numbers"),
     "callout": ("card_pt", "cards", "column", "html", "kind", "note", "notes", "sources", "table", "title"),
     "table": _TABLE,
     "figure": _FIGURE,

@@ -38,6 +38,9 @@ _WRITTEN_OTHERWISE = {
     ("database", "host"): 'the hardware names the hosts: `uri = "mongodb://{hosts}/ycsb"`',
     **{("workload", key): "write it in an experiment" for key in ("threads", "target", "measure", "repeats")},
     ("workload", "type"): "the kind follows `from`: `workload some_name from ycsb.a`",
+    **{
+        (kind, "headline"): "write it in the report itself: it stands on the first page" for kind in ("section", "each")
+    },
     ("report", "title"): 'the title follows the name: `report some_name "Title" { ... }`',
     ("figure", "x"): "the axis follows the values: `line = throughput by threads`",
     ("figure", "y"): "name the values and their axis in one attribute: `line = throughput by threads`",

@@ -141,6 +141,9 @@ def _telling(element: p.Element, results: Results) -> p.Element | None:
         if not left or (not shows and len(left) < len(element.elements)):
             return None
         return element.model_copy(update={"elements": left})
+    if isinstance(element, p.HeadlineElement):
+        numbers = tuple(each for each in element.numbers if _known(queries_of_prose(each.value), results))
+        return element.model_copy(update={"numbers": numbers}) if numbers else None
     if isinstance(element, p.CalloutElement):
         table = element.table if element.table and _known(_queries(element.table), results) else None
         prose = element.prose if element.prose and _known(queries_of_prose(element.prose), results) else None
@@ -171,9 +174,10 @@ def _queries(element: p.Element) -> Iterator[p.Query]:
         yield element.result
 
 
+_FIRST = (p.HeadlineElement, p.TextElement, p.CalloutElement)
+
+
 def split_brief(elements: Sequence[p.Element]) -> tuple[Sequence[p.Element], Sequence[p.Element]]:
     """Split a brief into its first texts and boxes, and the rest."""
-    at = next(
-        (i for i, each in enumerate(elements) if not isinstance(each, p.TextElement | p.CalloutElement)), len(elements)
-    )
+    at = next((i for i, each in enumerate(elements) if not isinstance(each, _FIRST)), len(elements))
     return elements[:at], elements[at:]

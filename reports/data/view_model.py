@@ -483,6 +483,8 @@ class ReportView:
     title_html: Markup = EMPTY
     """The title with its computed numbers; `title` is plain."""
     subtitle_html: Markup = EMPTY
+    title_notes: tuple[Footnote, ...] = ()
+    """The footnotes of their numbers."""
     origin: tuple[OriginTag, ...] = ()
     limits: tuple[Limit, ...] = ()
     method: Method | None = None

@@ -25,7 +25,7 @@ from benchbrief.reports.render.watermark import (
     require_closed_parts,
 )
 from benchbrief.reports.text.html_markup import writable
-from benchbrief.reports.view.arrange_elements import lead_of, opening_of, slides_of
+from benchbrief.reports.view.arrange_elements import headline_of, lead_of, opening_of, slides_of
 from benchbrief.reports.view.house_style import House, files_of_others, template_of
 from benchbrief.reports.words.brief_words import Words
 
@@ -55,7 +55,8 @@ def to_html(
     """
     house = house or House()
     layout = template_of(template)
-    lead, following = lead_of(view.blocks) if layout.leads else (None, view.blocks)
+    headline, blocks = headline_of(view.blocks)
+    lead, following = lead_of(blocks) if layout.leads else (None, blocks)
     opening, rest = opening_of(following) if lead is None else ((), following)
     context: dict[str, Any] = {
         "report": view,
@@ -67,10 +68,11 @@ def to_html(
         "house": house,
         "picture": {"screen": _inline, "paper": _as_image}.get(medium, partial(_as_link, figures)),
         "query": query or _no_results,
+        "headline": headline,
         "lead": lead,
         "opening": opening,
         "following": rest,
-        "slides": slides_of(view.blocks) if layout.slides else (),
+        "slides": slides_of(blocks) if layout.slides else (),
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
         "script": _script(),
         "policy": content_policy(_script()),

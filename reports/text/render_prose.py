@@ -14,7 +14,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from benchbrief.model.plan import Prose, Value
 from benchbrief.reports.text.html_markup import note_marks
@@ -64,6 +64,24 @@ def inline(prose: Prose, insert: Insert) -> Markup:
     """Return text without blocks, for a table cell or a note."""
     source, numbers = _source(prose, insert)
     return _render(_parser().parseInline(source.strip()), numbers)
+
+
+def heading(prose: Prose, insert: Insert) -> tuple[str, Markup]:
+    """Return a title, whose parts are plain text, without and with the marks of its numbers."""
+    text, html = [], []
+    taken = 0
+    for index, part in enumerate(prose.parts):
+        if isinstance(part, str):
+            text.append(part[taken:])
+            html.append(escape(part[taken:]))
+            taken = 0
+            continue
+        after = prose.parts[index + 1] if index + 1 < len(prose.parts) else ""
+        found = insert(part, after if isinstance(after, str) else "")
+        text.append(found.text)
+        html.append(found.html + note_marks(() if found.note is None else (found.note,)))
+        taken = found.takes
+    return "".join(text), Markup().join(html)
 
 
 def plain(prose: Prose, insert: Insert) -> str:

@@ -17,6 +17,7 @@ from benchbrief.reports.data.view_model import (
     FigureRow,
     FigureView,
     FormulaView,
+    HeadlineView,
     SectionView,
     TableView,
     TextView,
@@ -50,6 +51,12 @@ class Lead:
 
     callout: CalloutView
     texts: tuple[TextView, ...]
+
+
+def headline_of(blocks: Sequence[Block]) -> tuple[HeadlineView | None, tuple[Block, ...]]:
+    """Return the numbers of the first page, and everything else."""
+    found = [block for block in blocks if isinstance(block, HeadlineView)]
+    return (found[0] if found else None), tuple(block for block in blocks if block not in found)
 
 
 def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:

@@ -46,6 +46,8 @@ from benchbrief.reports.data.view_model import (
     FigureView,
     Footnote,
     FormulaView,
+    HeadlineNumberView,
+    HeadlineView,
     MissingPart,
     ReportView,
     SectionView,
@@ -222,6 +224,9 @@ def build(
 
 def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     results, report = builder.results, builder.report
+    title, title_html = builder.heading(report.heading, report.title)
+    subtitle, subtitle_html = builder.heading(report.subheading, report.subtitle)
+    title_notes = builder.foot.taken()
     lead, rest = split_brief(elements)
     blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
     legal = builder.legal()
@@ -230,8 +235,12 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     common, run = tuple(disclose_origin(results)), run_row(results)
     not_made = tuple(told(gap, CATALOGUES["en"]) for gap in builder.gaps.found if not gap.is_drawing)
     return ReportView(
-        title=report.title,
-        subtitle=report.subtitle,
+        title=title,
+        subtitle=subtitle,
+        title_html=title_html,
+        subtitle_html=subtitle_html,
+        title_notes=title_notes,
+        internal=report.audience == "internal",
         language=report.language,
         author=report.author,
         date=d.date_text(results),
@@ -304,6 +313,8 @@ class _Builder:
             case p.TableElement():
                 self.tables += 1
                 made = self.gaps.made(id(element), lambda: self.table(element), "table", str(self.tables))
+            case p.HeadlineElement():
+                made = self.gaps.made(id(element), lambda: self.headline(element), "text")
             case p.CalloutElement():
                 made = self.gaps.made(id(element), lambda: self.callout(element), "box", element.title)
             case p.FigureElement():
@@ -323,6 +334,19 @@ class _Builder:
         self.foot.taken()
         text = self.words["not_made"].format(part=name_part(made, self.words), reason=reason_of(made, self.words))
         return TextView(Markup('<p class="nothing">{}</p>').format(text))
+
+    def heading(self, prose: p.Prose | None, text: str) -> tuple[str, Markup]:
+        """Return the title or subtitle, plain and with its computed numbers."""
+        self.ledger.at("")
+        return render_prose.heading(prose or p.Prose(parts=(text,)), self.insert)
+
+    def headline(self, element: p.HeadlineElement) -> HeadlineView:
+        self.ledger.at("")
+        numbers = [
+            HeadlineNumberView(*(render_prose.inline(text, self.insert) for text in (number.value, number.text)))
+            for number in element.numbers
+        ]
+        return HeadlineView(tuple(numbers), self.foot.taken())
 
     def text(self, element: p.TextElement, level: int) -> TextView:
         self.ledger.at("")

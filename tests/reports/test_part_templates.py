@@ -23,6 +23,7 @@ VIEWS: dict[str, type] = {
     "notice": view_model.Notice,
     "section": view_model.SectionView,
     "text": view_model.TextView,
+    "headline": view_model.HeadlineView,
     "callout": view_model.CalloutView,
     "table": view_model.TableView,
     "figure": view_model.FigureView,

@@ -477,6 +477,38 @@ def test_the_head_of_a_report() -> None:
     assert found.elements == (plan.DisclosureElement(),)
 
 
+def head(body: str) -> plan.Report:
+    return report(f'{body}  text = "x"')
+
+
+def test_a_subtitle_has_its_numbers_and_stands_for_them_with_an_ellipsis() -> None:
+    found = head('subtitle = "*{eco}*: {max(gain over threads, workload):.0f} % more"')
+    assert found.subtitle == "*Eco*: … % more"
+    assert found.subheading is not None
+    before, number, after = found.subheading.parts
+    assert (before, after) == ("*Eco*: ", " % more"), "plain text, and no Markdown"
+    assert isinstance(number, plan.Value)
+
+
+def test_headlines_are_one_element_before_all_others() -> None:
+    number = "{max(gain over threads, workload):.0f}"
+    found = head(f'text = "y"  headline "{number} %" = "**more** on {{eco}}"  headline "{number}" = "per cent"')
+    first, *others = found.elements
+    assert isinstance(first, plan.HeadlineElement)
+    assert [each.text.parts for each in first.numbers] == [("**more** on Eco",), ("per cent",)]
+    assert all(isinstance(each.value.parts[0], plan.Value) for each in first.numbers)
+    assert [each.kind for each in others] == ["text", "text"]
+
+
+def test_who_reads_a_brief_and_where_its_disclosure_is() -> None:
+    assert [(each.audience, each.disclosure) for each in (head(""), head("disclosure = automatic"))] == [
+        ("customer", "separate"),
+        ("customer", "separate"),
+    ]
+    found = head('audience = internal  section "Method" { disclosure = in_brief }')
+    assert (found.audience, found.disclosure) == ("internal", "in_brief")
+
+
 def test_a_share_in_an_expectation_is_reported_in_the_unit_that_it_is_compared_with(tmp_path: Path) -> None:
     (tmp_path / "s.bench").write_text(
         'hardware box { hosts = "box.lab" }\n'
