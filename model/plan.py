@@ -267,6 +267,8 @@ class Expect(Node):
 
     text: str
     label: str
+    wording: Label = ""
+    """The condition in words; "" in a plan from before the field."""
     query: Query
     sides: tuple[Query, ...] = ()
     better: Literal["higher", "lower"] | None = None

@@ -293,6 +293,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
+        wording=label_of(typer, condition, shown=False),
         query=query(typer, typed.term, _TRUTH, condition),
         sides=tuple(
             query(typer, found.term, found.unit if found.unit.text else shown or found.unit, side)

@@ -91,12 +91,12 @@ _FIGURE = (
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
         "author", "blocks", "cells", "columns", "companion", "date", "disclosed", "gaps", "imported", "internal",
-        "keywords", "language", "legal", "legal_notes", "limits", "made", "method", "notices", "numbers", "one_page",
-        "origin", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "subtitle_html", "title",
-        "title_html", "title_notes", "version",
+        "keywords", "language", "legal", "legal_notes", "limits", "limits_line", "made", "method", "notices", "numbers",
+        "one_page", "origin", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "subtitle_html",
+        "title", "title_html", "title_notes", "version",
     ),
     "house": ("css", "logo", "logo_file", "paper", "parts"),
-    "notice": ("first", "link", "number", "severity", "text", "title"),
+    "notice": ("first", "limits", "link", "number", "origin", "severity", "text", "title"),
     "section": ("anchor", "blocks", "kind", "level", "title"),
     "text": ("html", "kind", "leads", "notes"),
     "headline": ("kind", "notes", "numbers"),

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.model.budgets import looks_at
-from benchbrief.model.plan import DimKey, Expect, Query, Unjudged
+from benchbrief.model.plan import DimKey, Expect, Query, Unjudged, Wording
 from benchbrief.model.precision import formatted
+from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import automatic, quantity
@@ -49,6 +50,14 @@ def describe(one: JudgedExpectation, results: Results) -> str:
     return f"{one.expect.text}{results.words['colon']}{verdict}" + (
         results.words["aside"].format(text=one.numbers) if one.numbers else ""
     )
+
+
+def said_in_words(expect: Expect, results: Results) -> str:
+    """Return an expectation without the syntax of its spec: its label, else its condition in words."""
+    if expect.label != expect.text:
+        return expect.label
+    is_said = isinstance(expect.wording, Wording)
+    return readable_label(expect.wording, results.words) if is_said else results.words["expect_unnamed"]
 
 
 def _judged(expect: Expect, results: Results) -> JudgedExpectation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
@@ -11,9 +12,9 @@ from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey
 from benchbrief.reports.data.report_data import DIMENSIONS, NOT_PUBLISHED, Results
-from benchbrief.reports.data.view_model import Item, Notice
+from benchbrief.reports.data.view_model import Item, Notice, OriginTag
 from benchbrief.reports.text.number_format import fixed, points, with_unit
-from benchbrief.reports.words.brief_words import counted
+from benchbrief.reports.words.brief_words import Words, counted
 
 
 def shown_names(paths: Iterable[str]) -> dict[str, str]:
@@ -98,20 +99,33 @@ def notices(results: Results) -> Iterator[Notice]:
         title, text = words["notice_imported"], words["notice_imported_body"]
         if source.is_own:
             title, text = words["notice_own"], words["notice_own_body"]
-        yield Notice(title, text.format(source=_cited(source), licence=source.licence), "error", first=True)
+        text, tag = (
+            text.format(source=cited(source), licence=source.licence),
+            OriginTag("imported", _tag(source, words)),
+        )
+        yield Notice(title, text, "error", first=True, origin=tag)
     lacking = sum(cell.status == "missing" or cell.reason == NOT_PUBLISHED for cell in results.cells)
     if lacking == len(results.cells) and is_imported(results):
-        yield Notice(words["notice_derived"], words["notice_derived_body"], "warning")
+        yield Notice(words["notice_derived"], words["notice_derived_body"], "warning", limits=(words["limit_derived"],))
     elif lacking and is_imported(results):
-        text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
-        yield Notice(words["notice_part"], text, "warning")
+        n = len(results.cells)
+        text, limit = (counted(words, key, n, missing=lacking) for key in ("notice_part_body", "limit_part"))
+        yield Notice(words["notice_part"], text, "warning", limits=(limit,))
+
+
+def _tag(source: ImportSource, words: Words) -> str:
+    """Return whose numbers they are, in a line: "Published by Micron, 2017: not measured here"."""
+    if source.is_own:
+        return words["notice_own"]
+    year = source.date[:4] if re.match(r"\d{4}", source.date) else ""
+    return words["tag_imported"].format(by=words.locale.listed(filter(None, (source.publisher or source.title, year))))
 
 
 def source_items(results: Results) -> Iterator[Item]:
     """Return items for the disclosure: the source, and each file with its digest."""
     words = results.words
     for source in sources(results):
-        yield Item(words["notice_own" if source.is_own else "notice_imported"], _cited(source), emphasis=True)
+        yield Item(words["notice_own" if source.is_own else "notice_imported"], cited(source), emphasis=True)
         yield Item(words["d_licence"], source.licence)
     rows = results.store.sql("SELECT file, sha256 FROM sources ORDER BY ALL").rows
     shown = shown_names(name for name, _ in rows)
@@ -197,5 +211,5 @@ def _over(metric: p.Metric, function: str, over: list[p.Dimension]) -> p.Query:
     return metric.query.model_copy(update={"sql": sql, "dims": kept, "text": text})
 
 
-def _cited(source: ImportSource) -> str:
+def cited(source: ImportSource) -> str:
     return ", ".join(part for part in (source.title, source.publisher, source.where, source.date) if part)

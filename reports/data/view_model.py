@@ -438,7 +438,7 @@ class Notice:
     """A limit of the numbers, in one sentence. One of `severity` "info" limits nothing: it says what they rest on.
 
     `first`: a reader must know it before any number; others stand after the result. `link` is the id of its details
-    on the page, or "".
+    on the page, or "". In a brief with a disclosure of its own, `limits` or the `origin` stand for it.
     """
 
     title: str
@@ -447,6 +447,9 @@ class Notice:
     first: bool = False
     number: int = 0
     link: str = ""
+    limits: tuple[str, ...] = ()
+    """The notice in short sentences with counts, without ids and paths."""
+    origin: OriginTag | None = None
 
 
 @dataclass(frozen=True)
@@ -487,6 +490,8 @@ class ReportView:
     """The footnotes of their numbers."""
     origin: tuple[OriginTag, ...] = ()
     limits: tuple[Limit, ...] = ()
+    limits_line: str = ""
+    """How many limits there are, for the first page: "Limits: 3 notes"."""
     method: Method | None = None
     disclosed: tuple[Block, ...] = ()
     """The blocks of the full disclosure, where it is a document of its own."""

@@ -511,7 +511,7 @@ def _conditions(results: Results, *, facts_shown: bool) -> dict[str, Callable[[]
 def _stated(results: Results) -> Iterable[Item]:
     yield from run_origin.disclose_source(results)
     yield from () if results.published else _sampled(results)
-    yield from _latency_origins(results)
+    yield from disclose_latency(results)
     yield from _repeats_merged(results)
 
 
@@ -597,7 +597,7 @@ def _settings(results: Results) -> Iterable[Item]:
             parts.append(words["d_repeats"].format(n=experiment.repeats))
         if experiment.cool_down_s:
             parts.append(words["d_cool_down"].format(time=duration(experiment.cool_down_s)))
-        parts.append(_order(experiment, results))
+        parts.append(order_text(experiment, results))
         parts.append(
             words["d_errors"].format(share=f"{100 * result_limits.accepted_share(experiment, results):.12g}{NBSP}%")
         )
@@ -605,7 +605,8 @@ def _settings(results: Results) -> Iterable[Item]:
         yield Item(experiment.label, words["semicolon"].join(parts))
 
 
-def _order(experiment: p.Experiment, results: Results) -> str:
+def order_text(experiment: p.Experiment, results: Results) -> str:
+    """Return the order in which an experiment measured its cells: `order: interleaved over hardware`."""
     if not experiment.levels or experiment.order == "random":
         return results.words[f"d_order_{experiment.order}"].format(seed=experiment.seed)
     dims = system_heading(experiment.levels, results, within=True)
@@ -723,7 +724,7 @@ def _method(results: Results) -> Iterable[Item]:
     yield from disclose_steadiness(results)
     yield from disclose_memory_fit(results)
     yield from (Item("", text) for text in always_texts(results))
-    yield from _latency_origins(results)
+    yield from disclose_latency(results)
     yield Item("", words["d_repeat_mean" if any(e.repeats > 1 for e in experiments) else "d_single"])
 
 
@@ -734,7 +735,7 @@ def _sampled(results: Results) -> Iterable[Item]:
     yield from systems_under_test.disclose_power_meters(results)
 
 
-def _latency_origins(results: Results) -> Iterable[Item]:
+def disclose_latency(results: Results) -> Iterable[Item]:
     """Return the origin of the percentiles, or that there are none."""
     words = results.words
     rows = results.store.sql(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import DatabaseKey
 from benchbrief.reports.data.imported_briefs import is_imported, shown_names
 from benchbrief.reports.data.report_data import Results
@@ -126,8 +127,8 @@ def disclose_origin(results: Results) -> Iterable[tuple[str, str]]:
         *((words["d_spec"], f"{shown[name]} (SHA-256 {digest})") for name, digest in spec.files.items()),
         (words["p_revision"], _revision(results)),
         (words["d_plan"], results.plan_sha256),
-        (words["p_tools"], words["semicolon"].join(_versions("tool", results))),
-        (words["p_servers"], words["semicolon"].join(_versions("database", results))),
+        (words["p_tools"], words["semicolon"].join(_versions_on("tool", results))),
+        (words["p_servers"], words["semicolon"].join(_versions_on("database", results))),
         (words["d_version"], f"benchbrief {run['benchbrief'] or ''}".strip()),
     ]
     return ((term, text) for term, text in found if text)
@@ -143,19 +144,25 @@ def _revision(results: Results) -> str:
     return f"{commit}, {state}"
 
 
-def _versions(kind: str, results: Results) -> Iterator[str]:
-    """Return each version once, with its hosts or databases."""
+def _versions_on(kind: str, results: Results) -> Iterator[str]:
+    for text, nodes in versions(kind, results).items():
+        names = locale().listed(node for node in nodes if node)
+        yield f"{text} ({names})" if names else text
+
+
+def versions(kind: str, results: Results) -> dict[str, dict[str, None]]:
+    """Return each version of a `kind` of program, "tool" or "database", with its hosts or databases."""
     found: dict[str, dict[str, None]] = {}
     for fact in results.observed:
         if fact.kind == kind and (fact.name == "version" or fact.name.endswith(".version")):
             database = results.plan.databases.get(DatabaseKey(fact.node or ""))
             name = database.label if database else fact.name.removesuffix("version").removesuffix(".")
+            if kind == "tool" and (spec := TOOL_SPECS.usable(name)):
+                name = spec.label
             value = results.words.said(fact.value)
             text = value if value.lower().startswith(name[:3].lower()) else f"{name} {value}"
             found.setdefault(text, {})[(fact.node or "").partition("?")[0] if database else fact.node or ""] = None
-    for text, nodes in found.items():
-        names = locale().listed(node for node in nodes if node)
-        yield f"{text} ({names})" if names else text
+    return found
 
 
 def run_row(results: Results) -> dict[str, object]:

@@ -14,13 +14,15 @@ from benchbrief.reports.data.place_labels import level_name, place_holes
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import percent, quantity
-from benchbrief.reports.words.brief_words import counted
+from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.compare.compared_quantities import pairs
 from benchbrief.results.compare.comparison import compare_all
 from benchbrief.results.compare.contender import Contender
 
 MOST_SENTENCES = 3
 """Pairs with a sentence each. Four hardware make six pairs: one sentence then, and a list."""
+MOST_NAMED = 4
+"""Compared things that are named; of more, the pairs are counted."""
 MOST_LISTED = 12
 """Pairs in such a list: those with the largest share within noise. The others are counted."""
 MOST_COMPARED = 16
@@ -75,14 +77,35 @@ def notice(results: Results) -> Iterable[Notice]:
         text = counted(
             words, "notice_spread_body", len(found), wide=len(wide), limit=_share(NOTICED_CV), **_worst(found, results)
         )
-        yield Notice(words["notice_spread"], text, "warning")
+        worst = {"cv": _share(found[0].cv), "limit": _share(NOTICED_CV)}
+        limit = counted(words, "limit_spread", len(found), wide=len(wide), **worst)
+        yield Notice(words["notice_spread"], text, "warning", limits=(limit,))
     differences = results.once(_differences)
     if any(each.noise for each in differences):
         tested, noise = sum(each.tested for each in differences), sum(each.noise for each in differences)
-        text = counted(words, "notice_noise_body", tested, noise=noise)
+        holes = {"noise": noise, "what": _compared(differences, words)}
+        text = counted(words, "notice_noise_body", tested, **holes)
+        limit = counted(words, "limit_noise_all" if noise == tested else "limit_noise", tested, **holes)
         if any(each.undecided for each in differences):
             text += words["notice_two_repeats"]
-        yield Notice(words["notice_noise"], text, "warning")
+            limit += words["limit_two_repeats"]
+        yield Notice(words["notice_noise"], text, "warning", limits=(limit,))
+
+
+def tested(results: Results) -> str:
+    """Return how differences were told from noise, and between what; "" where none was tested."""
+    differences = results.once(_differences)
+    return results.words["m_tested"].format(what=_compared(differences, results.words)) if differences else ""
+
+
+def _compared(differences: Sequence[_Differences], words: Words) -> str:
+    """Return what was compared: the two, three or four that were, or how many pairs."""
+    names = list(dict.fromkeys(name for each in differences for name in (each.first, each.second)))
+    if len(differences) == 1:
+        return words["compared_two"].format(first=names[0], second=names[1])
+    of_one_kind = len(differences) == len(names) * (len(names) - 1) / 2
+    few = of_one_kind and len(names) <= MOST_NAMED
+    return words.locale.listed(names) if few else counted(words, "compared_pairs", len(differences))
 
 
 def paragraph(results: Results) -> Iterable[Item]:

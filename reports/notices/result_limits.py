@@ -1,6 +1,6 @@
 """Further limits of a brief's numbers: errors, busy load generators, single repeats, earlier runs, one machine.
 
-The first page has each limit in few words, the disclosure in full.
+The brief has each limit in few words, the disclosure in full.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from benchbrief.reports.data.place_labels import place_holes
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, percent
-from benchbrief.reports.words.brief_words import counted, some_of
+from benchbrief.reports.words.brief_words import as_sentence, counted, some_of
 from benchbrief.results.analysis.cautions import read_other_work
 
 BUSY = 0.90
@@ -35,16 +35,16 @@ class ResultLimit(NamedTuple):
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Return all limits in one notice, so that the first page stays one page."""
-    short = [limit.short for limit in limits(results) if limit.short]
+    """Return all limits in one notice, which names them in few words."""
+    words, short = results.words, [limit.short for limit in limits(results) if limit.short]
     if short:
-        text = results.words["semicolon"].join(short) + results.words["stop"].rstrip()
-        yield Notice(results.words["notice_limits"], text[:1].upper() + text[1:], "warning")
+        text, *each = (as_sentence(part, words) for part in (words["semicolon"].join(short), *short))
+        yield Notice(words["notice_limits"], text, "warning", limits=tuple(each))
 
 
 def paragraphs(results: Results) -> Iterable[Item]:
     for limit in limits(results):
-        yield Item("", limit.full, emphasis=bool(limit.short))
+        yield Item("", as_sentence(limit.full, results.words), emphasis=bool(limit.short))
 
 
 def limits(results: Results) -> Iterator[ResultLimit]:
@@ -226,7 +226,8 @@ def _single_repeats(results: Results) -> Iterator[ResultLimit]:
         return
     claims = bool(results.plan.expects) or any(_claims(report.elements) for report in results.plan.reports)
     holes = {"experiments": results.words.locale.listed(labels)}
-    short = results.words["l_once"].format(**holes) if claims else ""
+    are_all = len(labels) == len(measured)
+    short = results.words["l_once" if are_all else "l_once_some"].format(**holes) if claims else ""
     yield ResultLimit(short, results.words["l_once_full"].format(**holes))
 
 

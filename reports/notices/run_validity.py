@@ -14,7 +14,7 @@ from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_im
 from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
-from benchbrief.reports.words.brief_words import counted, some_of
+from benchbrief.reports.words.brief_words import as_sentence, counted, some_of
 from benchbrief.results.analysis.cautions import COMPLETE, patchy
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
@@ -117,18 +117,21 @@ def _as_one(group: list[str]) -> str:
 
 def notice(results: Results) -> Iterable[Notice]:
     """Return what a reader must know before any number: transients, missed loads, probes with too few samples."""
-    if text := _transients(results, "notice_transient_body"):
-        yield Notice(results.words["notice_transient"], text, "warning")
-    if text := _never_steady(results):
-        yield Notice(results.words["notice_never_steady"], text, "warning")
+    words = results.words
     _, short, ahead = _offered(results, "notice_short_body", "notice_ahead_body")
-    if short:
-        yield Notice(results.words["notice_short"], short, "warning")
-    if ahead:
-        yield Notice(results.words["notice_ahead"], ahead, "warning")
+    _, is_short, is_ahead = _offered(results, "limit_short", "limit_ahead")
+    for title, text, limit in (
+        ("notice_transient", _transients(results, "notice_transient_body"), _transients(results, "limit_transient")),
+        ("notice_never_steady", _never_steady(results), _never_steady(results, "limit_never_steady")),
+        ("notice_short", short, is_short),
+        ("notice_ahead", ahead, is_ahead),
+    ):
+        if text:
+            yield Notice(words[title], as_sentence(text, words), "warning", limits=(as_sentence(limit, words),))
     if texts := list(_sampled(results)):
-        text = results.words["semicolon"].join(sentence.rstrip(".。") for sentence in texts)
-        yield Notice(results.words["notice_sampled"], text + results.words["stop"].rstrip(), "warning")
+        text = words["semicolon"].join(sentence.rstrip(".。") for sentence in texts)
+        limits = tuple(_sampled(results, "limit_sampled", "limit_unsampled"))
+        yield Notice(words["notice_sampled"], text + words["stop"].rstrip(), "warning", limits=limits)
 
 
 def paragraphs(results: Results) -> Iterable[Item]:
@@ -167,7 +170,7 @@ def _transients(results: Results, key: str = "v_transient") -> str:
     return counted(results.words, key, measured, noted=noted, **worst)
 
 
-def _never_steady(results: Results) -> str:
+def _never_steady(results: Results, key: str = "notice_never_steady_body") -> str:
     """Return how many measurements had their longest time without being steady; "" for none."""
     rows = results.store.sql(
         "SELECT cell_id, steady, most_s FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
@@ -178,15 +181,15 @@ def _never_steady(results: Results) -> str:
         return ""
     first, most = late[0]
     holes = {"which": some_of(results.words, len(late), len(rows)), "cell": first, "most": duration(most)}
-    return counted(results.words, "notice_never_steady_body", len(late), **holes)
+    return counted(results.words, key, len(late), **holes)
 
 
-def _sampled(results: Results) -> Iterable[str]:
+def _sampled(results: Results, some: str = "v_sampled", none: str = "v_unsampled") -> Iterable[str]:
     for found in patchy(results.store):
         if found.without and is_imported(results):  # the plan has this probe, and the source has no samples of it
             continue
         holes = {**found._asdict(), "share": percent(found.share, unlike=COMPLETE)}
-        yield results.words.form("v_unsampled" if found.without else "v_sampled", found.of).format(**holes)
+        yield results.words.form(none if found.without else some, found.of).format(**holes)
 
 
 def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead") -> tuple[str, str, str]:

@@ -48,6 +48,8 @@ from benchbrief.reports.data.view_model import (
     FormulaView,
     HeadlineNumberView,
     HeadlineView,
+    Limit,
+    Method,
     MissingPart,
     ReportView,
     SectionView,
@@ -59,6 +61,7 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.disclosure import disclosure as d
 from benchbrief.reports.disclosure import systems_under_test
+from benchbrief.reports.disclosure.method import method
 from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.disclosure.systems_under_test import fact_groups
@@ -73,7 +76,7 @@ from benchbrief.reports.view.arrange_elements import with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.view.table_heads import cards_of, grouped_rows, head_rows, parts_of, room_of
-from benchbrief.reports.words.brief_words import CATALOGUES, Words
+from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted
 
 
 class Footnotes:
@@ -232,6 +235,9 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     legal = builder.legal()
     legal_notes = builder.foot.taken()
     details = "disclosure" if has(p.DisclosureElement, report.elements) else ""
+    found = tuple(notices(results, builder.gaps, details, shows=builder.ledger.shows_measured))
+    limits = tuple(Limit(text, each.number) for each in found for text in each.limits)
+    tags = {each.origin.text: each.origin for each in found if each.origin}
     common, run = tuple(disclose_origin(results)), run_row(results)
     not_made = tuple(told(gap, CATALOGUES["en"]) for gap in builder.gaps.found if not gap.is_drawing)
     return ReportView(
@@ -248,7 +254,11 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         version=version("benchbrief"),
         simulated=bool(run["simulated"]),
         imported=is_imported(results),
-        notices=tuple(notices(results, builder.gaps, details, shows=builder.ledger.shows_measured)),
+        notices=found,
+        origin=tuple(tags.values()),
+        limits=limits,
+        limits_line=counted(results.words, "limits_line", len(limits)) if limits else "",
+        method=builder.gaps.tried(lambda: method(results), Method(())),
         blocks=blocks,
         legal=legal,
         legal_notes=legal_notes,

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.reports.data import imported_briefs
-from benchbrief.reports.data.expectations import JudgedExpectation, describe, judge_expectations
+from benchbrief.reports.data.expectations import JudgedExpectation, describe, judge_expectations, said_in_words
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.report_data import Results, asked_cells
-from benchbrief.reports.data.view_model import Notice, Severity
+from benchbrief.reports.data.view_model import Notice, OriginTag, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import contradictions, served_by
 from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
 from benchbrief.reports.words.brief_words import counted
 
 _NOTICED_CELLS = 4
+_NAMED = 3
+"""The most expectations that a limit names; the others are counted."""
 
 
 def notices(results: Results, gaps: Gaps, link: str = "", *, shows: bool = True) -> Iterator[Notice]:
@@ -42,23 +45,28 @@ def notices(results: Results, gaps: Gaps, link: str = "", *, shows: bool = True)
         yield replace(notice, number=number, link=notice.link or link)
 
 
-_OTHER_SERVERS: tuple[tuple[str, str, Severity], ...] = (
-    ("stand_in", "notice_stand_in", "error"),
-    ("other_server", "notice_other_server", "warning"),
+_OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (
+    ("stand_in", "notice_stand_in", "tag_stand_in", "error"),
+    ("other_server", "notice_other_server", "tag_other_server", "warning"),
 )
-"""What may serve in place of a server's own product: the fact that says so, the title of the notice, its severity."""
+"""What may serve in place of a server's own product: the fact that says so, the title of the notice, the tag of the
+origin, and the notice's severity."""
 
 
 def _origin(results: Results) -> Iterator[Notice]:
     words = results.words
     if run_row(results)["simulated"]:
-        yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error", first=True)
+        tag = OriginTag("simulated", words["notice_simulated"])
+        yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error", first=True, origin=tag)
     yield from imported_briefs.notices(results)
-    for name, title, severity in _OTHER_SERVERS:
+    for name, title, tagged, severity in _OTHER_SERVERS:
         for sentence, labels in served_by(name, results).items():
             said = _sentence(words.said(sentence))
             text = words["notice_served_body"].format(databases=words.locale.listed(labels), sentence=said)
-            yield Notice(words[title], text, severity, first=True)
+            engines = {each.engine for each in results.plan.databases.values() if each.label in labels}
+            own = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in sorted(engines)]
+            tag = OriginTag("stand_in", words[tagged].format(engine=words.locale.listed(own or labels)))
+            yield Notice(words[title], text, severity, first=True, origin=tag)
 
 
 def _incomplete(results: Results, *, detailed: bool) -> Iterator[Notice]:
@@ -70,21 +78,23 @@ def _incomplete(results: Results, *, detailed: bool) -> Iterator[Notice]:
         ]
         listed = _shortened(cells, _NOTICED_CELLS if detailed else 1, results)
         text = counted(words, "notice_failed_body", len(asked), failed=len(bad), cells=listed)
-        yield Notice(words["notice_failed"], text, "error")
+        limit = counted(words, "limit_failed", len(asked), failed=len(bad))
+        yield Notice(words["notice_failed"], text, "error", limits=(limit,))
 
 
 def _not_made(gaps: Gaps, results: Results) -> Iterator[Notice]:
     """Return what is missing from the brief: whole parts, and drawings of figures."""
     words = results.words
-    for title, body, only_drawn in (
-        ("notice_not_made", "notice_not_made_body", False),
-        ("notice_undrawn", "notice_undrawn_body", True),
+    for title, body, short, only_drawn in (
+        ("notice_not_made", "notice_not_made_body", "limit_not_made", False),
+        ("notice_undrawn", "notice_undrawn_body", "limit_undrawn", True),
     ):
         if some := [gap for gap in gaps.found if gap.is_drawing == only_drawn]:
             parts = words.locale.listed(dict.fromkeys(name_part(gap, words) for gap in some))
             reasons = words["semicolon"].join(dict.fromkeys(reason_of(gap, words) for gap in some))
             text = counted(words, body, len(some), parts=parts, reasons=reasons)
-            yield Notice(words[title], text, "error", link=some[0].anchor)
+            limits = (words[short].format(parts=parts),)
+            yield Notice(words[title], text, "error", link=some[0].anchor, limits=limits)
 
 
 def _status(results: Results, *, shows: bool) -> Iterator[Notice]:
@@ -92,10 +102,10 @@ def _status(results: Results, *, shows: bool) -> Iterator[Notice]:
     if run["status"] in ("interrupted", "unfinished"):
         status = words.named(str(run["status"]))
         good = sum(cell.status == "ok" for cell in results.cells)
-        text = words["notice_status_body"].format(status=status)
+        text, limit = words["notice_status_body"].format(status=status), words["limit_status"]
         if not shows:
-            text = counted(words, "notice_status_nothing", good, status=status)
-        yield Notice(words["notice_status"], text, "error")
+            text, limit = counted(words, "notice_status_nothing", good, status=status), words["limit_status_nothing"]
+        yield Notice(words["notice_status"], text, "error", limits=(limit,))
 
 
 def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
@@ -104,7 +114,11 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
     if remarks:
         texts = list(dict.fromkeys(words.said(text) for text in remarks))
         facts = _shortened(texts, len(texts) if detailed else 1, results)
-        yield Notice(words["notice_differs"], counted(words, "notice_differs_body", len(texts), facts=facts), "warning")
+        text, limits = (
+            counted(words, "notice_differs_body", len(texts), facts=facts),
+            counted(words, "limit_differs", len(texts)),
+        )
+        yield Notice(words["notice_differs"], text, "warning", limits=(limits,))
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
@@ -117,16 +131,17 @@ def _expectations(results: Results) -> Iterator[Notice]:
     unknown = [one for one in found if one.verdict == "unknown"]
     vague = [one for one in found if one.verdict == "holds" and one.decided is False]
 
-    def notice(key: str, some: Sequence[JudgedExpectation], severity: Severity) -> Notice:
-        text = words["notice_expect_body"].format(n=len(some), total=len(found), listed=_listed(some, results))
-        return Notice(words[key], text, severity)
-
-    if unmet:
-        yield notice("notice_expect", unmet, "error")
-    if unknown:
-        yield notice("notice_expect_unknown", unknown, "warning")
-    if vague:
-        yield notice("notice_expect_undecided", vague, "warning")
+    verdicts: list[tuple[str, str, list[JudgedExpectation], Severity]] = [
+        ("notice_expect", "limit_expect", unmet, "error"),
+        ("notice_expect_unknown", "limit_expect_unknown", unknown, "warning"),
+        ("notice_expect_undecided", "limit_expect_undecided", vague, "warning"),
+    ]
+    for key, short, some, severity in verdicts:
+        if some:
+            text = words["notice_expect_body"].format(n=len(some), total=len(found), listed=_listed(some, results))
+            named = _shortened([said_in_words(one.expect, results) for one in some], _NAMED, results)
+            limit = counted(words, short, len(some), listed=named)
+            yield Notice(words[key], text, severity, limits=(limit,))
 
 
 def _listed(found: Iterable[JudgedExpectation], results: Results) -> str:

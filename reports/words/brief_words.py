@@ -171,18 +171,26 @@ def counted(words: Words, key: str, count: float, **holes: object) -> str:
 
 
 def some_of(words: Words, count: float, total: float, what: str = "measurement") -> str:
-    """Return "3 of 12 measurements", "one of 12 measurements" or "the only measurement"; `what` may be `ramp`, or
+    """Return "3 of 12 measurements", "one of 12", "all 12" or "the only measurement"; `what` may be `ramp`, or
     `judged` for measurements that could be judged."""
-    only, which = _SOME[what]
+    only, which, all_of_them = _SOME[what]
     if total == 1:
         return words[only]
-    return counted(words, which, count, total=words.locale.numerals(f"{total:,.15g}"))
+    return counted(
+        words, all_of_them if count == total else which, count, total=words.locale.numerals(f"{total:,.15g}")
+    )
+
+
+def as_sentence(part: str, words: Words) -> str:
+    """Return a part of a sentence as a sentence of its own."""
+    stop = words["stop"].rstrip()
+    return part[:1].upper() + part[1:] + ("" if part.endswith(stop) else stop)
 
 
 _SOME = {
-    "measurement": ("l_only_measurement", "l_which_measurement"),
-    "judged": ("l_only_judged", "l_which_judged"),
-    "ramp": ("l_only_ramp", "l_which_ramp"),
+    "measurement": ("l_only_measurement", "l_which_measurement", "l_all_measurement"),
+    "judged": ("l_only_judged", "l_which_judged", "l_all_judged"),
+    "ramp": ("l_only_ramp", "l_which_ramp", "l_all_ramp"),
 }
 
 

@@ -72,7 +72,9 @@ def test_the_first_page_says_which_differences_are_within_noise(tmp_path: Path) 
     ]
     (notice,) = repeat_variation.notice(Results(plan, make_store(same), CATALOGUES["en"]))
     assert notice.title == "Differences within noise"
-    assert notice.text.startswith("2 of 2 tested differences in throughput and in 99th percentiles are within noise")
+    assert notice.text.startswith(
+        "Between Old and New, 2 of 2 differences in throughput and in 99th percentiles are within noise"
+    )
 
 
 def test_many_kinds_of_hardware_are_one_family_in_one_sentence_with_a_list(tmp_path: Path) -> None:
@@ -92,7 +94,7 @@ def test_many_kinds_of_hardware_are_one_family_in_one_sentence_with_a_list(tmp_p
         if isinstance(row, (s.RunRow, s.CellRow, s.ThroughputRow))
     ]
     (notice,) = repeat_variation.notice(Results(plan, make_store(rows), CATALOGUES["en"]))
-    assert notice.text.startswith("6 of 30 tested differences")
+    assert notice.text.startswith("Between 15 pairs of systems, 6 of 30 differences")
     shown = " ".join(
         item.text for item in repeat_variation.paragraph(Results(plan, make_store(rows), CATALOGUES["en"]))
     )

@@ -140,6 +140,9 @@ PLURAL = re.compile(r"\{(?:of|total|n|wide|cells)\} (?:measurements|cells|points
 SEVERAL = {
     "d_occurrences": "of several",
     "d_noise_all": "of comparisons, of which there are several",
+    "l_all_judged": "of all of several",
+    "l_all_measurement": "of all of several",
+    "l_all_ramp": "of all of several",
     "r_busy_often": "of several",
     "r_busy_meanwhile_often": "of several",
     "r_not_tried": "after several cells",

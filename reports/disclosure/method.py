@@ -1,0 +1,125 @@
+"""How it was measured, in half a page: sentences for a brief, from the plan and from what the run observed. The
+disclosure has the details."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.model import plan as p
+from benchbrief.model.budgets import is_budgeted
+from benchbrief.reports.data import imported_briefs
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import Item, Method
+from benchbrief.reports.disclosure.disclosure import disclose_latency, order_text
+from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, versions
+from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, served_by
+from benchbrief.reports.notices.repeat_variation import tested
+from benchbrief.reports.text.number_format import NBSP, duration, points
+from benchbrief.reports.words.brief_words import as_sentence, counted
+
+_MOST_STATED = 8
+"""The most items of what a source tells; the disclosure has them all."""
+
+
+def method(results: Results) -> Method:
+    """Return what was run and how; of imported results, what their source tells."""
+    if imported_briefs.is_imported(results):
+        return Method(tuple(_of_source(results)))
+    words, is_simulated = results.words, bool(run_row(results)["simulated"])
+    topics = (
+        ("notice_simulated", [words["m_simulated"]] if is_simulated else []),
+        ("m_load", [_tools(results, named=is_simulated), *_loads(results)]),
+        ("m_time", _times(results)),
+        ("m_data", _resets(results)),
+        ("m_latency", [] if is_simulated else [item.text for item in disclose_latency(results)]),
+        ("m_power", [] if is_simulated else [item.text for item in disclose_power_meters(results)]),
+        ("m_noise", [tested(results)]),
+    )
+    said = ((words[topic], [text for text in texts if text]) for topic, texts in topics)
+    return Method(tuple(Item(topic, _sentences(texts, results)) for topic, texts in said if texts))
+
+
+def _sentences(texts: Iterable[str], results: Results) -> str:
+    """Return texts as sentences behind each other; in Japanese without blanks between them."""
+    blank = results.words["stop"].removeprefix(results.words["stop"].rstrip())
+    return blank.join(dict.fromkeys(as_sentence(text, results.words) for text in texts))
+
+
+def _of_source(results: Results) -> Iterator[Item]:
+    """Return the source and what it tells, or for outputs of tools what those leave open."""
+    for source in imported_briefs.sources(results):
+        yield Item(results.words["m_source"], imported_briefs.cited(source))
+    stated = [Item(name, text) for name, text in results.stated]
+    yield from stated[:_MOST_STATED] or disclose_source(results)
+    if stated:
+        yield Item("", results.words["d_stated_rest"])
+
+
+def _tools(results: Results, *, named: bool) -> str:
+    """Return which load generators drove which databases: with the observed versions, or `named` alone."""
+    words, cells = results.words, results.plan.cells
+    drivers = dict.fromkeys(cell.tool.driver for cell in cells)
+    engines = dict.fromkeys(results.plan.databases[cell.database].engine for cell in cells)
+    tools = [tool.label if (tool := TOOL_SPECS.usable(name)) else name for name in drivers]
+    systems = [engine.label if (engine := ENGINE_SPECS.usable(name)) else name for name in engines]
+    if not named:
+        tools, systems = list(versions("tool", results)) or tools, list(versions("database", results)) or systems
+    for name, word in (("stand_in", "d_stand_in"), ("other_server", "d_other_server")):
+        others = [label for labels in served_by(name, results).values() for label in labels]
+        aside = words["aside"].format(text=words[word][:1].lower() + words[word][1:])
+        systems = [one + aside if one.startswith(tuple(others)) else one for one in systems]
+    listed = words.locale.listed
+    return words["m_drove"].format(tools=listed(dict.fromkeys(tools)), systems=listed(dict.fromkeys(systems)))
+
+
+def _loads(results: Results) -> Iterator[str]:
+    """Yield whether the loop was closed or open, at which loads, and how a run chose them."""
+    words, measured = results.words, {cell.experiment for cell in results.cells}
+    planned = [each for each in results.plan.experiments.values() if each.name in measured]
+    for axis, key in (("threads", "m_threads"), ("target", "m_target")):
+        loads = {float(value) for cell in results.cells if (value := getattr(cell, axis)) and cell.status == "ok"}
+        if any(each.axis == axis for each in planned):
+            yield words[key].format(points=points(sorted(loads)) or words["missing"])
+    rules = {
+        "m_knee": any(each.search for each in planned),
+        "m_adaptive": any(each.adaptive for each in planned),
+        "m_promise": any(each.promise for each in planned),
+    }
+    yield from (words[rule] for rule, is_used in rules.items() if is_used)
+
+
+def _times(results: Results) -> Iterator[str]:
+    """Yield how long and how often each point was measured, and in which order: once, where all experiments are
+    alike."""
+    words, planned = results.words, results.plan.experiments.values()
+    alike: dict[str, list[str]] = {}
+    for experiment in planned:
+        alike.setdefault(_time(experiment, results), []).append(experiment.label)
+    for text, labels in alike.items():
+        yield text if len(alike) == 1 else words["m_of"].format(labels=words.locale.listed(labels), text=text)
+    yield from dict.fromkeys(order_text(experiment, results) for experiment in planned)
+
+
+def _time(experiment: p.Experiment, results: Results) -> str:
+    words, rule, confident = results.words, experiment.until_steady, experiment.confident
+    as_needed = is_budgeted(results.plan, experiment) or confident or experiment.promise
+    often = counted(words, "m_often_at_most" if as_needed else "m_often", experiment.repeats)
+    lasting = words["m_for"].format(time=duration(experiment.measure_s))
+    if rule:
+        times = {"first": duration(rule.from_s), "last": duration(experiment.measure_s)}
+        lasting = words["m_until"].format(within=f"{100 * rule.within:.12g}{NBSP}%", **times)
+    after = words["m_after" if experiment.warm_up_s else "m_without"].format(time=duration(experiment.warm_up_s))
+    return words["m_measured"].format(often=often, lasting=lasting, after=after)
+
+
+def _resets(results: Results) -> Iterator[str]:
+    """Yield what was done to the data before each measurement; the disclosure says what it leaves."""
+    words = results.words
+    opening = words["aside"].partition("{text}")[0]
+    used = {cell.database for cell in results.plan.cells}
+    for key, database in results.plan.databases.items():
+        if key in used:
+            yield words[f"d_reset_{database.reset}"].rpartition(opening)[0] or words[f"d_reset_{database.reset}"]
+    if any(database.drop_caches for key, database in results.plan.databases.items() if key in used):
+        yield words["d_drop_caches"]
