@@ -562,8 +562,9 @@ _NOTE = Key(
     example='note = "Over {count(gain over threads, workload):.0f} points."',
 )
 _ROWS = Key(
-    Special("a dimension such as `workload`, expressions in `[...]`, or `facts`", series=True),
-    "What is down the side: a dimension, or several expressions.",
+    Special("a dimension such as `workload`, expressions in `[...]`, `facts` or `published`", series=True),
+    "What is down the side: a dimension, or several expressions; `facts` of the hardware; the values `published` by "
+    "the source of imported results.",
     example="rows = workload",
 )
 _COLUMNS = Key(
@@ -689,6 +690,12 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 "A heat table: cells are shaded by their values, compared in the whole table, in each row or in each "
                 "column. Darker is higher.",
                 example="heat = table",
+            ),
+            "mark": Key(
+                Word(("best",)),
+                "The best of the values that are compared with each other is bold, and so is each that repeats can't "
+                "tell from it. Compared are hardware and factors; without them points of a ramp, else workloads.",
+                example="mark = best",
             ),
             "note": _NOTE,
         },

@@ -690,15 +690,19 @@ class LabelledKey(Node):
 
 
 class Tested(Node):
-    """How a line of a comparison is tested: the value of each repeat, and which direction is better.
+    """How a line of a comparison, or of a table that marks the best, is tested: the value of each repeat, and which
+    direction is better.
 
-    Lines with one `of` are contenders of one quantity. Without `repeats`, it was measured once.
+    Lines with one `of` are contenders of one quantity, and are compared with those of the same `at`. `along`: the
+    values of the line are compared with each other instead. Without `repeats`, it was measured once.
     """
 
     of: str
     repeats: Query | None = None
     percentile: bool = False
     better: Literal["higher", "lower"] | None = None
+    at: str = ""
+    along: bool = False
 
 
 class Line(Node):
@@ -715,16 +719,15 @@ class Line(Node):
     format: str = ""
     texts: tuple[Prose, ...] = ()
     tested: Tested | None = None
-    """How the line is tested; only in a comparison."""
-    better: Literal["higher", "lower"] | None = None
-    """Which of its values is the best, where the table marks it."""
+    """How the line is tested; only in a comparison, and where the best is marked."""
 
 
 class TableElement(Node):
     """A table. `keys` run along `dim` (the rows, unless `transposed`); `lines` run the other way. Lines of a comparison
     are `tested`.
 
-    `heat`: shades cells by their values, compared in the whole table, in each row or in each column.
+    `heat`: shades cells by their values, compared in the whole table, in each row or in each column. `mark`: which of
+    the values that are compared with each other stand out.
     """
 
     kind: Literal["table"] = "table"

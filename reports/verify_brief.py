@@ -23,7 +23,7 @@ from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.gaps import told
 from benchbrief.reports.data.numbers_file import ATTACHMENT, FORMAT, CellEntry, NumberEntry, NumbersFile, QueryEntry
 from benchbrief.reports.data.report_data import AskedStore, Results
-from benchbrief.reports.data.tables import drop_undue, keep_elements_with_data
+from benchbrief.reports.data.tables import keep_elements_with_data, shown_table
 from benchbrief.reports.data.view_model import MissingPart
 from benchbrief.reports.disclosure.number_ledger import each_entry, kind_of
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
@@ -389,7 +389,7 @@ def _named_parts(
     tables = figures = 0
     for element in _in_sections(elements):
         match element:
-            case p.TableElement() | p.FactsElement():
+            case p.TableElement() | p.FactsElement() | p.PublishedElement():
                 tables += 1
                 yield element, tuple(("table", str(tables + more)) for more in before)
             case p.FigureElement():
@@ -478,7 +478,7 @@ def _of_texts(part: object) -> Iterator[tuple[_Wanted, ...]]:
 
 def _of_tables(part: object, results: Results) -> Iterator[tuple[_Wanted, ...]]:
     for whole in objects_within(part, p.TableElement):
-        table = drop_undue(whole, results)
+        table = shown_table(whole, results).table
         for line in table.lines:
             for key in table.keys if line.query else ():
                 at = {table.dim: key.value} if line.query and table.dim in line.query.dims else {}

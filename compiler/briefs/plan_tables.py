@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -74,7 +74,7 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
 
 
 def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedKeys, dim: Dimension) -> plan.Tested:
-    """Return how a line is tested. Warns if it is measured once. `typed` is the value of the line."""
+    """Return how a line is tested; without `repeats` if it is measured once. `typed` is the value of the line."""
     shown: tuple[Dimension, ...] = (dim, "repeat")
     demanded = (*shown, *(other for other, _ in place.fixed))
     repeated = typer.side_by_repeat(expr, demanded)
@@ -87,22 +87,37 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedK
         term = fix(term, other, key)
     each, left = without_single_keys(Typed(term, repeated.display), shown)
     if left or not has_repeats(each.term):
-        typer.report(wrong.ComparedOnce(expr.span, of))
         return plan.Tested(of=of, percentile=percentile, better=better)
     repeats = query_of_repeats(typer, each.term, unit, expr)
     return plan.Tested(of=of, repeats=repeats, percentile=percentile, better=better)
 
 
 def _better(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
-    """Return whether higher or lower is better for a metric or a measure, also with an index; None for
-    other expressions."""
-    while isinstance(expr, ast.Index):
-        expr = expr.base
+    """Return whether higher or lower is better for a metric or a measure, also with an index, and for the highest, the
+    lowest or the mean of it; None for other expressions."""
+    while True:
+        match expr:
+            case ast.Index(base=base):
+                expr = base
+            case ast.Call(
+                function=ast.Name(text="max" | "min" | "mean" | "median"), arguments=[argument], over=[_, *_]
+            ):
+                expr = argument.value
+            case _:
+                break
     name = text_of(expr).partition(".")[0]
     metric = typer.metrics.get(name)
     if metric is not None:
         return "higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None
     return _BETTER.get(name)
+
+
+def _precedence(typer: Typer, dim: Dimension) -> int:
+    """Return how likely a reader compares the keys of a dimension: contenders first, then loads, then the others."""
+    factor = typer.scope.factors_by_name.get(dim)
+    if dim == "hardware" or (factor and not factor.of_load):
+        return 2
+    return int(factor is not None or dim in AXIS_UNITS)
 
 
 _USAGE = "`rows = workload  columns = throughput by hardware`, or `rows = facts`"
@@ -141,21 +156,40 @@ class _Table:
     """Whether the spec gives the names of the lines."""
     compared: bool = False
     """Whether the keys after `by` are contenders."""
+    marked: bool = False
+    """Whether the best of what is compared is marked."""
 
 
-def table(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableElement | plan.FactsElement | None:
-    body = read_body(typer, block, (*_ATTRIBUTES, "heat"), repeated=("column",))
+_WHOLE: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "facts": ("facts have no common scale", ("heat", "mark")),
+    "published": ("shows the published values as they are", ("heat", "mark", "columns", "column", "note")),
+}
+"""What `rows` may be in place of a dimension, and the attributes that such a table can't have, with the reason."""
+
+
+def table(
+    typer: Typer, block: ast.Block, place: FixedKeys
+) -> plan.TableElement | plan.FactsElement | plan.PublishedElement | None:
+    body = read_body(typer, block, (*_ATTRIBUTES, "heat", "mark"), repeated=("column",))
     heading = title(typer, block.label, place, "title") if block.label else ""
     heat = body.word("heat", HEAT)
     rows = body.values("rows")
-    if len(rows) == 1 and isinstance(rows[0], ast.Name) and rows[0].text == "facts":
+    mark = body.word("mark", ("best",))
+    whole = rows[0].text if len(rows) == 1 and isinstance(rows[0], ast.Name) else ""
+    if whole in _WHOLE:
+        why, excluded = _WHOLE[whole]
+        for key in excluded:
+            if values := body.values(key):
+                usage = f"`{key}` in a table of numbers"
+                typer.report(wrong.TableShape(values[0].span, "table", f"has `{key}`, but {why}", usage))
+        if whole == "published":
+            return plan.PublishedElement(title=heading or "")
         hardware = runs_at(typer, place).keys("hardware")
-        if heat:
-            why, usage = "shades facts, which have no common scale", "`heat` in a table of numbers"
-            typer.report(wrong.TableShape(body.values("heat")[0].span, "table", why, usage))
         return plan.FactsElement(title=heading or "", hardware=tuple(map(str, hardware)))
-    made = _table(typer, block, body, place)
-    return made.model_copy(update={"title": heading, "heat": heat or ""}) if made and heading is not None else None
+    made = _table(typer, block, body, place, marked=mark is not None)
+    if made is None or heading is None:
+        return None
+    return made.model_copy(update={"title": heading, "heat": heat or "", "mark": mark or ""})
 
 
 def callout(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.CalloutElement | None:
@@ -197,7 +231,7 @@ def _has_block(block: ast.Block) -> bool:
 
 
 def _table(
-    typer: Typer, block: ast.Block, body: Body, place: FixedKeys, *, compared: bool = False
+    typer: Typer, block: ast.Block, body: Body, place: FixedKeys, *, compared: bool = False, marked: bool = False
 ) -> plan.TableElement | None:
     kind = "comparison" if compared else block.keyword.text
     rows, row_options, rows_known = split_options(typer, body.values("rows"), ("label", "format"))
@@ -216,9 +250,10 @@ def _table(
     if not rows_known or not columns_known:
         return None
     format_ = option_title(typer, across_options, "format", place) or ""
-    lines = _lines(_Table(typer, place, dim, format_, compared=compared), across)
+    table = _Table(typer, place, dim, format_, compared=compared, marked=marked)
+    lines = _lines(table, across)
     for attribute in body.all("column"):
-        lines += _column(typer, attribute, dim, place)
+        lines += _column(table, attribute)
     note = _prose(typer, body, "note", place)
     if None in lines or (body.said("note") and note is None):
         return None
@@ -227,8 +262,11 @@ def _table(
     known = [line.own for line in good if line.own is not None]
     planned = runs_at(typer, place).keys(dim)
     keys = ordered(typer, dim, (key for own in known for key in own)) if known else planned
-    made = [line.make(keys) for line in good]
-    if None in made:
+    whole = [line.make(keys) for line in good]
+    made = [line for line in whole if line]
+    if marked and len(made) == len(good):
+        made = _with_best(typer, body, good, made)
+    if len(made) < len(good):
         return None
     _warn_of_width(typer, block, _measured(typer, dim, len(keys)) if transposed else len(good))
     return plan.TableElement(
@@ -239,7 +277,6 @@ def _table(
         lines=tuple(
             line.model_copy(update={"label": path[-1], "heads": path[:-1]})
             for path, line in zip(paths, made, strict=True)
-            if line
         ),
         transposed=transposed,
         note=note,
@@ -321,11 +358,12 @@ def _name_at_point(typer: Typer, line: _Line) -> tuple[plan.Label, ...]:
     return (line.label, *points)
 
 
-def _column(typer: Typer, attribute: ast.Attribute, dim: Dimension, place: FixedKeys) -> list[_Line | None]:
+def _column(whole: _Table, attribute: ast.Attribute) -> list[_Line | None]:
+    typer, place = whole.typer, whole.place
     exprs, options, known = split_options(typer, attribute.values, ("format",))
     format_ = option_title(typer, options, "format", place) or ""
     label = title(typer, attribute.label, place, "column's label") if attribute.label else ""
-    table = _Table(typer, place, dim, format_, named=attribute.label is not None)
+    table = replace(whole, format=format_, named=attribute.label is not None)
     lines: list[_Line | None] = _lines(table, exprs) if known else [None]
     if not attribute.label:
         return lines
@@ -339,14 +377,20 @@ def _line(table: _Table, expr: ast.Expr) -> _Line | None:
     if fact is not None:
         return fact
     typed = typed_at(table.typer, expr, table.place, (table.dim,))
-    return _numbers(table, expr, typed, label_of(table.typer, expr, shown=not table.named)) if typed else None
+    label = label_of(table.typer, expr, shown=not table.named)
+    return _numbers(table, expr, typed, label, _contest(table.typer, expr)) if typed else None
 
 
 def _numbers(
-    table: _Table, expr: ast.Expr, typed: Typed, label: plan.Label, place: FixedKeys | None = None
+    table: _Table,
+    expr: ast.Expr,
+    typed: Typed,
+    label: plan.Label,
+    contest: plan.Tested,
+    place: FixedKeys | None = None,
 ) -> _Line | None:
-    """Return a line of numbers; None after a mistake. `place` is the place of the line, where it differs from
-    the table's."""
+    """Return a line of numbers; None after a mistake. `contest` says with which others it is compared. `place` is
+    the place of the line, where it differs from the table's."""
     typer, dim = table.typer, table.dim
     typed, left = without_single_keys(typed, (dim,))
     if left:
@@ -357,12 +401,18 @@ def _numbers(
     if unit is None:
         return None
     at = place or table.place
+    judged = None
+    if table.compared or table.marked:
+        found = tested(typer, expr, typed, unit, at, dim)
+        judged = found.model_copy(update={"of": contest.of, "at": contest.at, "along": contest.along})
+    if table.compared and judged and judged.repeats is None:
+        typer.report(wrong.ComparedOnce(expr.span, contest.of))
     line = plan.Line(
         label=label,
         unit=unit.text,
         query=query(typer, typed.term, unit, expr, quote_of(typer, expr, at)),
         format=table.format,
-        tested=tested(typer, expr, typed, unit, at, dim) if table.compared else None,
+        tested=judged,
     )
     return _Line(label, expr, planned_keys(typed.term, dim), lambda _: line)
 
@@ -397,6 +447,9 @@ def _lines_by(
         if dim not in typed.term.dims:
             typer.report(metric_errors.DimensionAbsent(name.span, text_of(expr), dim, typed.term.dims))
             return [None]
+    order = {dim: _precedence(typer, dim) for dim in (*across, table.dim)}
+    widest = max(order[dim] for dim in across)
+    along = table.marked and order[table.dim] > widest
     points: list[tuple[Term, tuple[str, ...], FixedKeys]] = [(typed.term, (), table.place)]
     for dim in across:
         points = [
@@ -405,10 +458,46 @@ def _lines_by(
             for key in ordered(typer, dim, planned_keys(term, dim) or ())
         ]
     label = label_of(typer, expr, shown=not table.named)
-    lines = [
-        (_numbers(table, expr, Typed(term, typed.display), label, place), labels) for term, labels, place in points
-    ]
+    lines = []
+    for term, labels, place in points:
+        beside = [text for dim, text in zip(across, labels, strict=True) if along or order[dim] < widest]
+        contest = plan.Tested(of=text_of(expr), at=", ".join(beside), along=along)
+        lines.append((_numbers(table, expr, Typed(term, typed.display), label, contest, place), labels))
     return [replace(line, by=labels) if line else None for line, labels in lines]
+
+
+def _contest(typer: Typer, expr: ast.Expr) -> plan.Tested:
+    """Return with what an expression is compared. `throughput[nvme]` is a contender of `throughput[hdd]`; the values
+    of any other expression are compared with each other."""
+    contenders = {hardware.key for hardware in typer.scope.hardware}
+    contenders |= {str(level.key) for factor in typer.scope.factors if not factor.of_load for level in factor.levels}
+    base, kept, named = expr, list[str](), False
+    while isinstance(base, ast.Index):
+        for argument in base.arguments:
+            is_contender = isinstance(argument.value, ast.Name) and argument.value.text in contenders
+            named |= is_contender
+            kept += [] if is_contender else [argument.span.text]
+        base = base.base
+    return plan.Tested(of=f"{text_of(base)}{sorted(kept) or ''}" if named else text_of(expr), along=not named)
+
+
+def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[plan.Line]) -> list[plan.Line]:
+    """Return the lines of a table that marks the best: those that are compared with each other or, where there are
+    none, whose values are. Reports those without a direction, which are left out."""
+    across = any(each.tested and not each.tested.along for each in made)
+    found, refused = list[plan.Line](), set[ast.Expr]()
+    for line, each in zip(lines, made, strict=True):
+        judged = each.tested if each.tested and each.tested.along != across else None
+        if judged is None or judged.better is not None:
+            found.append(each.model_copy(update={"tested": judged}))
+        elif line.expr not in refused:
+            refused.add(line.expr)
+            typer.report(wrong.NoBest(line.expr.span, text_of(line.expr)))
+    if not refused and not any(each.tested for each in found):
+        usage = "`mark = best` in a table of numbers"
+        typer.report(wrong.TableShape(body.values("mark")[0].span, "table", "has no numbers to compare", usage))
+        return []
+    return found
 
 
 def _measured(typer: Typer, dim: Dimension, keys: int) -> int:

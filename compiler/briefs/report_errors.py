@@ -412,6 +412,16 @@ class ComparedOnce(CompileProblem):
     expression: str
 
 
+class NoBest(CompileProblem):
+    """A value without a direction in a table that marks the best."""
+
+    code = "E0796"
+    stands_alone = True
+    says = "`{expression}` does not say whether higher or lower is better, so none of its values is the best"
+    hint = "end the declaration of a metric for it with `, higher is better` or `, lower is better`"
+    expression: str
+
+
 class WideTable(CompileProblem):
     code = "W0708"
     says = "this {kind} has {columns} columns, and {most} fit across a page: it is set in parts below each other"

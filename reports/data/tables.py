@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from benchbrief.model import plan as p
 from benchbrief.reports.data import imported_briefs
@@ -29,11 +30,47 @@ def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
         for index, key in enumerate(element.keys)
         if not all(results.not_due(query, **{element.dim: key.value}) for query in queries)
     ]
-    lines = tuple(
-        line.model_copy(update={"texts": tuple(line.texts[i] for i in kept)}) if line.texts else line
-        for line in element.lines
-    )
+    lines = tuple(_at_keys(line, kept) for line in element.lines)
     return element.model_copy(update={"keys": tuple(element.keys[i] for i in kept), "lines": lines})
+
+
+class ShownTable(NamedTuple):
+    """A table without what is not due, and without its lines and keys that have no value at all, which are apart."""
+
+    table: p.TableElement
+    lines: tuple[p.Line, ...] = ()
+    keys: tuple[p.LabelledKey, ...] = ()
+
+
+def shown_table(element: p.TableElement, results: Results) -> ShownTable:
+    """Return what a table shows of its lines and keys. One without any value keeps all of them."""
+    due = drop_undue(element, results)
+    values = [[_has_value(line, at, due, results) for at in range(len(due.keys))] for line in due.lines]
+    lines = [at for at, row in enumerate(values) if any(row)]
+    keys = [at for at in range(len(due.keys)) if any(row[at] for row in values)]
+    if not lines or (len(lines) == len(due.lines) and len(keys) == len(due.keys)):
+        return ShownTable(due)
+    shown = {
+        "keys": tuple(due.keys[at] for at in keys),
+        "lines": tuple(_at_keys(due.lines[at], keys) for at in lines),
+    }
+    return ShownTable(
+        due.model_copy(update=shown),
+        tuple(line for at, line in enumerate(due.lines) if at not in lines),
+        tuple(key for at, key in enumerate(due.keys) if at not in keys),
+    )
+
+
+def _has_value(line: p.Line, at: int, table: p.TableElement, results: Results) -> bool:
+    """Return whether a line has a value at a key: a number, or a text that is not made of missing numbers alone."""
+    if line.query:
+        return results.at(line.query, **{table.dim: table.keys[at].value}) is not None
+    queries = list(queries_of_prose(line.texts[at]))
+    return any(results.at(query) is not None for query in queries) if queries else bool(line.texts[at].parts)
+
+
+def _at_keys(line: p.Line, keys: Sequence[int]) -> p.Line:
+    return line.model_copy(update={"texts": tuple(line.texts[at] for at in keys)}) if line.texts else line
 
 
 def _is_not_needed(query: p.Query, results: Results) -> bool:
@@ -125,16 +162,21 @@ def has(kind: type[p.Element], elements: Iterable[p.Element]) -> bool:
 
 
 def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
-    """Return the elements, without those whose numbers were not imported.
+    """Return the elements, without those whose numbers were not imported, and without tables of published values where
+    the source states none.
 
     A section goes with its figures and tables, unless one of its texts has numbers of its own.
     """
-    if not imported_briefs.is_imported(results):
+    if not has(p.PublishedElement, elements) and not imported_briefs.is_imported(results):
         return tuple(elements)
     return tuple(left for element in elements if (left := _telling(element, results)))
 
 
 def _telling(element: p.Element, results: Results) -> p.Element | None:
+    if isinstance(element, p.PublishedElement):
+        return element if any(imported_briefs.published(results)) else None
+    if not isinstance(element, p.SectionElement) and not imported_briefs.is_imported(results):
+        return element
     if isinstance(element, p.SectionElement):
         left = keep_elements_with_data(element.elements, results)
         shows = any(not isinstance(each, p.TextElement) or _has_numbers(each, results) for each in left)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,22 +25,29 @@ from benchbrief.reports.text.number_format import duration, percent, points
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.cautions import COMPLETE, Beyond, shares
 from benchbrief.results.compare.comparison import ComparedQuantity, PointValues
-from benchbrief.results.compare.rankings import Pair, rank
+from benchbrief.results.compare.rankings import Pair, Ranking, rank
 
 Place = tuple[p.Query, DimKey]
 """A query of a line, and a key of the table's dimension."""
 
 
+BEST = "best"
+"""The mark of a value that is the best of those it is compared with, or that no test tells from it."""
+
+
 @dataclass(frozen=True)
 class Letters:
-    """`of` has the letters of each ranked value, "" where its row is not ranked; `note` says what they mean."""
+    """`of` has the letters of each ranked value, or BEST, and "" where it has none; `note` says what they mean."""
 
     of: Mapping[tuple[str, DimKey], str]
     note: str = ""
 
 
 def letters_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the letters of a comparison; for any other table none, and no note."""
+    """Return the letters of a comparison, or the marks of a table that marks the best; for any other table none, and no
+    note."""
+    if element.mark:
+        return _best_of(element, results)
     groups: dict[str, list[p.Line]] = {}
     for line in element.lines:
         if line.tested and line.query:
@@ -68,10 +76,64 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
     return Letters(found, note)
 
 
-def letters_beside(line: p.Line, letters: str) -> Markup:
+def _best_of(element: p.TableElement, results: Results) -> Letters:
+    """Return the marks of the best. Where repeats do not judge all that is compared, the best value alone has one."""
+    grids: dict[str, dict[PointKeys, list[tuple[p.Line, DimKey]]]] = {}
+    for place, line in enumerate(element.lines):
+        for key in element.keys if line.tested and line.query else ():
+            grid = grids.setdefault(line.tested.of if line.tested else "", {})
+            at: PointKeys = (("line", str(place)),)
+            if line.tested and not line.tested.along:
+                at = ((element.dim, key.value), ("line", line.tested.at))
+            grid.setdefault(at, []).append((line, key.value))
+    found: dict[tuple[str, DimKey], str] = {}
+    judged: list[bool] = []
+    for name, grid in grids.items():
+        ranked = {each.point: each for each in _rankings(name, grid, element, results)}
+        for at, places in grid.items():
+            shown = [results.at(line.query, **{element.dim: key}) if line.query else None for line, key in places]
+            values = {place: value for place, value in enumerate(shown) if value is not None and math.isfinite(value)}
+            if len(values) < 2:
+                continue
+            ranking = ranked.get(at)
+            judged.append(ranking is not None and values.keys() <= {*ranking.order})
+            sign = -1 if places[0][0].tested and places[0][0].tested.better == "lower" else 1
+            top = max(sign * value for value in values.values())
+            best = {place for place, value in values.items() if sign * value == top}
+            best |= {*ranking.leading} if ranking and judged[-1] else set()
+            for place in best:
+                line, at_key = places[place]
+                found[line.query.sql if line.query else "", at_key] = BEST
+    if not judged:
+        return Letters(found)
+    along = any(line.tested and line.tested.along for line in element.lines)
+    which = "column" if along != element.transposed else "row"
+    sure = "" if all(judged) else "_of_some" if any(judged) else "_of_none"
+    return Letters(found, results.words[f"best_{which}{sure}"])
+
+
+def _rankings(
+    name: str, grid: Mapping[PointKeys, list[tuple[p.Line, DimKey]]], element: p.TableElement, results: Results
+) -> Sequence[Ranking]:
+    """Return the rankings of the places of a grid. All pairs at all of its points are corrected together."""
+    lines = [line for places in grid.values() for line, _ in places]
+    unit = lines[0].query.unit if lines[0].query else ""
+    better = lines[0].tested.better if lines[0].tested else None
+    exact = all(line.query is not None and line.query.exact for line in lines)
+    values = {at: [_values(line, element.dim, key, results) for line, key in places] for at, places in grid.items()}
+    pairs = {}
+    for one, other in combinations(range(max(map(len, values.values()))), 2):
+        points = {at: (each[one], each[other]) for at, each in values.items() if other < len(each)}
+        pairs[one, other] = [ComparedQuantity(name, unit, better, points, exact=exact)]
+    return rank(pairs).rankings if pairs else ()
+
+
+def letters_beside(line: p.Line, letters: str, *, marked: bool) -> Markup:
     """Return the letters beside a number. If it has none, their room stays, so that the numbers of a column
     are aligned."""
-    return Markup(' <span class="letters">{}</span>').format(letters) if line.tested else Markup("")
+    if line.tested is None or marked:
+        return Markup("")
+    return Markup(' <span class="letters">{}</span>').format(letters)
 
 
 def letters_in(elements: Iterable[p.Element], results: Results) -> Iterator[tuple[p.Query, dict[str, DimKey], str]]:

@@ -29,10 +29,11 @@ from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.tables import (
     Column,
     Columns,
-    drop_undue,
+    ShownTable,
     has,
     keep_elements_with_data,
     queries_of_prose,
+    shown_table,
     sources_of,
     split_brief,
     table_queries,
@@ -157,8 +158,6 @@ def _is_same(fact: p.Quantity, value: float, unit: str) -> bool:
 
 Among = Literal["table", "rows", "columns"]
 STEPS = 5
-_FEWEST = 3
-"""The fewest values that are shaded. Of two, the numbers themselves show the higher one."""
 
 
 def shade_rows(rows: Sequence[TableRow], among: Among) -> list[TableRow]:
@@ -191,9 +190,9 @@ def key_of(rows: Sequence[TableRow], among: Among) -> str:
 
 
 def step(value: float, among: Sequence[float]) -> int:
-    """Return from 1 to STEPS the equal part of the range of `among`; 0 for equal or too few values."""
+    """Return from 1 to STEPS the equal part of the range of `among`; 0 where all are equal."""
     low, high = min(among), max(among)
-    if low == high or len(among) < _FEWEST:
+    if low == high:
         return 0
     return min(STEPS, 1 + int(STEPS * (value - low) / (high - low)))
 
@@ -231,7 +230,8 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     subtitle, subtitle_html = builder.heading(report.subheading, report.subtitle)
     title_notes = builder.foot.taken()
     lead, rest = split_brief(elements)
-    blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
+    published = () if has(p.PublishedElement, elements) else builder.published()
+    blocks = with_leads((*builder.blocks(lead, level=2), *published, *builder.blocks(rest, level=2)))
     legal = builder.legal()
     legal_notes = builder.foot.taken()
     details = "disclosure" if has(p.DisclosureElement, report.elements) else ""
@@ -325,6 +325,8 @@ class _Builder:
                 made = self.gaps.made(id(element), lambda: self.table(element), "table", str(self.tables))
             case p.HeadlineElement():
                 made = self.gaps.made(id(element), lambda: self.headline(element), "text")
+            case p.PublishedElement():
+                return next(iter(self.published(element.title)), TextView(Markup()))
             case p.CalloutElement():
                 made = self.gaps.made(id(element), lambda: self.callout(element), "box", element.title)
             case p.FigureElement():
@@ -443,8 +445,9 @@ class _Builder:
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
             self.ledger.at(f"{self.words['table']} {self.tables}")
-        footnotes = self.foot.numbered(number_marks.table_remarks(element, self.results))
-        element = drop_undue(element, self.results)
+        shown = shown_table(element, self.results)
+        remarks = [*number_marks.table_remarks(element, self.results), *self.empty_lines(shown)]
+        footnotes, element = self.foot.numbered(remarks), shown.table
         columns_by_unit = self.columns.of(element)
         self.letters = number_marks.letters_of(element, self.results)
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
@@ -476,13 +479,29 @@ class _Builder:
             self.letters.note,
         )
 
-    def published(self) -> Iterable[TableView]:
+    def empty_lines(self, shown: ShownTable) -> Iterator[str]:
+        """Yield a sentence that names the rows and columns without any value, with the reasons."""
+        names: dict[str, list[str]] = {}
+        for line in shown.lines:
+            path = [readable_label(each, self.words) for each in (*line.heads, line.label)]
+            of = [line.query] if line.query else [query for text in line.texts for query in queries_of_prose(text)]
+            why = next(map(self.results.why_missing, of), "")
+            names.setdefault(why, []).append(self.words.locale.listed(filter(None, path)))
+        for key in shown.keys:
+            first = next((line.query for line in shown.table.lines if line.query), None)
+            why = self.results.why_missing(first, **{shown.table.dim: key.value}) if first else ""
+            names.setdefault(why, []).append(key_text(key.label, key.value))
+        for why, those in names.items():
+            listed = self.words.locale.listed(those)
+            yield self.words["left_out_why" if why else "left_out"].format(names=listed, why=why)
+
+    def published(self, title: str = "") -> Iterable[TableView]:
         """Return the metrics that the source of imported results states."""
         room = room_of(self.slides, boxed=False)
         number = self.tables + 1
         made = self.gaps.made(
             "published",
-            lambda: table_heads.published_table(self.results, self.ledger, number, room),
+            lambda: table_heads.published_table(self.results, self.ledger, number, room, title),
             "table",
             str(number),
         )
@@ -525,9 +544,10 @@ class _Builder:
                 notes = self.foot.numbered((*footnotes, *self.foot.cautions.at(line.query, **where)))
             beside = self.letters.of.get((line.query.sql, key.value), "")
             shown = self.ledger.number(line.query, printed, at=where, letters=beside)
-            letters = number_marks.letters_beside(line, beside)
-            html = shown.html(missing=value is None) + note_marks(notes) + letters
-            found.append(TableCell(html, True, shown.cells, value, unit))
+            letters = number_marks.letters_beside(line, beside, marked=bool(element.mark))
+            html, best = shown.html(missing=value is None), beside == number_marks.BEST
+            html = Markup("<strong>{}</strong>").format(html) if best else html
+            found.append(TableCell(html + note_marks(notes) + letters, True, shown.cells, value, unit, best=best))
         shown_unit = "" if line.format.endswith("%") else column.scale.unit
         of_all = self.foot.numbered(self.foot.cautions.of(line.query))
         return TableHead(label, shown_unit, notes=of_all, heads=above), tuple(found)

@@ -210,7 +210,9 @@ def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
     )
 
 
-def published_table(results: Results, ledger: Ledger, number: int, room: TableRoom) -> TableView | None:
+def published_table(
+    results: Results, ledger: Ledger, number: int, room: TableRoom, title: str = ""
+) -> TableView | None:
     """Return the metrics of the source beside those computed from the imported figures; None without any.
 
     Computed numbers are entered as all others; the published ones have only their source.
@@ -228,7 +230,7 @@ def published_table(results: Results, ledger: Ledger, number: int, room: TableRo
         )
         for each in metrics
     ]
-    title, corner = words["published_values"], words["published_metric"]
+    title, corner = title or words["published_values"], words["published_metric"]
     parts = parts_of(corner, columns, rows, room)
     return TableView(number, title, corner, tuple(columns), tuple(rows), (), None, (), head_rows(columns), parts)
 

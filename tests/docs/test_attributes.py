@@ -87,7 +87,7 @@ PLACES = {
     ),
     "callout rows": ("mongodb", "report brief { callout { columns = gain[threads: 8]  @ } }"),
     "callout columns": ("mongodb", "report brief { callout { rows = workload  @ } }"),
-    "table": ("mongodb", "report brief { table { rows = workload  columns = gain[threads: 8]  @ } }"),
+    "table": ("mongodb", "report brief { table { rows = workload  columns = throughput[threads: 8] by hardware  @ } }"),
     "table rows": ("mongodb", "report brief { table { columns = gain[threads: 8]  @ } }"),
     "table columns": ("mongodb", "report brief { table { rows = workload  @ } }"),
     "compare": (

@@ -80,14 +80,16 @@ def test_a_table_without_heat_has_no_shades_and_no_legend(tmp_path: Path) -> Non
     assert '<p class="heat-key">' not in page
 
 
-def test_two_rows_have_no_shades_by_columns_and_the_table_says_why(tmp_path: Path) -> None:
-    """One would be the lightest and the other the darkest, however near they are."""
+def test_two_values_have_shades_and_equal_ones_have_none_which_the_table_says(tmp_path: Path) -> None:
     two = {key: WORKLOADS[key] for key in ("a", "b")}
-    page = made(tmp_path / "columns", "columns", two).html.read_text("utf-8")
+    assert shades(made(tmp_path / "two", "columns", two).html.read_text("utf-8")) == [
+        ["1", "5", ""] * 2,
+        ["5", "1", ""] * 2,
+    ]
+    page = made(tmp_path / "one", "columns", {"a": "A"}).html.read_text("utf-8")
     assert {shade for row in shades(page) for shade in row} == {""}
     (key,) = re.findall(r'<p class="heat-key">(.*?)</p>', page)
-    assert key == "No shades: there are fewer than three different values to compare."
-    assert "darker is higher" in made(tmp_path / "rows", "rows", two).html.read_text("utf-8")
+    assert key == "No shades: all values that are compared are equal."
 
 
 def test_a_missing_value_has_no_shade(tmp_path: Path) -> None:

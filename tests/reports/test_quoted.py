@@ -19,12 +19,14 @@ from benchbrief.reports.data.view_model import (
     FigureView,
     ReportView,
     SectionView,
+    TableView,
 )
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.words.brief_words import words_of
+from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
 from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.open_store import open_store
+from tests.reports import world as w
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
@@ -106,7 +108,7 @@ def test_the_lead_box_of_the_flash_cache_has_the_published_gains(views: Views) -
 
 
 def test_the_gain_of_the_inserts_is_derived_from_the_published_throughput(views: Views) -> None:
-    (_, inserts) = lead_box(views.of("price_performance"))
+    (inserts,) = lead_box(views.of("price_performance"))
     assert inserts == ["Load of Read, modify, write", "0.0138", "0.0376", "+117 %", "2.72X"]
 
 
@@ -188,3 +190,29 @@ def test_a_quoted_value_is_in_the_unit_of_its_expression_to_the_digits_that_were
     quote = p.Quote(metric="gain", bound="value", at={"workload": "a"}, negated=True)
     assert quoted_values(quote, (), "", [value("value", 55, workload="a")], cells) == {(): -0.55}
     assert quoted_values(quote, (), "%", [value("value", 0.55, "", workload="a")], cells) == {(): -55}
+
+
+def test_the_table_of_published_values_stands_where_the_spec_places_it(tmp_path: Path) -> None:
+    name = "power_efficiency"
+    plan = check(REPOSITORY / "examples" / name / f"{name}.bench").plan
+    assert plan is not None
+    (report,) = plan.reports
+    placed = report.model_copy(update={"elements": (*report.elements, p.PublishedElement(title="From the source"))})
+    table = REPOSITORY / "examples" / name / "published.csv"
+    run = keep_run(tmp_path, plan, {}, TableOfFigures().prepare(table, plan, StatedSource()))
+    with open_store(run) as store:
+        found = build(plan, store, placed, words_of(report)).blocks
+        assert isinstance(found[-1], TableView)
+        assert found[-1].title == "From the source"
+        titles = [block.title for block in found if isinstance(block, TableView)]
+        assert len(titles) == len(set(titles)), "it stands once"
+        assert "Published values" not in titles
+
+
+def test_a_brief_of_what_was_measured_has_no_table_of_published_values() -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    report = w.report("R", p.PublishedElement(title="From the source"))
+    assert not any(
+        isinstance(block, TableView)
+        for block in build(world.plan(report), world.store(), report, CATALOGUES["en"]).blocks
+    )

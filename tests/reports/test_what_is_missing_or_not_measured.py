@@ -11,7 +11,7 @@ from benchbrief.model import plan as p
 from benchbrief.model.run_messages import say
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results, asked_cells, find_unasked, name_candidates
-from benchbrief.reports.data.view_model import DisclosureView, TextView, figures_of
+from benchbrief.reports.data.view_model import DisclosureView, TableView, TextView, figures_of
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.text.number_format import belonging
 from benchbrief.reports.view.build_view import build
@@ -212,3 +212,46 @@ def test_a_missing_value_of_an_event_has_the_reason_of_its_measure(measure: str,
     query = w.query("SELECT NULL::DOUBLE AS value", (), "s", measure, [read])
     said = results.why_missing(query)
     assert (reason or "no such value") in said, "an event with a value explains nothing"
+
+
+@pytest.mark.parametrize(
+    ("language", "named"),
+    [("en", "Left out, for lack of values: {}"), ("ja", "値がないため省いたもの：{}")],
+)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_rows_and_columns_without_any_value_are_left_out_and_named_with_the_reason(
+    transposed: bool, language: str, named: str
+) -> None:
+    hardware, workloads = {"disk": "Disk", "ram": "RAM disk"}, {"a": "Sessions", "b": "Tags"}
+    world = w.World(hardware, workloads, threads=(4,))
+    world.failed = {world.cell_id("disk", load, 4): "it went away" for load in workloads}
+    world.failed[world.cell_id("ram", "b", 4)] = "the disk is full"
+    lines = [
+        p.Line(label=label, unit="ops/s", query=w.throughput("workload", hardware=key, threads=4))
+        for key, label in hardware.items()
+    ]
+    element = p.TableElement(
+        title="T", dim="workload", dim_label="", keys=w.keys(workloads), lines=tuple(lines), transposed=transposed
+    )
+    report = w.report("R", element)
+    (table,) = [
+        block
+        for block in build(world.plan(report), world.store(), report, CATALOGUES[language]).blocks
+        if isinstance(block, TableView)
+    ]
+    assert [head.label for head in table.columns] == (["Sessions"] if transposed else ["RAM disk"])
+    assert [row.head.label for row in table.rows] == (["RAM disk"] if transposed else ["Sessions"])
+    notes = [note.text for note in table.notes]
+    assert any(text.startswith(named.format("Disk")) and "it went away" in text for text in notes)
+    assert any(text.startswith(named.format("Tags")) and "the disk is full" in text for text in notes)
+
+
+def test_a_table_without_any_value_keeps_its_rows_with_the_reasons() -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions", "b": "Tags"}, threads=(4,))
+    world.failed = {world.cell_id("disk", load, 4): "it went away" for load in "ab"}
+    lines = (p.Line(label="Disk", unit="ops/s", query=w.throughput("workload", hardware="disk", threads=4)),)
+    element = p.TableElement(title="T", dim="workload", dim_label="", keys=w.keys(world.workloads), lines=lines)
+    report = w.report("R", element)
+    view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
+    (table,) = [block for block in view.blocks if isinstance(block, TableView)]
+    assert [row.head.label for row in table.rows] == ["Sessions", "Tags"]

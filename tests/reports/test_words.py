@@ -105,6 +105,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "d_found_",
         "d_otherwise_",
         "heat_",
+        "best_",
         "site_",
         "d_knee_",
         "d_expect_",

@@ -1,0 +1,119 @@
+"""`mark = best`: which values are bold, by direction and by their repeats, and what the line below the table says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbrief.reports.render.render_report import render
+from benchbrief.results.store.store_schema import LatencyRow, ThroughputRow
+from tests.reports.generated import rows_for
+from tests.reports.world import make_store
+from tests.support.plans import compile_text
+
+SPEC = """
+hardware old "Old" { hosts = "old.lab" }
+hardware new "New" { hosts = "new.lab" }
+hardware next "Next" { hosts = "next.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a "A" from ycsb.a { records = 100k }
+workload c "C" from ycsb.c { records = 100k }
+experiment ramp {
+  hardware = [old, new, next]  workloads = [a, c]  threads = [1, 16]  measure = 10 s  repeats = REPEATS
+}
+report brief "Best" {
+  template = technical_brief
+  language = LANGUAGE
+  disclosure = automatic
+  table "T" { TABLE  mark = best }
+}
+"""
+BY = "rows = workload  columns = throughput[threads: 16] by hardware"
+
+
+def made(
+    folder: Path, table: str, ops: Mapping[str, float], *, repeats: int = 4, language: str = "en", noise: float = 1e-3
+) -> str:
+    """The HTML. `ops` are by hardware; of workload c a tenth of it; latency is its inverse."""
+    text = SPEC.replace("TABLE", table).replace("REPEATS", str(repeats)).replace("LANGUAGE", language)
+    plan = compile_text(text, folder)
+    cells = {cell.id: cell for cell in plan.cells}
+    rows: list[tuple[Any, ...]] = []
+    for row in rows_for(plan):
+        if isinstance(row, ThroughputRow):
+            cell = cells[row.cell_id]
+            value = ops[cell.hardware] * (0.1 if cell.workload == "c" else 1) * (1 + noise * cell.repeat)
+            rows.append(row._replace(ops_per_s=value))
+        elif isinstance(row, LatencyRow):
+            rows.append(row._replace(value_s=1 / ops[row.hardware] * (1 + noise * (row.repeat or 0))))
+        else:
+            rows.append(row)
+    return render(plan, make_store(rows), "brief", folder, formats=("html", "markdown")).html.read_text("utf-8")
+
+
+def bold(page: str) -> list[str]:
+    """Of each row of the first table, a letter for each number: B for bold."""
+    body = re.search(r'id="table-1">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    assert body
+    return [
+        "".join("B" if "best" in kind else "-" for kind in re.findall(r'<td class="(n[^"]*)"', row))
+        for row in body[1].split("</tr>")[:-1]
+    ]
+
+
+def said(page: str) -> str:
+    found = re.search(r'<p class="remark compared">(.*?)</p>', page)
+    assert found
+    return found[1].replace("&#39;", "'")
+
+
+FAR, NEAR = {"old": 1000.0, "new": 2000.0, "next": 4000.0}, {"old": 1000.0, "new": 4000.0, "next": 4000.5}
+
+
+@pytest.mark.parametrize(
+    ("table", "ops", "expected"),
+    [
+        (BY, FAR, ["--B", "--B"]),
+        (BY, NEAR, ["-BB", "-BB"]),
+        ("columns = workload  rows = throughput[threads: 16] by hardware", FAR, ["--", "--", "BB"]),
+        ("rows = workload  columns = latency.p99[read][threads: 16] by hardware", FAR, ["--B", "--B"]),
+        ("rows = workload  columns = [throughput[threads: 16], latency.p99[read][threads: 16]] by hardware", FAR,
+         ["--B--B", "--B--B"]),
+        ("rows = hardware  columns = [throughput[a, threads: 16], latency.p99[read][a, threads: 16]]", NEAR,
+         ["--", "BB", "BB"]),
+        ("rows = hardware  columns = throughput[threads: 16] by workload", FAR, ["--", "--", "BB"]),
+        ("rows = workload  columns = throughput by hardware, threads", FAR, ["----BB", "----BB"]),
+        ("rows = workload  columns = [throughput[old, threads: 16], throughput[next, threads: 16]]", FAR, ["-B", "-B"]),
+    ],
+)  # fmt: skip
+def test_the_best_of_what_is_compared_is_bold_with_all_that_the_repeats_do_not_tell_from_it(
+    table: str, ops: Mapping[str, float], expected: list[str], tmp_path: Path
+) -> None:
+    page = made(tmp_path, table, ops)
+    assert bold(page) == expected
+    along = table.startswith(("rows = hardware", "columns"))
+    assert said(page).startswith(f"Bold: the best in each {'column' if along else 'row'}, and what a test")
+
+
+def test_markdown_has_the_best_in_bold(tmp_path: Path) -> None:
+    made(tmp_path, BY, FAR)
+    (text,) = tmp_path.glob("*.md")
+    assert re.search(r"\| A \| [^*|]+ \| [^*|]+ \| \*\*[^*|]+\*\* \|", text.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("ops", "expected"), [(FAR, "--B"), ({**FAR, "new": 4000.0}, "-BB")])
+def test_what_was_measured_once_has_the_best_value_bold_and_the_line_says_so(
+    ops: Mapping[str, float], expected: str, tmp_path: Path
+) -> None:
+    page = made(tmp_path, BY, ops, repeats=1)
+    assert bold(page) == [expected] * 2
+    assert "Without several repeats, no difference can be told from noise." in said(page)
+
+
+def test_a_japanese_brief_says_what_bold_means(tmp_path: Path) -> None:
+    assert said(made(tmp_path, BY, FAR, language="ja")).startswith("太字は各行で最も良い値と")
