@@ -21,7 +21,15 @@ from benchbrief.model.precision import printed_as
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.gaps import told
-from benchbrief.reports.data.numbers_file import ATTACHMENT, FORMAT, CellEntry, NumberEntry, NumbersFile, QueryEntry
+from benchbrief.reports.data.numbers_file import (
+    ATTACHMENT,
+    FORMAT,
+    CellEntry,
+    Document,
+    NumberEntry,
+    NumbersFile,
+    QueryEntry,
+)
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.tables import keep_elements_with_data, shown_table
 from benchbrief.reports.data.view_model import MissingPart
@@ -59,7 +67,8 @@ class FinishedBrief:
     """`edited` is None where only the side file was given. `whole` says whether an HTML page is, to the byte, what its
     side file says; None where that is unknown, as for a PDF, whose marked numbers alone are read. `sha256` is the
     document's; `side` is the path of its side file, with its SHA-256; `attached` maps other attachments of a PDF to
-    their SHA-256."""
+    their SHA-256. `document` says which of two documents it is. `others` are the documents beside it that belong to
+    it, each with its problem, or "": their numbers are among the `edited`, too."""
 
     numbers: NumbersFile
     edited: tuple[Edited, ...] | None
@@ -67,10 +76,46 @@ class FinishedBrief:
     sha256: str = ""
     side: tuple[str, str] | None = None
     attached: Mapping[str, str] | None = None
+    document: Document = "brief"
+    others: tuple[tuple[str, str], ...] = ()
 
 
 def read_brief(path: Path) -> FinishedBrief:
-    """Read a PDF, an HTML page with its side file beside it, or a side file alone. Raises ReportError."""
+    """Read a brief or a disclosure, with the other one where it lies beside it: a PDF, an HTML page with its side file
+    beside it, or a side file alone. Raises ReportError."""
+    made = _read(path)
+    others = dict[str, str]()
+    edited = made.edited
+    for other in _counterparts(path, made):
+        if not other.is_file():
+            continue
+        try:
+            found = _read(other)
+        except ReportError as error:
+            others[other.name] = str(error)
+            continue
+        named = made.numbers.disclosures.get(other.name)
+        changed = named not in (None, found.sha256) if made.document == "brief" else found.whole is False
+        others[other.name] = f"{other.name} is not, to the byte, what was made with {path.name}" if changed else ""
+        if edited is not None:
+            edited += found.edited or ()
+    return replace(made, edited=edited, others=tuple(others.items()))
+
+
+def _counterparts(path: Path, made: FinishedBrief) -> Iterator[Path]:
+    """Yield the documents of other kind that belong to one: of a brief its disclosure, and the other way round."""
+    if made.document == "disclosure":
+        yield path.with_name(_OF_DISCLOSURE.sub("", path.name))
+        return
+    suffix = path.suffix.lower()
+    yield from (path.with_name(name) for name in made.numbers.disclosures if suffix in (Path(name).suffix, ".json"))
+
+
+_OF_DISCLOSURE = re.compile(r"-disclosure(?=\.)")
+"""What the name of a disclosure's file has besides that of its brief."""
+
+
+def _read(path: Path) -> FinishedBrief:
     try:
         content = read_plain(path, most=MOST_OF_A_BRIEF)
     except OSError as error:
@@ -81,12 +126,18 @@ def read_brief(path: Path) -> FinishedBrief:
     if path.suffix.lower() == ".json" or content.lstrip()[:1] == b"{":
         return FinishedBrief(_numbers(content, path), None, sha256=digest)
     numbers, side = _beside(path)
-    whole = digest == numbers.page_sha256 if numbers.page_sha256 else None
+    document: Document = "disclosure" if _DISCLOSURE_PAGE.search(content[:1000]) else "brief"
+    known = numbers.disclosures.values() if document == "disclosure" else filter(None, (numbers.page_sha256,))
     spans = _Spans()
     spans.feed(content.decode("utf-8", "replace"))
-    if numbers.numbers and not spans.found:
+    wanted = [number for number in numbers.numbers if number.document == document]
+    if wanted and not spans.found:
         raise _unmarked(path)
-    return FinishedBrief(numbers, tuple(_edited_html(numbers.numbers, spans.found)), whole, digest, side)
+    edited, digests = tuple(_edited_html(wanted, spans.found)), list(known)
+    return FinishedBrief(numbers, edited, digest in digests if digests else None, digest, side, document=document)
+
+
+_DISCLOSURE_PAGE = re.compile(rb'<html [^>]*class="disclosure-report"')
 
 
 def _unmarked(path: Path) -> ReportError:
@@ -99,8 +150,10 @@ def _unmarked(path: Path) -> ReportError:
 
 
 def _beside(path: Path) -> tuple[NumbersFile, tuple[str, str]]:
-    """Return the side file, with its path and its SHA-256."""
+    """Return the side file, with its path and its SHA-256. A disclosure has that of its brief."""
     side = path.with_suffix(".json")
+    if not side.exists():
+        side = side.with_name(_OF_DISCLOSURE.sub("", side.name))
     try:
         content = read_plain(side, most=MOST_OF_A_BRIEF)
         return _numbers(content, side), (side.name, hashlib.sha256(content).hexdigest())
@@ -177,7 +230,10 @@ def _of_pdf(path: Path, digest: str) -> FinishedBrief:
         attached = {name: contents[0] for name, contents in reader.attachments.items()}
         inside = attached.pop(ATTACHMENT, None)
         numbers, side = (_numbers(inside, path), None) if inside is not None else _beside(path)
-        marked = list(marked_in(reader, spans=numbers.provenance == "none"))
+        document = numbers.document
+        if inside is None and _OF_DISCLOSURE.search(path.name):
+            document = "disclosure"
+        marked = list(marked_in(reader, spans=_is_plain(numbers, document)))
     except (
         PyPdfError,
         KeyError,
@@ -186,17 +242,24 @@ def _of_pdf(path: Path, digest: str) -> FinishedBrief:
         AttributeError,
     ) as error:  # pypdf raises these for damaged files
         raise ReportError(f"{path} can't be read as a PDF: {error}", "render it again: `bench report`") from error
-    if not marked and any(number.linked for number in numbers.numbers):
+    if not marked and any(number.linked and number.document == document for number in numbers.numbers):
         raise _unmarked(path)
     others = {name: hashlib.sha256(content).hexdigest() for name, content in attached.items()}
-    return FinishedBrief(numbers, tuple(edited_in(marked, numbers)), None, digest, side, others)
+    edited = tuple(edited_in(marked, numbers, document))
+    return FinishedBrief(numbers, edited, None, digest, side, others, document)
 
 
-def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile) -> Iterator[Edited]:
+def _is_plain(file: NumbersFile, document: Document) -> bool:
+    """Return whether a PDF's numbers are no links, since it has no appendix."""
+    return file.provenance == "none" or (document == "brief" and bool(file.disclosures))
+
+
+def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile, document: Document = "brief") -> Iterator[Edited]:
     """Return the numbers that a PDF shows differently from the file, or that one of them lacks. `marked` is what the
     PDF marks, some of it in pieces."""
-    rows = {query.id: query.source for query in file.queries}
-    numbers = [number for number in file.numbers if number.linked]
+    plain = _is_plain(file, document)
+    rows = {query.id: "" if plain else query.source for query in file.queries}
+    numbers = [number for number in file.numbers if number.linked and number.document == document]
     by_row: dict[str, list[str]] = {}
     for row, text in marked:
         by_row.setdefault(row, []).append(_squeezed(text))
@@ -209,7 +272,7 @@ def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile) -> Iterator[
                 text += found.pop(0)
             if text != wanted:
                 yield Edited(number.id, number.place, number.shown, text)
-    links = file.figures if file.provenance != "none" else ()
+    links = () if plain else file.figures
     captions = {rows[series.query] for figure in links for series in figure.series}
     for row, found in by_row.items():
         # The next page repeats a table's head; captions of figures link to rows of their own.
@@ -301,16 +364,31 @@ class ComparedFiles:
 
 
 def look_beside(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> ComparedFiles:
-    """Compare the files made with the brief at `path` with the journal: the side file, and the figures in the folder
-    beside it and in the PDF. Compares none where the journal knows of no reports."""
-    found = list(_problems(path, brief, made, run_dir)) if made.records else []
+    """Compare the files made with the brief at `path`: the other document beside it and, with the journal, the side
+    file and the figures in the folder beside it and in the PDF. Without records of reports, only the former."""
+    found = [*_of_others(path, brief, made, run_dir), *(_problems(path, brief, made, run_dir) if made.records else ())]
     return ComparedFiles(len(found), tuple(problem for problem in found if problem))
+
+
+def _of_others(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> Iterator[str]:
+    """Return the problem of the other document, or "". One that was copied without it has none."""
+    known, at_home = dict(brief.others), made.at_home(path, run_dir)
+    for other in _counterparts(path, brief):
+        if other.name not in known:
+            yield from [f"{other.name} is missing"] if at_home and made.of_path(other.name) else []
+        elif problem := known[other.name]:
+            yield problem
+        else:
+            digests = made.of_path(other.name)
+            yield next(changed_file(other.name, path.parent, digests), "") if digests else ""
 
 
 def _problems(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> Iterator[str]:
     """Return the problem of each file, or ""."""
     at_home = made.at_home(path, run_dir)
     side = path.with_suffix(".json")
+    if brief.document == "disclosure":
+        side = side.with_name(_OF_DISCLOSURE.sub("", side.name))
     if brief.side is not None:
         yield (
             ""
@@ -327,7 +405,7 @@ def _problems(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path
         if not at_home and not file.parent.is_dir():  # copied without them
             continue
         yield next(changed_file(name, path.parent, made.of_path(name)), "")
-    if brief.attached is not None:
+    if brief.attached is not None and brief.document == "brief":
         wanted = {PurePosixPath(name).name for name in last.files if name.endswith(".csv")}
         for inside in sorted(wanted | set(brief.attached)):
             known = {d for each in made.records for name, d in each.files.items() if PurePosixPath(name).name == inside}

@@ -49,7 +49,7 @@ _LONG = re.compile(r"\w{3000,}")
 
 PARTS = (
     "title", "headline", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts",
-    "disclosure", "provenance", "legal",
+    "disclosure", "provenance", "legal", "companion",
 )  # fmt: skip
 """The parts that a user's folder may replace, as `NAME.html.j2`."""
 
@@ -72,7 +72,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "disclosure": ("block", "next", "loop"),
 }
 """More names that some parts can use."""
-FILTERS = ("ticked", "marks", "footed", "traced", "abridged", "unparted")
+FILTERS = ("ticked", "marks", "footed", "traced", "abridged", "unparted", "pictured")
 """Filters that a part can use besides those of Jinja."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
 """Our templates that a part may use."""
@@ -95,7 +95,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "one_page", "origin", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "subtitle_html",
         "title", "title_html", "title_notes", "version",
     ),
-    "house": ("css", "logo", "logo_file", "paper", "parts"),
+    "house": ("css", "logo", "logo_file", "look", "paper", "parts"),
     "notice": ("first", "limits", "link", "number", "origin", "severity", "text", "title"),
     "section": ("anchor", "blocks", "kind", "level", "title"),
     "text": ("html", "kind", "leads", "notes"),

@@ -86,6 +86,7 @@ class ProvenanceView:
 FORMAT = "benchbrief-numbers"
 ATTACHMENT = "numbers.json"
 """The file's name in a PDF."""
+Document = Literal["brief", "disclosure"]
 
 
 class _Part(BaseModel):
@@ -167,6 +168,8 @@ class NumberEntry(_Part):
     """The letters of a contender in a comparison. Contenders that share a letter do not differ by any test."""
     linked: bool = True
     """Whether the page marks the number. It marks none inside an author's link."""
+    document: Document = "brief"
+    """Which of the two documents shows it."""
 
     @property
     def doubt(self) -> Doubt:
@@ -226,6 +229,10 @@ class NumbersFile(_Part):
     cells: dict[str, CellEntry]
     page_sha256: str = ""
     """The SHA-256 of the whole HTML page, with words and drawings; "" in an early file."""
+    disclosures: dict[str, str] = {}
+    """The files of the full disclosure with their SHA-256; none where the brief has it."""
+    document: Document = "brief"
+    """The PDF that the file is attached to."""
     journal_bytes: int = 0
     """How much of the run's journal the tables were built from; 0 in an early file."""
     journal_sum: str = ""
@@ -234,13 +241,17 @@ class NumbersFile(_Part):
     not_made: tuple[str, ...] = ()
     """The parts of the brief that could not be made, each with its reason. Their numbers are missing."""
 
-    def in_order(self, shown: Mapping[str, bool]) -> NumbersFile:
-        """Return the file with its numbers in the order of a page, and with whether the page marks them.
+    def in_order(self, shown: Mapping[Document, Mapping[str, bool]]) -> NumbersFile:
+        """Return the file with its numbers in the order of the documents, and with whether these mark them.
 
-        Numbers that the page does not show are left out.
+        Numbers that neither document shows are left out.
         """
         known = {number.id: number for number in self.numbers}
-        numbers = tuple(known[i].model_copy(update={"linked": linked}) for i, linked in shown.items())
+        numbers = tuple(
+            known[i].model_copy(update={"linked": linked, "document": document})
+            for document, ids in shown.items()
+            for i, linked in ids.items()
+        )
         return self.model_copy(update={"numbers": numbers})
 
     def json_text(self) -> str:

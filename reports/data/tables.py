@@ -223,3 +223,15 @@ def split_brief(elements: Sequence[p.Element]) -> tuple[Sequence[p.Element], Seq
     """Split a brief into its first texts and boxes, and the rest."""
     at = next((i for i, each in enumerate(elements) if not isinstance(each, _FIRST)), len(elements))
     return elements[:at], elements[at:]
+
+
+def without_disclosure(elements: Sequence[p.Element]) -> Sequence[p.Element]:
+    """Return the elements without the place of the disclosure, and without a section that had nothing else."""
+    found = list[p.Element]()
+    for element in elements:
+        if isinstance(element, p.SectionElement) and has(p.DisclosureElement, element.elements):
+            left = tuple(without_disclosure(element.elements))
+            found += [element.model_copy(update={"elements": left})] if left else []
+        elif not isinstance(element, p.DisclosureElement):
+            found.append(element)
+    return found

@@ -16,7 +16,7 @@ from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import FigureView, ReportView
 from benchbrief.reports.render.page_pdf import require_on_screen
-from benchbrief.reports.render.templating import make_environment, render_template
+from benchbrief.reports.render.templating import as_data_url, make_environment, render_template
 from benchbrief.reports.render.watermark import (
     mark_imported_page,
     mark_page,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 TEMPLATES = tuple(TEMPLATE_SPECS.own)
+DISCLOSURE = "disclosure-report"
+"""The class of a disclosure's page."""
 Medium = Literal["screen", "paper", "markdown"]
 Answer = Callable[[str], Sequence[Mapping[str, Any]]]
 """The answer to a template's `query("SELECT ...")`: rows by column name."""
@@ -59,13 +61,9 @@ def to_html(
     lead, following = lead_of(blocks) if layout.leads else (None, blocks)
     opening, rest = opening_of(following) if lead is None else ((), following)
     context: dict[str, Any] = {
-        "report": view,
-        "w": words,
-        "comma": words.locale.listed(("", "")),
+        **_shared(view, words, medium, house, _script()),
         "kind": template,
         "kicker": words.get(layout.word) or layout.label(view.language),
-        "medium": medium,
-        "house": house,
         "picture": {"screen": _inline, "paper": _as_image}.get(medium, partial(_as_link, figures)),
         "query": query or _no_results,
         "headline": headline,
@@ -74,22 +72,45 @@ def to_html(
         "following": rest,
         "slides": slides_of(blocks) if layout.slides else (),
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
-        "script": _script(),
-        "policy": content_policy(_script()),
-        "around": page_style(view, medium),
     }
     parts = {name: (path, text) for name, path, text in house.parts}
     made = make_environment(parts) if parts else _ours()
     paths = (*(path for path, _ in parts.values()), *files_of_others(layout))
-    page = writable(render_template(f"{template}/brief.html.j2", made, paths, context))
+    page = _marked(render_template(f"{template}/brief.html.j2", made, paths, context), view, words, medium)
+    if parts and medium == "screen" and (view.simulated or view.imported):
+        require_closed_parts(page, tuple(path for path, _ in parts.values()))
+    return page
+
+
+def disclosure_html(view: ReportView, words: Words, medium: Medium, house: House | None = None) -> str:
+    """Return the full disclosure report. A user's style sheet and parts don't reach it."""
+    context = _shared(view, words, medium, (house or House()).of_disclosure(), Markup(""))
+    page = render_template("base/disclosure_report.html.j2", _ours(), (), {**context, "kind": DISCLOSURE})
+    return _marked(page, view, words, medium)
+
+
+def _shared(view: ReportView, words: Words, medium: Medium, house: House, script: Markup) -> dict[str, Any]:
+    """Return the variables that the templates of briefs and of their disclosures have in common."""
+    return {
+        "report": view,
+        "w": words,
+        "comma": words.locale.listed(("", "")),
+        "medium": medium,
+        "house": house,
+        "script": script,
+        "policy": content_policy(script),
+        "around": page_style(view, medium),
+    }
+
+
+def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
+    """Return a rendered page with the marks of what was not measured here."""
+    page = writable(page)
     if view.simulated and medium != "markdown":
         page = mark_title(page, words)
     if medium != "screen" or not (view.simulated or view.imported):
         return page
-    page = mark_page(page, words) if view.simulated else mark_imported_page(page, words)
-    if parts:
-        require_closed_parts(page, tuple(path for path, _ in parts.values()))
-    return page
+    return mark_page(page, words) if view.simulated else mark_imported_page(page, words)
 
 
 def require_notices(page: str, view: ReportView) -> None:
@@ -133,8 +154,7 @@ def _ours() -> SandboxedEnvironment:
 
 
 def _as_image(figure: FigureView) -> Markup:
-    data = base64.b64encode(figure.svg.encode()).decode()
-    return Markup('<img src="data:image/svg+xml;base64,{}" alt="{}">').format(data, figure.alt)
+    return Markup('<img src="{}" alt="{}">').format(as_data_url(figure.svg), figure.alt)
 
 
 def _inline(figure: FigureView) -> Markup:

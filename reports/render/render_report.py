@@ -16,9 +16,10 @@ from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import name_part, reason_of
-from benchbrief.reports.data.numbers_file import ATTACHMENT, NumberEntry, NumbersFile
+from benchbrief.reports.data.numbers_file import ATTACHMENT, Document, NumberEntry, NumbersFile
 from benchbrief.reports.data.report_data import AskedStore
-from benchbrief.reports.data.view_model import FigureView, ReportView, figures_of, with_redrawn_figures
+from benchbrief.reports.data.view_model import Companion, FigureView, ReportView, figures_of, with_redrawn_figures
+from benchbrief.reports.render.companion import companion_of, lead_across
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
 from benchbrief.reports.view.house_style import House, Kept, house_of, missing_typefaces, template_of
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
@@ -81,17 +82,17 @@ def render(
     other_language: bool = False,
     converter: Converter | None = None,
 ) -> Rendered:
-    """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all.
+    """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all,
+    and `<report>-disclosure.pdf`, `.html` and `.md`, unless the brief has the disclosure in it.
 
-    The figures' data are in that folder as CSV, and in the PDF.
+    The figures' data are in that folder as CSV, and in the brief's PDF.
 
     Raises ReportError. Without `formats`, writes PDF and HTML; for a blog also Markdown. `kept` reads the files of the
     report's house style; without it they are read from their original places. `reports_from`: the files of the plan's
     reports and metrics, if not the spec of the run, with their SHA-256; the disclosure names them. In a language other
-    than the run's own, the files are `<report>.<language>.pdf` and so on. `converter` draws the figures, and stays open
-    for the next report.
+    than the run's own, the files are `<report>.<language>.pdf`, `<report>-disclosure.<language>.pdf` and so on.
+    `converter` draws the figures, and stays open for the next report.
     """
-    from benchbrief.reports.render.page_html import require_notices
     from benchbrief.reports.view.build_view import build
 
     report = _find(plan, report_name)
@@ -100,33 +101,49 @@ def render(
     chosen = ("html",) if html_only else formats or usual
     house, catalogue = house_of(report, kept, paper), words_of(report)
     view = build(plan, store, report, catalogue, reports_from, converter)
-    stem = _stem(view, report, other_language=other_language)
-    view = replace(view, side_file=f"{stem}.json")
-    brief = _Brief(view, report, catalogue, house, store, out_dir, stem)
-    screen = brief.page("screen")
-    if report.theme.css or report.parts:
-        require_notices(screen, view)
-    numbers = _write(out_dir / view.side_file, numbers_on(screen, view))
-    html, pdf = out_dir / f"{stem}.html", out_dir / f"{stem}.pdf"
-    files, beside = list[Path](), [numbers]
-    if "pdf" in chosen:
-        files.append(_write(pdf, brief.pdf(numbers.read_bytes())))
-    if "html" in chosen:
-        files.append(_write(html, screen.encode()))
+    end = f".{report.language}" if other_language else ""
+    stem = _stem(view, report)
+    view = replace(view, side_file=f"{stem}{end}.json")
+    twin = f"{stem}-disclosure{end}" if view.disclosed else ""
+    brief = _Brief(view, report, catalogue, house, store, out_dir, f"{stem}{end}", twin)
+    made: dict[str, _Documents] = {".html": brief.on_screen()}
+    numbers = view.numbers.in_order({kind: numbers_on(page) for kind, page in made[".html"].by_kind()})
+    numbers = numbers.model_copy(update={"page_sha256": _digest(made[".html"].brief)})
     if "markdown" in chosen:
-        files.append(_write(out_dir / f"{stem}.md", brief.markdown().encode()))
+        made[".md"] = brief.markdown()
+    if "pdf" in chosen:
+        made[".pdf"] = brief.pdf(brief.naming(numbers, made))
+    side = _write(out_dir / view.side_file, brief.naming(numbers, made).written(view.cells()))
+    suffixes = (suffix for kind, suffix in (("pdf", ".pdf"), ("html", ".html"), ("markdown", ".md")) if kind in chosen)
+    files, beside = [path for suffix in suffixes for path in brief.write(suffix, made[suffix])], [side]
+    if "markdown" in chosen:
         beside += brief.write_pictures()
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / brief.folder / name, content) for name, content in brief.data().items()]
     typeface = missing_typefaces(report) if "pdf" in chosen else ""
     warnings = (*([typeface] if typeface else []), *warn_of_vanished(view.numbers))
+    html, pdf = (out_dir / f"{brief.stem}{suffix}" for suffix in (".html", ".pdf"))
     made_pdf = pdf if "pdf" in chosen else None
-    return Rendered(html, made_pdf, numbers, (*files, *beside), warnings, tuple(brief.undrawn()))
+    return Rendered(html, made_pdf, side, (*files, *beside), warnings, tuple(brief.undrawn()))
+
+
+@dataclass(frozen=True)
+class _Documents:
+    """The contents of a brief and of its disclosure, None where the brief has it."""
+
+    brief: bytes
+    disclosure: bytes | None = None
+
+    def by_kind(self) -> Iterator[tuple[Document, bytes]]:
+        yield "brief", self.brief
+        if self.disclosure is not None:
+            yield "disclosure", self.disclosure
 
 
 @dataclass(frozen=True)
 class _Brief:
-    """A report's view with everything that its pages are made of. `stem` is the files' name without its ending."""
+    """A report's view with everything that its documents are made of. `stem` is the files' name without its ending,
+    and `twin` that of the disclosure's files, "" where the brief has it."""
 
     view: ReportView
     report: Report
@@ -135,16 +152,38 @@ class _Brief:
     store: AskedStore
     out_dir: Path
     stem: str
+    twin: str = ""
 
     @property
     def folder(self) -> str:
         return f"{self.stem}-figures"
 
-    def page(self, medium: Medium, view: ReportView | None = None, **more: Any) -> str:
+    def disclosure(self, medium: Medium, suffix: str, house: House | None = None) -> str:
+        """Return the page of the disclosure. It names the brief of its own medium, and leads back to it."""
+        from benchbrief.reports.render.page_html import disclosure_html
+
+        brief = Companion(f"{self.stem}{suffix}", address=self.report.address)
+        page = disclosure_html(replace(self.view, companion=brief), self.catalogue, medium, house or self.house)
+        return lead_across(page, brief.file if medium == "screen" else "")
+
+    def page(self, medium: Medium, other: Companion | None, view: ReportView | None = None, **more: Any) -> str:
+        """Return the page of the brief, which names the `other` document. On paper its numbers are no links."""
         from benchbrief.reports.render.page_html import to_html
 
         look = {"template": self.report.template, "words": self.catalogue, "house": self.house, **more}
-        return to_html(view or self.view, medium=medium, query=_asking(self.store), **look)
+        page = to_html(replace(view or self.view, companion=other), medium=medium, query=_asking(self.store), **look)
+        return lead_across(page, "" if medium == "paper" else other.file) if other else page
+
+    def naming(self, numbers: NumbersFile, made: Mapping[str, _Documents]) -> NumbersFile:
+        """Return the file of numbers with the disclosures that were made, by the endings of their files."""
+        found = {f"{self.twin}{suffix}": each.disclosure for suffix, each in made.items()}
+        digests = {name: _digest(content) for name, content in found.items() if content is not None}
+        return numbers.model_copy(update={"disclosures": digests})
+
+    def companion(self, suffix: str, disclosure: bytes | None) -> Companion | None:
+        if disclosure is None:
+            return None
+        return companion_of(f"{self.twin}{suffix}", disclosure, self.report.address)
 
     def figures(self) -> Iterator[FigureView]:
         return figures_of(self.view.blocks)
@@ -153,40 +192,75 @@ class _Brief:
         """The figures' data as CSV, by the name of the file."""
         return {f"{each.id}.csv": each.csv.encode() for each in self.figures() if each.svg or each.undrawn}
 
-    def pdf(self, numbers: bytes) -> bytes:
-        """Return the PDF. Raises ReportError where a user's style sheet or part needs what the PDF writer can't do."""
+    def on_screen(self) -> _Documents:
+        """Return both HTML pages. Raises ReportError where the house style hides what must be read."""
+        from benchbrief.reports.render.page_html import require_notices
+
+        disclosure = self.disclosure("screen", ".html").encode() if self.twin else None
+        page = self.page("screen", self.companion(".html", disclosure))
+        if self.report.theme.css or self.report.parts:
+            require_notices(page, self.view)
+        return _Documents(page.encode(), disclosure)
+
+    def pdf(self, numbers: NumbersFile) -> _Documents:
+        """Return the PDFs, each with the file of numbers attached, and the brief with its figures' data. Raises
+        ReportError where a user's style sheet or part needs what the PDF writer can't do."""
         from benchbrief.reports.render.page_html import notice_lines
         from benchbrief.reports.render.page_pdf import to_pdf
 
-        def redraw(shares: Mapping[str, float]) -> str:
-            return self.page("paper", replace(self.view, blocks=with_redrawn_figures(self.view.blocks, shares)))
+        over = draw_sheet(self.view, self.catalogue)
+        disclosure = None
+        if self.twin:
+            own = numbers.model_copy(update={"document": "disclosure"}).written(self.view.cells())
+            disclosure = to_pdf(self.disclosure("paper", ".pdf"), {ATTACHMENT: b"".join(own)}, over)
+        other = self.companion(".pdf", disclosure)
 
-        own = [asset.file for asset in (self.report.theme.css, *self.report.parts) if asset]
-        page, over = self.page("paper"), draw_sheet(self.view, self.catalogue)
-        notices = notice_lines(self.view) if own else ()
+        def redraw(shares: Mapping[str, float]) -> str:
+            return self.page("paper", other, replace(self.view, blocks=with_redrawn_figures(self.view.blocks, shares)))
+
+        styled = [asset.file for asset in (self.report.theme.css, *self.report.parts) if asset]
+        if disclosure is not None:
+            digests = {**numbers.disclosures, f"{self.twin}.pdf": _digest(disclosure)}
+            numbers = numbers.model_copy(update={"disclosures": digests})
+        attached = {ATTACHMENT: b"".join(numbers.written(self.view.cells())), **self.data()}
+        notices = notice_lines(self.view) if styled else ()
         try:
-            return to_pdf(page, {ATTACHMENT: numbers, **self.data()}, over, must_say=notices, redraw=redraw)
+            pdf = to_pdf(self.page("paper", other), attached, over, must_say=notices, redraw=redraw)
         except Exception as error:
-            if not own or isinstance(error, ReportError):
+            if not styled or isinstance(error, ReportError):
                 raise
             raise ReportError(
-                f"the PDF writer fails over the house style: {', '.join(own)} ({type(error).__name__}: {error})",
+                f"the PDF writer fails over the house style: {', '.join(styled)} ({type(error).__name__}: {error})",
                 "what is shown must be drawn (`transform: scale(0)` is not): "
                 "take such rules out, or write --format html",
             ) from error
+        return _Documents(pdf, disclosure)
 
-    def markdown(self) -> str:
+    def markdown(self) -> _Documents:
         from benchbrief.reports.render.page_html import notice_lines
         from benchbrief.reports.text.markdown_export import require_in_markdown, to_markdown
 
         house = self.house.with_logo_in(self.folder)
-        text = to_markdown(self.page("markdown", figures=self.folder, house=house))
+        disclosure = None
+        if self.twin:
+            disclosure = self._marked(to_markdown(self.disclosure("markdown", ".md", house)))
+        other = self.companion(".md", disclosure)
+        text = to_markdown(self.page("markdown", other, figures=self.folder, house=house))
         if self.report.parts:
             require_in_markdown(text, notice_lines(self.view))
+        return _Documents(self._marked(text), disclosure)
+
+    def _marked(self, markdown: str) -> bytes:
         if self.view.simulated or self.view.imported:
             mark = "notice_simulated" if self.view.simulated else "imported_mark"
-            return mark_markdown(text, self.catalogue, mark)
-        return text
+            markdown = mark_markdown(markdown, self.catalogue, mark)
+        return markdown.encode()
+
+    def write(self, suffix: str, documents: _Documents) -> Iterator[Path]:
+        """Write the brief and its disclosure."""
+        yield _write(self.out_dir / f"{self.stem}{suffix}", documents.brief)
+        if documents.disclosure is not None:
+            yield _write(self.out_dir / f"{self.twin}{suffix}", documents.disclosure)
 
     def write_pictures(self) -> Iterator[Path]:
         """Write what a Markdown page shows beside its text: the drawn figures and the logo."""
@@ -209,12 +283,11 @@ def _require_language(report: Report) -> None:
         )
 
 
-def _stem(view: ReportView, report: Report, *, other_language: bool) -> str:
-    """Return the files' name without its ending. A file may be copied out of the run's folder, so its own name says
-    what was not measured."""
+def _stem(view: ReportView, report: Report) -> str:
+    """Return the files' name without language and ending. A file may be copied out of the run's folder, so its own
+    name says what was not measured."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
-    kind = ("-simulated" if view.simulated else "") + ("-imported" if view.imported else "")
-    return stem + kind + (f".{report.language}" if other_language else "")
+    return stem + ("-simulated" if view.simulated else "") + ("-imported" if view.imported else "")
 
 
 def _asking(store: AskedStore) -> Answer:
@@ -230,12 +303,14 @@ def _asking(store: AskedStore) -> Answer:
     return query
 
 
-def numbers_on(page: str, view: ReportView) -> Iterator[bytes]:
-    """Yield the side file of a page, piece by piece: its numbers in the order of the page."""
-    found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page)
-    numbers = view.numbers.in_order({number: tag == "a" or bool(inner) for tag, number, inner in found})
-    digest = hashlib.sha256(page.encode()).hexdigest()
-    return numbers.model_copy(update={"page_sha256": digest}).written(view.cells())
+def numbers_on(page: bytes) -> dict[str, bool]:
+    """Return the numbers of a page in order, by their ids, and whether it marks them."""
+    found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page.decode())
+    return {number: tag == "a" or bool(inner) for tag, number, inner in found}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _find(plan: Plan, name: str) -> Report:

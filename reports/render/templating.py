@@ -7,6 +7,7 @@ stays available as `ours/callout.html.j2`. Templates reach no file, no network a
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
@@ -115,8 +116,14 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
         "traced": link_cells,
         "abridged": shorten_digests_in,
         "unparted": keep_units_whole,
+        "pictured": as_data_url,
     }
     return made
+
+
+def as_data_url(svg: str) -> str:
+    """Return a drawing as the address of a picture."""
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
 
 
 def printable(value: Any) -> Any:

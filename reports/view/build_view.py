@@ -37,6 +37,7 @@ from benchbrief.reports.data.tables import (
     sources_of,
     split_brief,
     table_queries,
+    without_disclosure,
 )
 from benchbrief.reports.data.view_model import (
     Block,
@@ -229,12 +230,16 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     title, title_html = builder.heading(report.heading, report.title)
     subtitle, subtitle_html = builder.heading(report.subheading, report.subtitle)
     title_notes = builder.foot.taken()
-    lead, rest = split_brief(elements)
-    published = () if has(p.PublishedElement, elements) else builder.published()
+    apart = report.disclosure == "separate"
+    lead, rest = split_brief(without_disclosure(elements) if apart else elements)
+    asked = has(p.PublishedElement, elements)
+    published = () if apart or asked else builder.published()
     blocks = with_leads((*builder.blocks(lead, level=2), *published, *builder.blocks(rest, level=2)))
     legal = builder.legal()
     legal_notes = builder.foot.taken()
-    details = "disclosure" if has(p.DisclosureElement, report.elements) else ""
+    stated = () if asked or not apart else builder.published()
+    disclosed = (*stated, builder.block(p.DisclosureElement(), level=2)) if apart else ()
+    details = "disclosure" if apart or has(p.DisclosureElement, report.elements) else ""
     found = tuple(notices(results, builder.gaps, details, shows=builder.ledger.shows_measured))
     limits = tuple(Limit(text, each.number) for each in found for text in each.limits)
     tags = {each.origin.text: each.origin for each in found if each.origin}
@@ -269,6 +274,9 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         profile=results.plan.spec.profile or "",
         keywords=d.keywords(results.plan),
         gaps=builder.gaps.found,
+        disclosed=disclosed,
+        columns=report.columns,
+        one_page=report.layout == "one_page",
     )
 
 
@@ -369,7 +377,7 @@ class _Builder:
         return FactsView(self.tables, element.title or self.words["configuration"], groups)
 
     def disclosure(self) -> DisclosureView:
-        shown = has(p.FactsElement, self.report.elements)
+        shown = self.report.disclosure == "in_brief" and has(p.FactsElement, self.report.elements)
         return d.build_disclosure(self.results, self.gaps, facts_shown=shown, reports_from=self.reports_from)
 
     def section(self, element: p.SectionElement, level: int) -> SectionView:
@@ -496,8 +504,8 @@ class _Builder:
             yield self.words["left_out_why" if why else "left_out"].format(names=listed, why=why)
 
     def published(self, title: str = "") -> Iterable[TableView]:
-        """Return the metrics that the source of imported results states."""
-        room = room_of(self.slides, boxed=False)
+        """Return the metrics that the source of imported results states. One with a title is of the brief's own."""
+        room = room_of(self.slides and (bool(title) or self.report.disclosure == "in_brief"), boxed=False)
         number = self.tables + 1
         made = self.gaps.made(
             "published",

@@ -74,7 +74,8 @@ _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 @dataclass(frozen=True)
 class House:
     """The logo and styles of a brief. `logo` is a data URL, or ""; `logo_file` is the picture's file name and content,
-    for a page with separate pictures. `paper` comes before the layout's own style sheet, `css` after it."""
+    for a page with separate pictures. `paper` comes before the layout's own style sheet, after it `look`, the colours
+    and typefaces, and `css`, the user's own."""
 
     logo: str = ""
     css: Markup = _NOTHING
@@ -82,6 +83,11 @@ class House:
     parts: tuple[tuple[str, str, str], ...] = ()
     """The user's parts: name, path for messages, and text."""
     logo_file: tuple[str, bytes] | None = None
+    look: Markup = _NOTHING
+
+    def of_disclosure(self) -> House:
+        """The style of a disclosure, which no style sheet and no part of the user changes."""
+        return replace(self, css=_NOTHING, parts=())
 
     def with_logo_in(self, folder: str) -> House:
         """Link the logo to its file there."""
@@ -105,8 +111,6 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
     if name:
         rules.append(f':root {{ --house: "{name}"; }} html {{ font-family: "{name}", var(--sans); }}')
         rules.append(f'@page {{ font-family: "{name}", "Inter", "Noto Sans CJK JP", sans-serif; }}')
-    if theme.css:
-        rules.append(_sheet(theme.css, kept).replace("</", "<\\/"))
     parts = tuple((Path(part.file).name, part.file, _text(part, kept)) for part in report.parts)
     logo, logo_file = "", None
     if theme.logo:
@@ -114,8 +118,9 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
         kind, name_of = ("png", "logo.png") if content.startswith(b"\x89PNG") else ("svg+xml", "logo.svg")
         logo, logo_file = f"data:image/{kind};base64,{base64.b64encode(content).decode()}", (name_of, content)
     size = Markup(_paper(paper or report.paper))  # noqa: S704  # one of two
-    css = Markup("\n".join(rules))  # noqa: S704  # the user's own style sheet, in a <style>
-    return House(logo, css, size, parts, logo_file)
+    look = Markup("\n".join(rules))  # noqa: S704  # colours, and names without signs
+    css = Markup(_sheet(theme.css, kept).replace("</", "<\\/")) if theme.css else _NOTHING  # noqa: S704  # in a <style>
+    return House(logo, css, size, parts, logo_file, look)
 
 
 def family_of(theme: Theme) -> str:

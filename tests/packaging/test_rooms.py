@@ -86,6 +86,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "pymongo": "runners/engines/mongodb/mongo_client.py",
     "pypdf": "reports/verify_brief.py",
     "rich": "benchbrief/",
+    "segno": "reports/render/companion.py",
     "scipy": (
         "runners/scheduling/confidence_interval.py",
         "results/statistics/significance.py",

@@ -201,7 +201,8 @@ def figure(title: str, *found: p.Series, by: Mapping[str, tuple[p.LabelledKey, .
 
 
 def report(title: str, *elements: Any, **more: Any) -> p.Report:
-    made = {"name": "brief", "template": "technical_brief", "origin": HERE, **more}
+    """A report that has its disclosure in it, so that a test reads one page."""
+    made = {"name": "brief", "template": "technical_brief", "origin": HERE, "disclosure": "in_brief", **more}
     return p.Report(title=title, elements=elements, **made)
 
 
