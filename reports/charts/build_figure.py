@@ -16,6 +16,7 @@ from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis, XKind
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers
+from benchbrief.reports.charts.figure_message import FEWEST_FOR_INTERVAL, message
 from benchbrief.reports.charts.searched_points import (
     chosen_ramp,
     low_limits,
@@ -241,8 +242,6 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale) -> str:
     return label_with_unit(locale().listed(labels), scale.unit)
 
 
-FEWEST_FOR_INTERVAL = 3
-"""In repeats. With two, Student's interval is nine times as wide as their distance, and fills the plot."""
 _MOST_REASONS = 3
 """The most kinds of reasons for gaps in a footnote; the disclosure has all."""
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
@@ -263,6 +262,8 @@ class Drawing:
     notes: tuple[str, ...]
     key: str = ""
     """What the numbers beside the points of a curve are."""
+    message: str = ""
+    """What it shows, where the author says nothing."""
 
 
 @dataclass
@@ -299,8 +300,8 @@ def fits_half(figure: plan.FigureElement) -> bool:
     return slots * side <= 10 and traces <= 4 and slots * longest <= 80
 
 
-def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
-    """Return everything about a figure except its place on the page."""
+def drawing(figure: plan.FigureElement, results: Results, number: int = 1) -> Drawing:
+    """Return everything about a figure except its place on the page. `number` is the figure's."""
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
     figure = figure.model_copy(update={"keys": _with_level_names(figure, _all_keys(figure, results), results)})
@@ -359,6 +360,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
         tuple(_data(scaled, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
         results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
+        "" if figure.claim else message(figure, scaled, results, number, numeric=bool(stairs) or kind != "category"),
     )
 
 

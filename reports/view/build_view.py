@@ -582,7 +582,7 @@ class _Builder:
     def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
         number = str(self.figures)
         self.ledger.at(f"{self.words['figure']} {number}", of_text=True)
-        found = drawing(element, self.results)
+        found = drawing(element, self.results, self.figures)
         drawn_size = (draw_chart.FULL[0], draw_chart.height_for(found.charts))
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
         made = (
@@ -601,7 +601,7 @@ class _Builder:
         for text in found.notes:
             self.foot.note(text)
         note = self.optional_prose(element.note)
-        claim = self.optional_prose(element.claim)
+        claim = self.optional_prose(element.claim) or (Markup.escape(found.message) if found.message else None)
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
         entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
         row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)

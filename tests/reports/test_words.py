@@ -114,6 +114,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "over_",
         "part_",
         "alt_",
+        "claim_",
         "at_",
         "r_",
         "step_",

@@ -1,0 +1,406 @@
+"""The message of a figure whose author writes none: one sentence, computed, on what its numbers show.
+
+It claims only what each point that it speaks of bears out. Two values differ where their difference is more than the
+noise of both: half the interval over their repeats, and for single measurements `_SINGLE`.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import Literal
+
+from benchbrief.model import plan
+from benchbrief.model.budgets import strictest_level
+from benchbrief.model.precision import formatted
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.text.number_format import locale, points, with_unit
+from benchbrief.reports.words.brief_words import Words
+from benchbrief.runners.scheduling.confidence_interval import half_width
+
+_WIDEST = 90
+"""Columns of a sentence: one for a letter, two for a full-width one."""
+_SINGLE, _PUBLISHED, _LEAST = 0.05, 0.02, 0.01
+"""The noise of a value, as a share of it: of a single measurement; of a published value; and the least of any other."""
+_FEW = 1.5
+"""A ratio below this one is said in per cent."""
+
+_SAID = ("line", "bar", "curve", "slope")
+_MOST_BESIDE = 3
+"""The most quantities whose values one sentence lists."""
+FEWEST_FOR_INTERVAL = 3
+"""In repeats. With two, Student's interval is nine times as wide as their distance."""
+
+_Key = tuple[str, str]
+"""The heading of a panel, and the label of a point in it."""
+
+
+@dataclass(frozen=True)
+class _Value:
+    """`noise` is in the value's unit. `x` is the place on the x axis, or the other value of a curve, with its text."""
+
+    value: float
+    noise: float
+    number: str
+    unit: str
+    x: float
+    x_text: str
+
+    @property
+    def text(self) -> str:
+        return with_unit(self.number, self.unit)
+
+    def differs(self, other: _Value) -> bool:
+        return abs(self.value - other.value) > self.noise + other.noise
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What is compared: a name and its values, over all panels."""
+
+    name: str
+    values: Mapping[_Key, _Value]
+
+
+def message(
+    figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: Results, number: int, *, numeric: bool
+) -> str:
+    """Return what the figure shows, in up to 90 columns; "" where nothing can be said. `numeric`: its x axis has
+    numbers in order. Figures of other `number` are worded in other ways."""
+    shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
+    if not shown or any(detail.mark for d in shown for detail in d.details):
+        return ""  # a value that is only known as a bound bears out no claim
+    first = next((d for d in shown if d.series.color_dim), shown[0])
+    of_one = [d for d in shown if (d.label, d.trace.right) == (first.label, first.trace.right)]
+    said = _Said(figure, first, _lines(of_one, results), results, number)
+    if len(of_one) < len(shown) and not first.series.color_dim:
+        found = replace(said, lines=_lines(shown, results)).side_by_side()
+    elif first.trace.mark == "curve":
+        found = said.on_curves()
+    elif first.trace.mark == "slope":
+        found = said.on_slopes()
+    elif len(said.lines) > 1:
+        found = said.compared(numeric=numeric)
+    elif first.series.x_dim in (None, "time") or figure.panel_dim:
+        found = []
+    else:
+        found = said.along_axis() if numeric else said.by_category()
+    return next((text for text in found if 0 < _columns(text) <= _WIDEST), "")
+
+
+def _columns(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
+    found: dict[str, dict[_Key, _Value]] = {}
+    of_cells = results.once(_noise_of_cells)
+    x_text = column_writer([p.x for d in drawn for p in d.trace.points if p.y is not None])
+    for d, writer in zip(drawn, value_writers(drawn), strict=True):
+        name = d.trace.name.removeprefix(locale().listed((d.label, ""))) if d.series.color_dim else d.trace.name
+        own = found.setdefault(name, {})
+        for point, detail in zip(d.trace.points, d.details, strict=True):
+            if point.y is not None:
+                noise = abs(point.y) * _noise(d, detail, of_cells, results)
+                own[d.panel, detail.key] = _Value(
+                    point.y, noise, writer(point.y), d.unit, point.x, with_unit(x_text(point.x), d.x.unit)
+                )
+    return [_Line(name, values) for name, values in found.items() if values]
+
+
+# --- noise ------------------------------------------------------------------------------------------------------------
+
+
+_Noise = Mapping[tuple[str, bool], float | None]
+"""The noise of a point, by a cell and whether it is that of its latencies; None where there is a single repeat."""
+
+
+def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -> float:
+    """Return the noise of a value as a share of it."""
+    query, value = d.series.query, detail.value or 0.0
+    if detail.low is not None and detail.high is not None and value:
+        return max(_LEAST, (detail.high - detail.low) / 2 / abs(value))
+    if results.published:
+        return _PUBLISHED
+    if query.exact or not query.reads:
+        return _LEAST
+    timed = any(read.view == "latency" for read in query.reads)
+    behind = [of_cells.get((cell, timed)) for cell in detail.cells]
+    known = [share for share in behind if share is not None]
+    if not known or len(known) < len(behind):
+        return _SINGLE
+    typical = statistics.median(known)
+    return max(_LEAST, typical * 2**0.5 if query.divides else typical)
+
+
+def _noise_of_cells(results: Results) -> _Noise:
+    """Return half the interval over the repeats of each cell's point, as a share of their mean."""
+    point = "experiment, hardware, workload, levels, threads, target"
+    asked = {
+        False: f"SELECT {point}, list(ops_per_s) FROM throughput JOIN cells USING (run_id, cell_id) "  # noqa: S608  # ours
+        f"WHERE status = 'ok' AND phase IS NULL AND operation = 'all' GROUP BY {point}",
+        True: f"SELECT {point}, list(value_s) FROM latency WHERE source IS NULL AND statistic = 'p99' AND reported "  # noqa: S608  # ours
+        f"AND phase IS NULL AND repeat IS NOT NULL GROUP BY {point}, operation",
+    }
+    by_point: dict[tuple[object, ...], list[str]] = {}
+    for cell in results.cells:
+        by_point.setdefault(cell[1:7], []).append(cell.cell_id)
+    found: dict[tuple[str, bool], float | None] = {}
+    for timed, text in asked.items():
+        for *at, values in results.store.sql(text).rows:
+            share = _share_of_noise([value for value in values if value is not None], strictest_level(results.plan))
+            for cell_id in by_point.get(tuple(at), ()):
+                before = found.get((cell_id, timed), share)
+                found[cell_id, timed] = None if share is None or before is None else max(share, before)
+    return found
+
+
+def _share_of_noise(repeats: Sequence[float], level: float) -> float | None:
+    if len(repeats) == FEWEST_FOR_INTERVAL - 1 and (mean := statistics.fmean(repeats)) > 0:
+        return statistics.stdev(repeats) / mean
+    return half_width(repeats, level)
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The sentences of one figure, those that say more first. `first` stands for all of its series."""
+
+    figure: plan.FigureElement
+    first: DrawnSeries
+    lines: Sequence[_Line]
+    results: Results
+    number: int
+
+    @property
+    def words(self) -> Words:
+        return self.results.words
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """Which values are the better ones: as the metric declares, and of a plain measure as its kind says."""
+        query = self.first.series.query
+        for metric in self.results.plan.metrics:
+            if query.text.partition("[")[0] == metric.name:
+                return metric.better
+        views = {read.view for read in query.reads or ()}
+        if len(views) != 1 or query.divides:
+            return None
+        return {"throughput": "higher", "latency": "lower", "errors": "lower"}.get(views.pop())  # type: ignore[return-value]
+
+    @property
+    def quantity(self) -> str:
+        """What is drawn, without the place that its label names."""
+        label = self.first.label.partition(locale().listed(("", "")))[0]
+        return label[0].lower() + label[1:] if label[1:2].islower() else label
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is the throughput itself, and no rate computed from it."""
+        query = self.first.series.query
+        views = [read.view for read in query.reads or ()]
+        return views == ["throughput"] and query.unit == "ops/s" and not query.divides
+
+    @property
+    def is_time(self) -> bool:
+        return self.first.series.query.unit in ("s", "ms", "us", "ns")
+
+    def say(self, key: str, **holes: str) -> str:
+        """Fill one of the forms of a sentence, `key` or `key_2`, in turn over the figures of a brief."""
+        forms = [form for form in (key, f"{key}_2") if form in self.words]
+        filled = self.words[forms[(self.number + self.number // 2) % len(forms)]].format(
+            quantity=self.quantity, **holes
+        )
+        return filled[0].upper() + filled[1:] if self.words.language == "en" and filled[1:2].islower() else filled
+
+    # Several lines
+
+    def compared(self, *, numeric: bool) -> list[str]:
+        """Return what several lines show where all have a value."""
+        keys = list(dict.fromkeys(key for line in self.lines for key in line.values))
+        common = [key for key in keys if all(key in line.values for line in self.lines)]
+        if not common or any(line.values[key].value <= 0 for line in self.lines for key in common):
+            return []
+        ranked = {key: self._ranked(key) for key in common}
+        clear = [key for key in common if ranked[key][0].values[key].differs(ranked[key][1].values[key])]
+        ahead = list(dict.fromkeys(ranked[key][0].name for key in clear))
+        if not clear:
+            return self._alike(keys, common)
+        if len(ahead) > 1:
+            return self._crossing(common, clear, ranked) if numeric and not self.figure.panel_dim else []
+        return self._ahead(ranked[clear[0]][0], clear, len(keys))
+
+    def _ranked(self, key: _Key) -> list[_Line]:
+        return sorted(self.lines, key=lambda line: line.values[key].value, reverse=self.better != "lower")
+
+    def _ahead(self, leader: _Line, clear: Sequence[_Key], of: int) -> list[str]:
+        """Return that one line is ahead at the `clear` points of `of`: by how much, and against what."""
+        ratios = []
+        for at in clear:
+            one, other = leader.values[at].value, self._ranked(at)[1].values[at].value
+            ratios.append(max(one, other) / min(one, other))
+        low, high, lower = min(ratios), max(ratios), self.better == "lower"
+        others = [line.name for line in self.lines if line is not leader]
+        if high < (2 if lower else _FEW):
+            key, ends = ("claim_below", (1 - 1 / low, 1 - 1 / high)) if lower else ("claim_above", (low - 1, high - 1))
+            by = {"percent": _percents(*ends, self.words)}
+        else:
+            key, by = self._form_of_times(lower=lower), {"times": _times(low, high, self.words)}
+        form = key if len(others) == 1 else f"{key}_next"
+        text = self.say(form, name=leader.name, other=others[0], **by)
+        return [text if len(clear) == of else self.words["claim_some"].format(text=text, n=len(clear), points=of)]
+
+    def _form_of_times(self, *, lower: bool) -> str:
+        if not lower:
+            return "claim_rate" if self.is_rate else "claim_times"
+        if len(self.lines) > 2:
+            return "claim_smallest"
+        return "claim_longer" if self.is_time else "claim_larger"
+
+    def _alike(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
+        """Return within how much of each other all lines are, if none differs from another anywhere."""
+        widest = 0.0
+        for key in common:
+            values = sorted((line.values[key] for line in self.lines), key=lambda value: value.value)
+            if values[0].differs(values[-1]) or len(common) < len(keys):
+                return []
+            widest = max(widest, values[-1].value / values[0].value - 1)
+        percent = with_unit(f"{max(1, math.ceil(100 * widest))}", "%")
+        names = [line.name for line in self.lines]
+        if len(names) == 2:
+            return [self.say("claim_alike", name=names[0], other=names[1], percent=percent)]
+        return [self.say("claim_alike_all", n=str(len(names)), percent=percent)]
+
+    def _crossing(self, common: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
+        """Return who is ahead up to where, and who from where on, if two lines change places once."""
+        in_order = [key for key in common if key in clear]
+        runs = [(name, list(keys)) for name, keys in groupby(in_order, key=lambda key: ranked[key][0].name)]
+        if len(runs) != 2 or len(self.lines) != 2:
+            return []
+        (first, before), (then, after) = runs
+        return [
+            self.say("claim_crosses", first=first, then=then, last=self._place(before[-1]), start=self._place(after[0]))
+        ]
+
+    def _place(self, key: _Key) -> str:
+        """Return a point of the x axis with what it counts: 8 threads."""
+        dim = self.first.along or self.first.series.x_dim or ""
+        form = f"at_{dim}"
+        if form not in self.words or not key[1].replace(".", "").isdigit():
+            return key[1]
+        return self.words.form(form, 1.0 if key[1] == "1" else 2.0).format(n=points([float(key[1])]))
+
+    def side_by_side(self) -> list[str]:
+        """Return the values of quantities of one unit that are drawn side by side, from the lowest to the highest."""
+        if len(self.lines) > _MOST_BESIDE:
+            return []
+        words = self.words
+        parts = [line.name + words["colon"] + _extent(line.values.values(), words) for line in self.lines]
+        return [words["semicolon"].join(parts)]
+
+    def on_curves(self) -> list[str]:
+        """Return the ends of the only curve, or the most that each of two reaches; the most of all for others."""
+        if self.figure.panel_dim:
+            return []
+        most = [(max(line.values.values(), key=lambda value: value.x), line.name) for line in self.lines]
+        if len(most) == 1:
+            first, last = (f(self.lines[0].values.values(), key=lambda value: value.x) for f in (min, max))
+            if not first.differs(last):
+                return []
+            key = "claim_rises" if first.value < last.value else "claim_falls"
+            return [self.say(key, first=first.text, last=last.text, start=first.x_text, end=last.x_text)]
+        if len(most) == 2:
+            reached = [self.say("claim_reaches", name=name, x=top.x_text, y=top.text) for top, name in most]
+            return [self.words["semicolon"].join(reached)]
+        top, name = max(most, key=lambda one: one[0].x)
+        return [self.say("claim_reaches", name=name, x=top.x_text, y=top.text)]
+
+    # One line
+
+    def along_axis(self) -> list[str]:
+        """Return whether the only line rises, falls, peaks or is level from some point on."""
+        (line,) = self.lines
+        keys = list(line.values)
+        values = list(line.values.values())
+        if len(values) < 2:
+            return []
+        first, last = values[0], values[-1]
+        holes = {"first": first.text, "last": last.text, "start": self._place(keys[0]), "end": self._place(keys[-1])}
+        level = next(i for i in range(len(values)) if not any(a.differs(b) for a in values[i:] for b in values[i:]))
+        if level == 0:
+            return [self.say("claim_level", value=_extent(values, self.words))]
+        if level < len(values) - 1 and all(b.value > a.value or not b.differs(a) for a, b in pairwise(values)):
+            return [self.say("claim_levels", start=self._place(keys[level]), value=values[level].text)]
+        if not first.differs(last):
+            return self._peak(values, keys)
+        if all(b.value >= a.value or not b.differs(a) for a, b in pairwise(values)):
+            return [self.say("claim_rises", **holes)]
+        if all(b.value <= a.value or not b.differs(a) for a, b in pairwise(values)):
+            return [self.say("claim_falls", **holes)]
+        return self._peak(values, keys)
+
+    def _peak(self, values: Sequence[_Value], keys: Sequence[_Key]) -> list[str]:
+        top = max(values, key=lambda value: value.value)
+        if not top.differs(values[0]) or not top.differs(values[-1]):
+            return []
+        return [self.say("claim_peaks", value=top.text, place=self._place(keys[values.index(top)]))]
+
+    def by_category(self) -> list[str]:
+        """Return the lowest and the highest bar of the only series."""
+        (line,) = self.lines
+        if len(line.values) < 2:
+            return []
+        (low_at, low), *_, (high_at, high) = sorted(line.values.items(), key=lambda item: item[1].value)
+        if not low.differs(high):
+            return []
+        return [self.say("claim_range", low=low.text, high=high.text, least=low_at[1], most=high_at[1])]
+
+    def on_slopes(self) -> list[str]:
+        """Return from where to where all slopes rise, or fall, and by how much."""
+        ends = [(items[0], items[-1]) for items in (list(line.values.items()) for line in self.lines)]
+        if any(a[1].value <= 0 or b[1].value <= 0 or not a[1].differs(b[1]) for a, b in ends):
+            return []
+        ratios = sorted(b.value / a.value for (_, a), (_, b) in ends)
+        if ratios[0] < 1 < ratios[-1]:
+            return []
+        (start, _), (end, _) = ends[0]
+        holes = {"first": start[1], "then": end[1]}
+        if ratios[0] > 1:
+            if ratios[-1] >= _FEW:
+                return [self.say("claim_slope_times", times=_times(ratios[0], ratios[-1], self.words), **holes)]
+            return [self.say("claim_slope_up", percent=_percents(ratios[0] - 1, ratios[-1] - 1, self.words), **holes)]
+        return [self.say("claim_slope_down", percent=_percents(1 - ratios[-1], 1 - ratios[0], self.words), **holes)]
+
+
+# --- numbers of a sentence --------------------------------------------------------------------------------------------
+
+
+def _times(low: float, high: float, words: Words) -> str:
+    """Write a ratio or a range of it: 8.5 to 11.6, or 14 to 37."""
+    decimals = 1 if low < 10 and high < 100 else 0
+    return _range((locale().numerals(formatted(ratio, f",.{decimals}f")) for ratio in (low, high)), words)
+
+
+def _percents(low: float, high: float, words: Words) -> str:
+    """Write a share or a range of it: 12 to 30 %."""
+    decimals = 1 if 100 * high < 3 else 0
+    ends = (locale().numerals(formatted(100 * share, f".{decimals}f")) for share in (low, high))
+    return with_unit(_range(ends, words), "%")
+
+
+def _extent(values: Collection[_Value], words: Words) -> str:
+    """Write the lowest and the highest value, with their unit once."""
+    low, high = (f(values, key=lambda value: value.value) for f in (min, max))
+    return with_unit(_range((low.number, high.number), words), high.unit)
+
+
+def _range(ends: Iterable[str], words: Words) -> str:
+    """Join two ends that differ."""
+    return words["to"].join(dict.fromkeys(ends))

@@ -1,0 +1,145 @@
+"""The sentence that heads a figure whose author writes no `claim`: what it says holds of the figure's numbers."""
+
+# ruff: noqa: S608  # the SQL is over made-up values
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import pytest
+
+from benchbrief.model import plan as p
+from benchbrief.reports.charts.build_figure import drawing
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.words.brief_words import words
+from benchbrief.results.store.store import Store
+from tests.reports import world as w
+
+Lines = Mapping[str, Sequence[float | None]]
+THREADS = (1, 2, 4, 8)
+LATENCY = w.read("latency", operation="read")
+RATE = w.read("throughput")
+
+
+@cache
+def _world(names: tuple[str, ...]) -> tuple[p.Plan, Store]:
+    world = w.World({name: name for name in names}, {"a": "A load"}, THREADS)
+    return world.plan(), world.store()
+
+
+def said(
+    lines: Lines, *, mark: str = "line", unit: str = "ops/s", label: str = "Throughput", read: p.Read | None = RATE,
+    language: str = "en", number: int = 4,
+) -> str:  # fmt: skip
+    rows = ", ".join(
+        f"('{name}', {t}, {'NULL' if v is None else repr(v)}::DOUBLE)"
+        for name, values in lines.items()
+        for t, v in zip(THREADS, values, strict=False)
+    )
+    table = f"SELECT * FROM (VALUES {rows}) AS t (hardware, threads, value)"
+    query = w.query(table, ("hardware", "threads"), unit, "throughput", [read] if read else [])
+    by = {"threads": w.keys(THREADS), "hardware": w.keys({name: name for name in lines})}
+    made = w.series(mark, query, label, "threads", color_dim="hardware")
+    return drawing(
+        w.figure("F", made, by=by), Results(*_world(tuple(lines)), words(language)), number
+    ).message.replace("\u00a0", " ")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ({"HDD": (10, 20, 30, 40), "NVMe": (85, 200, 300, 464)}, "NVMe does 8.5 to 11.6 times the operations of HDD"),
+        ({"HDD": (10, 20, 30, 40), "NVMe": (12, 25, 37, 52)}, "Throughput: NVMe is 20 to 30 % above HDD"),
+        (
+            {"HDD": (10, 20, 30, 40), "NVMe": (10.1, 20, 60, 80)},
+            "NVMe does 2.0 times the operations of HDD, at 2 of 4 points",
+        ),
+        (
+            {"HDD": (10, 20, 30, 40), "NVMe": (10.1, 20.3, 30.1, 40)},
+            "Throughput: HDD and NVMe are within 2 % of each other",
+        ),
+        (
+            {"HDD": (20, 20, 30, 40), "NVMe": (10, 12, 60, 80)},
+            "Throughput: HDD is ahead up to 2 threads, NVMe from 4 threads on",
+        ),
+        ({"HDD": (20, 5, 30, 40), "NVMe": (10, 12, 10, 80)}, ""),
+        ({"HDD": (-20, 5, 30, 40), "NVMe": (10, 12, 10, 80)}, ""),
+        ({"A": (1, 2, 3, 4), "B": (2, 4, 6, 8), "C": (4, 9, 12, 16)},
+         "C has the highest throughput, 2.0 to 2.3 times the next one"),
+    ],
+)  # fmt: skip
+def test_rates_are_compared_by_what_holds_at_each_point(lines: Lines, expected: str) -> None:
+    assert said(lines) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ({"HDD": (9, 8, 12, 16), "NVMe": (3, 2, 3, 4)}, "p99 read latency: HDD takes 3.0 to 4.0 times as long as NVMe"),
+        ({"HDD": (10, 20, 30, 40), "NVMe": (8, 15, 24, 30)}, "p99 read latency: NVMe is 20 to 25 % below HDD"),
+        ({"NVMe": (12, 9, 6, 3)}, "p99 read latency falls from 12 s at 1 thread to 3 s at 8 threads"),
+        ({"NVMe": (3, 6, 9, 12)}, "p99 read latency rises from 3 s at 1 thread to 12 s at 8 threads"),
+        ({"NVMe": (6, 9, 9.1, 9.05)}, "p99 read latency is level from 2 threads on, at about 9.00 s"),
+        ({"NVMe": (9, 9.1, 9.05, 9)}, "p99 read latency is level, at 9.00 to 9.10 s"),
+        ({"NVMe": (6, 9, 12, 6)}, "p99 read latency is highest at 4 threads: 12 s"),
+        ({"NVMe": (6, 9, 7, 12)}, ""),
+    ],
+)
+def test_latencies_are_better_where_they_are_lower(lines: Lines, expected: str) -> None:
+    found = said(lines, unit="s", label="p99 read latency", read=LATENCY)
+    assert found == expected
+
+
+def test_japanese_says_the_same() -> None:
+    lines = {"HDD": (10, 20, 30, 40), "NVMe": (85, 200, 300, 464)}
+    assert said(lines, language="ja", label="スループット") == "NVMe の処理数は HDD の 8.5〜11.6 倍"
+
+
+def test_forms_take_turns_and_a_sentence_is_short() -> None:
+    lines = {"HDD": (10, 20, 30, 40), "NVMe": (85, 200, 300, 464)}
+    assert len({said(lines, number=number) for number in range(1, 5)}) == 2
+    long = {
+        "A controller with a battery-backed cache and forty disks": (1, 2, 3, 4),
+        "Another one of the same": (9, 9, 9, 9),
+    }
+    assert said({f"{name} of Example, firmware 7.0.1": values for name, values in long.items()}) == ""
+
+
+def test_a_searched_bound_bears_out_no_claim_of_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchbrief.results.store.searched_doubts import RANGE
+
+    monkeypatch.setattr(Results, "doubt", lambda *_: RANGE)
+    assert RANGE.mark
+    assert said({"HDD": (10, 20, 30, 40), "NVMe": (85, 200, 300, 464)}) == ""
+
+
+_TIMES = re.compile(r"(?P<low>[\d.,]+)(?: to (?P<high>[\d.,]+))? (?P<unit>times|%)")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_said_of_random_lines_holds(seed: int) -> None:
+    random_ = random.Random(seed)  # noqa: S311  # no secret
+    lines = {name: [random_.choice((1.0, 1.03, 1.5, 4.0)) * 10 * t for t in THREADS] for name in ("A", "B")}
+    text = said(lines, number=seed)
+    assert sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text) <= 90
+    ratios = [max(a, b) / min(a, b) for a, b in zip(lines["A"], lines["B"], strict=True)]
+    apart = [abs(a - b) > 0.05 * (a + b) for a, b in zip(lines["A"], lines["B"], strict=True)]
+    ahead = ["A" if a > b else "B" for a, b, far in zip(lines["A"], lines["B"], apart, strict=True) if far]
+    if "ahead" in text or not text:
+        assert len(set(ahead)) == 2
+    elif "each other" in text or "level" in text:
+        assert not ahead
+    else:
+        assert text.startswith(ahead[0]) or f": {ahead[0]}" in text
+        assert len(set(ahead)) == 1
+        of = len(ahead)
+        assert (f"at {of} of 4 points" in text) == (of < 4)
+        found = _TIMES.search(text)
+        assert found
+        clear = [r if found["unit"] == "times" else 100 * (r - 1) for r, far in zip(ratios, apart, strict=True) if far]
+        assert float(found["low"]) == pytest.approx(min(clear), abs=0.51 if found["unit"] == "%" else 0.051)
+        assert float(found["high"] or found["low"]) == pytest.approx(max(clear), abs=0.51)
