@@ -49,7 +49,7 @@ _LONG = re.compile(r"\w{3000,}")
 
 PARTS = (
     "title", "headline", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts",
-    "disclosure", "provenance", "legal", "companion",
+    "disclosure", "provenance", "legal", "companion", "origin", "limits", "limitations", "method",
 )  # fmt: skip
 """The parts that a user's folder may replace, as `NAME.html.j2`."""
 
