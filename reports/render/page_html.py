@@ -110,7 +110,7 @@ def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
         page = mark_title(page, words)
     if medium != "screen" or not (view.simulated or view.imported):
         return page
-    return mark_page(page, words) if view.simulated else mark_imported_page(page, words)
+    return mark_page(page, words) if view.simulated else mark_imported_page(page, view, words)
 
 
 def require_notices(page: str, view: ReportView) -> None:

@@ -1,4 +1,4 @@
-"""The mark on every page of a report with simulated or imported numbers.
+"""The mark on every page of a report with numbers that are no measurement of the product.
 
 On paper it is drawn over each finished sheet, out of reach of style sheets and parts. On the screen it is added to
 the finished page; its style stands on the element itself and on those around it, where no style sheet overrides it.
@@ -83,11 +83,9 @@ def mark_page(page: str, words: Words) -> str:
     return _at_the_end(page, mark)
 
 
-def mark_imported_page(page: str, words: Words) -> str:
+def mark_imported_page(page: str, view: ReportView, words: Words) -> str:
     """Return the page for the screen with a line in its foot on the origin of the numbers."""
-    mark = Markup('<div class="imported-mark" style="{}">{}</div>').format(
-        _important(_FOOT), _in_one_line("imported_mark", words)
-    )
+    mark = Markup('<div class="imported-mark" style="{}">{}</div>').format(_important(_FOOT), _origin(view, words))
     return _at_the_end(page, mark)
 
 
@@ -98,15 +96,16 @@ def page_style(view: ReportView, medium: str) -> str:
 
 def draw_sheet(view: ReportView, words: Words) -> Sheet | None:
     """Return the sheet drawn over each page of paper; None when everything was measured here."""
+    mark = Markup("")
     if view.simulated:
         large, *small = _simulated(words)
         lines = Markup('<div class="large">{}</div>').format(large)
         lines += Markup("").join(Markup('<div class="small">{}</div>').format(text) for text in small)
         # Twice: a page in the mark's own red would hide one.
         mark = Markup('<div class="over light">{0}</div><div class="over">{0}</div>').format(lines)
-    elif view.imported:
-        mark = Markup('<div class="foot">{}</div>').format(_in_one_line("imported_mark", words))
-    else:
+    if view.origin or view.imported:
+        mark += Markup('<div class="foot">{}</div>').format(_origin(view, words))
+    if not mark:
         return None
 
     def over(width: float, height: float) -> str:
@@ -150,6 +149,15 @@ def _simulated(words: Words) -> list[str]:
 def _at_the_end(page: str, mark: Markup) -> str:
     before, body, after = page.rpartition("</body>")
     return f"{before}{mark}\n{body}{after}" if body else f"{page}{mark}"
+
+
+def _origin(view: ReportView, words: Words) -> str:
+    """Return what the numbers are, in one line."""
+    tags = " · ".join(tag.text for tag in view.origin)
+    if not view.imported:
+        return tags
+    own, *ours = _texts("imported_mark", words)
+    return f"{tags or own} ({ours[0]})" if ours else tags or own
 
 
 def _in_one_line(key: str, words: Words) -> str:
