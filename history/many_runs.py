@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.run_manifest import RunManifest
     from benchbrief.history.shared_store.shared_store import SharedStore
 
-DATA_VERSION = 6
+DATA_VERSION = 7
 """The version of what is kept of a run. Raise it with every change: all runs are then read again."""
 Suite = tuple[str, str, str]
 """The spec, the profile and the origin."""
@@ -76,6 +76,7 @@ class RunValue(_Part):
     reused_from: str = ""
     bound: Bound = ""
     decided: bool = True
+    by_ratio: bool = False
 
     @property
     def values(self) -> PointValues:
@@ -159,6 +160,7 @@ def values_of(rows: Iterable[SeriesRow | Mapping[str, Any]]) -> tuple[tuple[RunV
                 **{name: row[name] for name in ("definition", "environment", "control", "reused_from")},
                 "bound": row.get("bound", ""),
                 "decided": row.get("decided", True),
+                "by_ratio": row.get("by_ratio", False),
                 "point": json.loads(row["point"]),
                 "value": None,
                 "reason": "",

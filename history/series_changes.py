@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from benchbrief.history.read_series import HistorySeries, SeriesPart, SeriesValue
 from benchbrief.results.statistics.change_points import LEVEL, change_points, p_of_means
-from benchbrief.results.statistics.significance import ratio_of_means
+from benchbrief.results.statistics.significance import ratio_of
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.atomic_files import write_durably
 
@@ -290,11 +290,10 @@ def _changes(
     changes = []
     for low, each, high in zip(ends, found, ends[2:], strict=False):
         before, after = values[low : each.index], values[each.index : high]
-        ratio = ratio_of_means(before, after) if min(before) > 0 else None
+        logarithms = min(values) > 0  # as `scaled`
+        ratio = ratio_of(before, after, by_ratio=logarithms) if min(before) > 0 else None
         interval = (ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None
-        if interval and min(values) > 0:  # like `scaled`, take these for values that can't be negative
-            interval = max(interval[0], 0.0), interval[1]
-        rises = fmean(after) > fmean(before)
+        rises = ratio.value > 1 if ratio and logarithms else fmean(after) > fmean(before)
         changes.append(
             Change(
                 each.index,

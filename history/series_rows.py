@@ -107,9 +107,9 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 
 SERIES = "series.parquet"
-SERIES_VERSION = 5
+SERIES_VERSION = 6
 """The version of series files. Raise it when the columns change, or what decides the series of a value."""
-READABLE = (2, 3, 4)
+READABLE = (2, 3, 4, 5)
 """Earlier versions, whose rows only lack columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
@@ -163,6 +163,8 @@ class SeriesRow(NamedTuple):
     """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose others."""
     message: str = ""
     """`reason` with its code, as JSON; "" for a plain one, and in files of before."""
+    by_ratio: bool = False
+    """Whether comparisons test the logarithms of its repeats."""
 
 
 def schema() -> pa.Schema:
@@ -176,6 +178,7 @@ def schema() -> pa.Schema:
         "control": pa.bool_(),
         "decided": pa.bool_(),
         "chosen": pa.bool_(),
+        "by_ratio": pa.bool_(),
         "repeat": pa.int64(),
         "value": pa.float64(),
     }
@@ -234,6 +237,7 @@ class _Measured(NamedTuple):
     values: tuple[tuple[int | None, float | None, str], ...]
     """Each repeat, its value, and why it has none."""
     metric: Metric | None
+    by_ratio: bool
     doubt: Doubt = KNOWN
 
 
@@ -289,6 +293,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
                 reused_from=next((reused[cell.id] for cell in cells if cell.id in reused), ""),
                 bound=each.doubt.bound,
                 decided=each.doubt.decided,
+                by_ratio=each.by_ratio,
                 chosen=_is_chosen(plan, point, cells),
             )
 
@@ -334,6 +339,7 @@ def _measured(side: Contender) -> Iterator[_Measured]:
                 point,
                 ((None, values.value, str(values.reason)), *repeats),
                 metric,
+                quantity.by_ratio,
                 values.doubt,
             )
     for name, metric in metrics.items():  # those with one value over all repeats
@@ -349,6 +355,7 @@ def _measured(side: Contender) -> Iterator[_Measured]:
                 point,
                 ((None, row[-1], reason),),
                 metric,
+                metric.query.by_ratio,
             )
 
 

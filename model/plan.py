@@ -201,10 +201,11 @@ class Query(Node):
     plan from before the field. `quote` is set where a source may give the value itself. `divides`: whether it divides
     one value by another, so that a divisor of zero makes its value a missing one; None in a plan from before the field.
     `signed`: whether its value may be below 0, by the types of its parts; True in a plan from before the field.
-    `exact`: whether it is made of sizes, counts and declared values alone. Where those do not vary, a difference is due
-    to what is compared. `ragged` are the factors whose combinations are not all measured, if it reduces over some of
-    them: its values then cover different points. `made_of` are the metrics, measures and facts that the expression
-    names, in its order; None in a plan from before the field.
+    `by_ratio`: whether the logarithms of its repeats are tested, since their noise is a share of the value; False in a
+    plan from before the field. `exact`: whether it is made of sizes, counts and declared values alone. Where those do
+    not vary, a difference is due to what is compared. `ragged` are the factors whose combinations are not all measured,
+    if it reduces over some of them: its values then cover different points. `made_of` are the metrics, measures and
+    facts that the expression names, in its order; None in a plan from before the field.
     """
 
     sql: str
@@ -216,6 +217,7 @@ class Query(Node):
     quote: Quote | None = None
     divides: bool | None = None
     signed: bool = True
+    by_ratio: bool = False
     exact: bool = False
     ragged: tuple[Dimension, ...] = ()
     made_of: tuple[str, ...] | None = None

@@ -311,7 +311,8 @@ def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
             _repeated(typer, argument.span, "p_value", term, repeat)
         lists.append(Reduction("list", term, repeat, None))
     percentiles = any(holds_percentiles(side.term) for side in (left, right))
-    operator = "p_value of percentiles" if percentiles else "p_value"
+    in_percent = any(side.unit.text == "%" for side in (left, right))
+    operator = "p_value of percentiles" if percentiles else "p_value in %" if in_percent else "p_value"
     return Typed(OperationTerm(operator, tuple(lists), DIMENSIONLESS))
 
 

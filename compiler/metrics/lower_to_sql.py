@@ -26,7 +26,7 @@ from benchbrief.compiler.metrics.terms import (
     is_exact,
     parts,
 )
-from benchbrief.compiler.metrics.thin_evidence import value_range
+from benchbrief.compiler.metrics.thin_evidence import value_range, varies_by_ratio
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Query, Read
 from benchbrief.model.points import POINT
 from benchbrief.model.steadiness import FEWEST_PHASES, MOST_RANGE, MOST_TREND, ROUNDING
@@ -392,6 +392,7 @@ def lower(term: Term, unit: Unit, text: str, made_of: tuple[str, ...], runs: Run
         exact=is_exact(term),
         ragged=_ragged(term),
         signed=value_range(term)[0] < 0,
+        by_ratio=unit.text != "%" and varies_by_ratio(term),
         made_of=made_of,
     )
 
@@ -563,6 +564,8 @@ class _Tables:
             case NumberTerm():
                 return number_literal(term.value)
             case OperationTerm(operator=operator) if operator in _CALLS:
+                if operator == "p_value" and all(map(varies_by_ratio, term.operands)):
+                    operator = "p_value of ratios"
                 arguments = ", ".join(self._scalar(operand, values, where) for operand in term.operands)
                 return _CALLS[operator].format(arguments)
             case AxisValue():
@@ -591,6 +594,8 @@ class _Tables:
 _CALLS = {
     "half_width": "bench_half_width({})",
     "p_value": "bench_p_value({}, false)",
+    "p_value in %": "bench_p_value({}, false)",
+    "p_value of ratios": "bench_p_of_ratios({})",
     "p_value of percentiles": "bench_p_value({}, true)",
 }
 """Functions of the store (`results/store/store.py`)."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Range = tuple[float, float]
 ANY: Range = (-math.inf, math.inf)
 NEVER_BELOW_0: Range = (0.0, math.inf)
+SHARE: Range = (0.0, 1.0)
 _AMONG = frozenset({"mean", "median", "min", "max", "first", "last", "list", "saturation"})
 """Reductions whose result lies between the lowest and the highest of the values that they reduce."""
 _SIZES = frozenset({"count", "sd", "onset", "knee", "saturation.target", "usl.peak_load"})
@@ -50,7 +51,7 @@ def value_range(term: Term) -> Range:
         case NumberTerm():
             return term.value, term.value
         case Measure():
-            return ANY if term.unit == _TEMPERATURE else NEVER_BELOW_0
+            return ANY if term.unit == _TEMPERATURE else SHARE if term.kind.view == "errors" else NEVER_BELOW_0
         case AxisValue():
             return NEVER_BELOW_0
         case FactTerm():
@@ -66,12 +67,18 @@ def value_range(term: Term) -> Range:
             return NEVER_BELOW_0
         case OperationTerm(operator="half_width"):
             return NEVER_BELOW_0
-        case OperationTerm(operator="p_value" | "p_value of percentiles"):
-            return 0.0, 1.0
+        case OperationTerm(operator="p_value" | "p_value in %" | "p_value of percentiles"):
+            return SHARE
         case OperationTerm():
             return _of_operation(term.operator, [value_range(operand) for operand in term.operands])
         case _:
             return ANY
+
+
+def varies_by_ratio(term: Term) -> bool:
+    """Return whether the noise of a term's values is a share of them, as that of rates, times and prices is: they have
+    no upper bound, and can't be below 0."""
+    return value_range(term) == NEVER_BELOW_0
 
 
 def _of_operation(operator: str, of: list[Range]) -> Range:

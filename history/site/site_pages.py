@@ -126,7 +126,10 @@ def _quantities(
         unlike = dict.fromkeys(otherwise if by_definition else (), say.defined_otherwise())
         values = {point: (a.values if a else None, b.values if b else None) for point, (a, b) in at.items()}
         called = names[pair[0]], names[pair[1]]
-        made.append(ComparedQuantity(quantity, known.unit, known.better, values, unlike, names=called))
+        by_ratio = all(value.by_ratio for both in at.values() for value in both if value is not None)
+        made.append(
+            ComparedQuantity(quantity, known.unit, known.better, values, unlike, by_ratio=by_ratio, names=called)
+        )
     return made
 
 

@@ -100,7 +100,7 @@ def _vague(found: Judgement, results: Results) -> list[str]:
 def _interval(each: ExpectInterval, first_look: int | None, results: Results) -> str:
     if each.has_ends:
         low, high = (quantity(end, each.unit) for end in (each.low, each.high))
-        key = "expect_difference" if each.is_difference else "expect_interval"
+        key = "expect_interval" if each.form == "value" else f"expect_{each.form}"
         said = counted(results.words, key, each.repeats, of=each.of, low=low, high=high)
     elif first_look is not None and each.repeats < first_look:
         said = counted(results.words, "expect_no_interval_budget", each.repeats, of=each.of, first=first_look)

@@ -124,7 +124,7 @@ def _rankings(
     pairs = {}
     for one, other in combinations(range(max(map(len, values.values()))), 2):
         points = {at: (each[one], each[other]) for at, each in values.items() if other < len(each)}
-        pairs[one, other] = [ComparedQuantity(name, unit, better, points, exact=exact)]
+        pairs[one, other] = [ComparedQuantity(name, unit, better, points, by_ratio=_are_by_ratio(lines), exact=exact)]
     return rank(pairs).rankings if pairs else ()
 
 
@@ -161,8 +161,12 @@ def _pairs(
         points: dict[PointKeys, tuple[PointValues | None, PointValues | None]] = {
             ((element.dim, key.value),): (values[one][at], values[other][at]) for at, key in enumerate(element.keys)
         }
-        found[one, other] = [ComparedQuantity(name, unit, better, points, exact=exact)]
+        found[one, other] = [ComparedQuantity(name, unit, better, points, by_ratio=_are_by_ratio(lines), exact=exact)]
     return found
+
+
+def _are_by_ratio(lines: Iterable[p.Line]) -> bool:
+    return all(line.tested and line.tested.repeats and line.tested.repeats.by_ratio for line in lines)
 
 
 def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> PointValues | None:

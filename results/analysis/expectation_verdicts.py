@@ -7,6 +7,8 @@ import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.budgets import LEVEL, Looks, looks_at
@@ -14,6 +16,7 @@ from benchbrief.model.message import Message
 from benchbrief.model.plan import Dimension, DimKey, Expect, Plan, Query
 from benchbrief.model.precision import formatted
 from benchbrief.results.result_messages import say
+from benchbrief.results.statistics.significance import LARGEST_EXPONENT
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
 from benchbrief.results.store.store import KeyedValue, Store
 from benchbrief.runners.scheduling.confidence_interval import mean_interval
@@ -29,14 +32,22 @@ def reading(store: Store) -> Read:
 
 @dataclass(frozen=True)
 class Differences:
-    """The left side of an expectation minus its right side at one place, for each repeat that has both."""
+    """The left side of an expectation minus its right side at one place, for each repeat that has both.
+
+    `are_logs`: the differences are of the logarithms, so that their mean is that of the ratio.
+    """
 
     place: Mapping[Dimension, DimKey | None]
     values: Sequence[float]
+    are_logs: bool = False
 
 
 def differences(expect: Expect, read: Read) -> Iterator[Differences]:
-    """Yield the differences at each place where at least one side has values."""
+    """Yield the differences at each place where at least one side has values.
+
+    They are of the same scale as the test of two contenders (`significance.p_value`).
+    """
+    by_ratio = all(side.by_ratio for side in expect.repeats)
     left, right = (_by_place(query, read) for query in expect.repeats)
     every = dict.fromkeys(place for side in (left, right) for place in side)
     # A side with fewer dimensions, such as a plain number, stands at each place of the other.
@@ -44,7 +55,10 @@ def differences(expect: Expect, read: Read) -> Iterator[Differences]:
         found = [_values(side, place) for side in (left, right)]
         repeats = sorted({repeat for values in found for repeat in values if repeat is not None})
         pairs = [[values.get(repeat, values.get(None)) for values in found] for repeat in repeats]
-        yield Differences(dict(place), [a - b for a, b in pairs if a is not None and b is not None])
+        known = [(a, b) for a, b in pairs if a is not None and b is not None]
+        are_logs = by_ratio and all(min(pair) > 0 for pair in known)
+        values = [math.log(a) - math.log(b) if are_logs else a - b for a, b in known]
+        yield Differences(dict(place), values, are_logs)
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,8 @@ class ExpectInterval:
     """The confidence interval of the mean over `repeats` at one place.
 
     Where one side is a plain number, it is the mean of the other side. Otherwise it is the mean of the difference `left
-    - right`, and the limit is 0. With too few repeats, `low` and `high` are infinite.
+    - right`, and the limit is 0; or the mean of the ratio `left / right`, by its logarithms, and the limit is 1. With
+    too few repeats, `high` is infinite.
 
     `decides` is whether the whole interval is on the verdict's side of the limit. `distance` is half the width of the
     last look's interval as a share of the distance from the mean to the limit; infinite where the mean is on the
@@ -61,7 +76,7 @@ class ExpectInterval:
 
     place: Mapping[Dimension, DimKey | None]
     of: str
-    is_difference: bool
+    form: Literal["value", "difference", "ratio"]
     unit: str
     low: float
     high: float
@@ -147,18 +162,23 @@ def _interval(
         lowest, highest = max(each[0] for each in seen), min(each[1] for each in seen)
         if lowest <= highest:
             low, high = lowest, highest
-        least, most = _range(expect, read)
+        least, most = (-math.inf, math.inf) if found.are_logs else _range(expect, read)
         # Excluding the impossible does not lower the confidence. A gauge of another package may be below 0.
         if all(least <= value <= most for value in found.values):
             low, high = max(low, least), min(high, most)
     left, right = expect.repeats
     decides = low >= 0 if above else high <= 0
-    of, limit, is_difference = f"{left.text} - {right.text}", 0.0, True
+    made = partial(ExpectInterval, found.place, repeats=n, decides=decides, distance=distance)
+    if found.are_logs:
+        low, high = (math.exp(min(end, LARGEST_EXPONENT)) if end < math.inf else end for end in (low, high))
+        return made(f"{left.text} / {right.text}", "ratio", "", low, high)
     if is_number(right):
-        of, limit, is_difference = left.text, _only(right, read), False
-    elif is_number(left):
-        of, limit, is_difference, (low, high) = right.text, _only(left, read), False, (-high, -low)
-    return ExpectInterval(found.place, of, is_difference, left.unit, limit + low, limit + high, n, decides, distance)
+        limit = _only(right, read)
+        return made(left.text, "value", left.unit, limit + low, limit + high)
+    if is_number(left):
+        limit = _only(left, read)
+        return made(right.text, "value", left.unit, limit - high, limit - low)
+    return made(f"{left.text} - {right.text}", "difference", left.unit, low, high)
 
 
 def _range(expect: Expect, read: Read) -> tuple[float, float]:
@@ -310,7 +330,7 @@ def _spans(found: Judgement, plan: Plan) -> str:
 
 
 def _of(each: ExpectInterval, first_look: int | None) -> str:
-    what = f"the difference {each.of}" if each.is_difference else each.of
+    what = each.of if each.form == "value" else f"the {each.form} {each.of}"
     if not each.has_ends and first_look is not None and each.repeats < first_look:
         left = plural(each.repeats, "measurement")
         return f"{what} has no interval: the budget left {left} of the {first_look} it takes"

@@ -350,10 +350,10 @@ def _in_common(
     """Yield each quantity that both sides have. `without_errors` also yields errors where no operation failed."""
 
     def quantity(
-        name: str, unit: str, better: Better, found: Sequence[Gathered], percentile: bool, signed: bool = False
+        name: str, unit: str, better: Better, found: Sequence[Gathered], percentile: bool = False
     ) -> ComparedQuantity:
         made = _quantity(name, unit, better, sides, found, percentile=percentile)
-        return replace(made, signed=signed, names=names)
+        return replace(made, signed=False, by_ratio=unit != "share", names=names)
 
     for name in dict.fromkeys(name for side in sides for name in side.found):
         found = [side.found.get(name, Gathered()) for side in sides]
@@ -362,22 +362,21 @@ def _in_common(
             if latency.points:
                 yield latency
         elif name == SUSTAINED and any(each.values for each in found):
-            searched = quantity(name, "ops/s", "higher", found, percentile=False)
+            searched = quantity(name, "ops/s", "higher", found)
             yield replace(searched, unlike=dict(_other_promises(sides, searched.points, names)))
         elif name == "throughput":
-            yield quantity(name, "ops/s", "higher", found, percentile=False)
+            yield quantity(name, "ops/s", "higher", found)
         elif without_errors or any(value for each in found for value, _ in each.values.values()):
-            yield quantity(name, "share", "lower", found, percentile=False)
+            yield quantity(name, "share", "lower", found)
     first, second = sides
     others = {each.name for each in defined_otherwise(first.of.plan, second.of.plan)} if first.metrics else set()
     for name, metric in first.metrics.items():
         if name not in second.metrics or name in others:
             continue
         found = [metric_values(side.of, side.metrics[name].query, side.metrics[name].repeats) for side in sides]
-        compared = quantity(
-            name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=metric.query.signed
-        )
-        compared = replace(compared, exact=metric.query.exact)
+        of = metric.query
+        compared = quantity(name, of.unit, metric.better, found, bool(metric.percentile))
+        compared = replace(compared, signed=of.signed, by_ratio=of.by_ratio, exact=of.exact)
         if is_searched(metric.query):
             why = why_not_judged(metric.query, [side.of.plan for side in sides], names)
             unbounded = [point for each in found for point in each.values if point not in each.bounds]

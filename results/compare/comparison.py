@@ -25,8 +25,7 @@ from benchbrief.results.statistics.significance import (
     holm,
     holm_steps,
     p_value,
-    ratio_of_means,
-    ratio_of_percentiles,
+    ratio_of,
 )
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.runners.scheduling.confidence_interval import mean_interval
@@ -83,8 +82,9 @@ class ComparedQuantity:
     """A compared measure or metric. `points` has both contenders' values, the first one's first.
 
     `unlike` says why the two did not measure the same, for each point that can't be judged. `signed` is whether the
-    true value could be below 0. `exact` is whether the quantity is made of sizes, counts and declared values alone:
-    where such values do not vary, any difference is real. `names` are what reasons call the two contenders.
+    true value could be below 0. `by_ratio` is whether the logarithms of its repeats are tested. `exact` is whether the
+    quantity is made of sizes, counts and declared values alone: where such values do not vary, any difference is real.
+    `names` are what reasons call the two contenders.
     """
 
     name: str
@@ -93,6 +93,7 @@ class ComparedQuantity:
     points: Mapping[PointKeys, tuple[PointValues | None, PointValues | None]]
     unlike: Mapping[PointKeys, str] = field(default_factory=dict)
     signed: bool = True
+    by_ratio: bool = False
     exact: bool = False
     names: tuple[str, str] = ("A", "B")
 
@@ -104,10 +105,11 @@ _PERCEPTIBLE = 0.02
 class Comparison:
     """One quantity at one point. `ratio` is the second contender's value over the first's, as tested.
 
-    For percentiles with repeats, it is the ratio of the repeats, not of the merged values. It is None for values below
-    0, or when the first value is 0. `difference` is the second value minus the first, in the unit. Each has a
-    confidence interval at `level`. Where the two are tested, it is the level of the corrected test, so that an interval
-    excludes "no change" exactly when the test finds a change. Otherwise it is the higher level of the two sides.
+    With repeats, it is the ratio of the repeats, not of the shown values. It is None for values below 0, or when the
+    first value is 0. `difference` is the second value minus the first, in the unit. The one that is tested has a
+    confidence interval at `level`; both have one where the means are tested. Where the two sides are tested, it is the
+    level of the corrected test, so that an interval excludes "no change" exactly when the test finds a change.
+    Otherwise it is the higher level of the two sides.
 
     `p` is the probability of a difference this large if there is none. `p_holm` is `p` corrected for the comparisons of
     its family. Both are None when one side has fewer than two repeats, and when no repeat differs.
@@ -131,6 +133,8 @@ class Comparison:
     level: float = LEVEL
     signed: bool = True
     """Whether the true value could be below 0."""
+    by_ratio: bool = False
+    """Whether the logarithms of the repeats are tested."""
     exact: bool = False
     """Whether the values are exact and do not vary on either side: then any difference is real."""
 
@@ -253,6 +257,7 @@ def _compared(
         reason=quantity.unlike.get(point, ""),
         names=quantity.names,
         signed=quantity.signed,
+        by_ratio=quantity.by_ratio,
     )
     if first is None or second is None:
         return row
@@ -269,7 +274,7 @@ def _compared(
         return replace(row, exact=True)
     alike = point not in quantity.unlike and not _same_measurement(first, second)
     if len({*first.repeats, *second.repeats}) > 1 and alike:
-        p = p_value(first.repeats, second.repeats, percentile=first.percentile)
+        p = p_value(first.repeats, second.repeats, percentile=first.percentile, by_ratio=row.by_ratio)
         return replace(row, p=None if p is None else correct_p_value(p, level))
     return row
 
@@ -281,11 +286,13 @@ def _with_intervals(row: Comparison, level: float) -> Comparison:
         return row
     apart = None
     if min(len(first.repeats), len(second.repeats)) > 1:
-        apart = difference_of(first.repeats, second.repeats, percentile=first.percentile, level=level)
+        apart = difference_of(
+            first.repeats, second.repeats, percentile=first.percentile, by_ratio=row.by_ratio, level=level
+        )
     apart = apart or IntervalEstimate(second.value - first.value, None, None)
     ratio = interval = None
     if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
-        ratio, interval = _ratio(first, second, level)
+        ratio, interval = _ratio(first, second, by_ratio=row.by_ratio, level=level)
         if interval and not row.signed:  # excluding the impossible does not lower the confidence in the rest
             interval = (max(interval[0], 0.0), interval[1])
     return replace(
@@ -298,13 +305,14 @@ def _with_intervals(row: Comparison, level: float) -> Comparison:
     )
 
 
-def _ratio(first: PointValues, second: PointValues, level: float) -> tuple[float | None, tuple[float, float] | None]:
+def _ratio(
+    first: PointValues, second: PointValues, *, by_ratio: bool, level: float
+) -> tuple[float | None, tuple[float, float] | None]:
     """Return the ratio of two values of at least 0, the first above 0, with its interval."""
     ratio = second.value / first.value if first.value and second.value is not None else None
     between: IntervalEstimate | None = None
     if first.repeats and second.repeats:
-        of = ratio_of_percentiles if first.percentile else ratio_of_means
-        between = of(first.repeats, second.repeats, level)
+        between = ratio_of(first.repeats, second.repeats, percentile=first.percentile, by_ratio=by_ratio, level=level)
     if between is not None and min(len(first.repeats), len(second.repeats)) > 1:
         ratio = between.value
     return ratio, _ends(between)
@@ -354,7 +362,7 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
         return replace(row, reason=say.no_spread())
     if row.p_holm >= SIGNIFICANT:
         return replace(row, verdict="within noise")
-    rises = difference(first.repeats, second.repeats, percentile=first.percentile) > 0
+    rises = difference(first.repeats, second.repeats, percentile=first.percentile, by_ratio=row.by_ratio) > 0
     found = _of_direction(row, rises, threshold)
     against = (second.value <= first.value) if rises else (second.value >= first.value)
     if against and found.verdict in ("better", "worse"):

@@ -25,7 +25,7 @@ WIDEST = 1e6
 """The factor above and below a ratio beyond which its interval says nothing, and is left out. The interval of two
 different repeats, corrected for fifty comparisons, may have three hundred digits."""
 
-_LARGEST_EXPONENT = math.log(LARGEST)
+LARGEST_EXPONENT = math.log(LARGEST)
 
 MOST_EXACT = 10_000
 """The most pairs of values for the exact distribution of ranks. Above, the normal distribution matches it."""
@@ -108,47 +108,64 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
     return float(mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic").pvalue)
 
 
-def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float | None:
+def p_value(
+    a: Sequence[float], b: Sequence[float], *, percentile: bool = False, by_ratio: bool = False
+) -> float | None:
     """Return the probability of a difference this large if both are equal. None with fewer than two values.
 
-    Uses Welch's test. The repeats of percentiles are skewed and have outliers, so their ranks are tested when there are
-    enough repeats, and their logarithms otherwise.
+    Uses Welch's test. What can't be below 0, such as a rate or a time, varies by a share of itself. With `by_ratio`,
+    its logarithms are tested, whose spread is the same for a fast system as for a slow one. The repeats of percentiles
+    are skewed and have outliers besides, so their ranks are tested when there are enough repeats. A value of 0 or less
+    has no logarithm; then all stay as they are.
     """
-    if not percentile or not _vary(a, b):
-        return welch(a, b)
-    if min(len(a), len(b)) >= FEWEST_RANKED:
+    if not _vary(a, b):
+        return None
+    if _are_ranked(a, b, percentile):
         return mann_whitney(a, b)
-    return welch(_logs(a), _logs(b)) if min(*a, *b) > 0 else welch(a, b)
+    return welch(_logs(a), _logs(b)) if _have_logs(a, b, percentile, by_ratio) else welch(a, b)
 
 
-def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float:
+def _are_ranked(a: Sequence[float], b: Sequence[float], percentile: bool) -> bool:
+    return percentile and min(len(a), len(b)) >= FEWEST_RANKED
+
+
+def _have_logs(a: Sequence[float], b: Sequence[float], percentile: bool, by_ratio: bool) -> bool:
+    return (percentile or by_ratio) and min(*a, *b) > 0
+
+
+def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False, by_ratio: bool = False) -> float:
     """Return how far b is above a, in the terms that `p_value` tests: means, logarithms or ranks.
 
     Its sign is the direction of a significant difference. It is NaN with an empty side, or an unknown value.
     """
     if not _are_known(a, b):
         return math.nan
-    if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
+    if _are_ranked(a, b, percentile):
         return statistics.median(above - below for below in a for above in b)
-    if percentile and min(*a, *b) > 0:
+    if _have_logs(a, b, percentile, by_ratio):
         a, b = _logs(a), _logs(b)
     return statistics.fmean(b) - statistics.fmean(a)
 
 
 def difference_of(
-    a: Sequence[float], b: Sequence[float], *, percentile: bool = False, level: float = LEVEL
+    a: Sequence[float],
+    b: Sequence[float],
+    *,
+    percentile: bool = False,
+    by_ratio: bool = False,
+    level: float = LEVEL,
 ) -> IntervalEstimate | None:
     """Return how far b is above a, in their unit, with its interval. None with an empty side, or an unknown value.
 
     Compares means, by Welch's test, or with `FEWEST_RANKED` repeats of percentiles all pairs, by ranks. There is no
-    interval with fewer than two values.
+    interval with fewer than two values, and none where logarithms are tested: that of `ratio_of` matches their test.
     """
     if not _are_known(a, b):
         return None
-    if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
+    if _are_ranked(a, b, percentile):
         return _of_pairs(sorted(above - below for below in a for above in b), len(a), len(b), level)
     middle = statistics.fmean(b) - statistics.fmean(a)
-    if min(len(a), len(b)) < 2:
+    if min(len(a), len(b)) < 2 or _have_logs(a, b, percentile, by_ratio):
         return IntervalEstimate(middle, None, None)
     half = _half_width(a, b, level)
     return IntervalEstimate(middle, None, None) if half is None else _estimate(middle, middle - half, middle + half)
@@ -232,23 +249,30 @@ def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL)
     return _estimate(value, (below * above - math.sqrt(root)) / square, (below * above + math.sqrt(root)) / square)
 
 
-def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> IntervalEstimate | None:
-    """Return the ratio of b's typical repeat to a's, with the interval that matches the test of `p_value`.
+def ratio_of(
+    a: Sequence[float],
+    b: Sequence[float],
+    *,
+    percentile: bool = False,
+    by_ratio: bool = False,
+    level: float = LEVEL,
+) -> IntervalEstimate | None:
+    """Return the ratio of b's repeats to a's, with the interval that matches the test of `p_value`.
 
-    With few repeats, it is the ratio of the geometric means, by Welch's test. With `FEWEST_RANKED`, it is the median of
-    all ratios of a repeat of b to one of a, by ranks. None with fewer than two known values, or with a value that is
-    not above 0. An interval wider than `WIDEST` is left out.
+    By logarithms, it is the ratio of the geometric means; by ranks, the median of all ratios of a repeat of b to one
+    of a; else that of the means. None with an unknown value, or where a divisor is not above 0. An interval wider than
+    `WIDEST` is left out.
     """
-    if not _vary(a, b) or min(*a, *b) <= 0:
-        return None
-    if min(len(a), len(b)) >= FEWEST_RANKED:
+    if not _vary(a, b) or not _have_logs(a, b, percentile, by_ratio):
+        return None if _are_ranked(a, b, percentile) else ratio_of_means(a, b, level)
+    if _are_ranked(a, b, percentile):
         return _of_pairs(sorted(above / below for below in a for above in b), len(a), len(b), level)
     below, above = _logs(a), _logs(b)
     middle = statistics.fmean(above) - statistics.fmean(below)
     half = _half_width(below, above, level)
     if half is None or not half <= math.log(WIDEST):
         half = math.nan
-    return _estimate(*(math.exp(min(end, _LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
+    return _estimate(*(math.exp(min(end, LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
 
 
 def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> IntervalEstimate | None:

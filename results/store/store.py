@@ -181,8 +181,16 @@ def _half_width(level: float, values: _List) -> float | None:
 
 
 def _p_value(level: float, a: _List, b: _List, percentile: bool) -> float | None:
+    return _corrected(level, a, b, percentile=percentile)
+
+
+def _p_of_ratios(level: float, a: _List, b: _List) -> float | None:
+    return _corrected(level, a, b, by_ratio=True)
+
+
+def _corrected(level: float, a: _List, b: _List, **how: bool) -> float | None:
     left, right = _known(a), _known(b)
-    found = None if left is None or right is None else p_value(left, right, percentile=percentile)
+    found = None if left is None or right is None else p_value(left, right, **how)
     return None if found is None else correct_p_value(found, level)
 
 
@@ -204,6 +212,7 @@ def _known(values: _List) -> list[float] | None:
 _FUNCTIONS: dict[str, tuple[Callable[..., float | None], list[Any]]] = {
     "bench_half_width": (_half_width, ["DOUBLE[]"]),
     "bench_p_value": (_p_value, ["DOUBLE[]", "DOUBLE[]", "BOOLEAN"]),
+    "bench_p_of_ratios": (_p_of_ratios, ["DOUBLE[]", "DOUBLE[]"]),
     "bench_usl": (_usl, ["DOUBLE[]", "DOUBLE[]", "VARCHAR"]),
 }
 
@@ -216,6 +225,7 @@ def register(connection: duckdb.DuckDBPyConnection, level: float) -> None:
     by_level: dict[str, Callable[..., float | None]] = {
         "bench_half_width": partial(_half_width, level),
         "bench_p_value": partial(_p_value, level),
+        "bench_p_of_ratios": partial(_p_of_ratios, level),
     }
     for name, (function, parameters) in _FUNCTIONS.items():
         called = by_level.get(name, function)

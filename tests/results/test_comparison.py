@@ -325,3 +325,21 @@ def test_points_that_one_side_lacks_are_reported_once_and_only_for_that_side() -
     assert [row.verdict for row in outcome.comparisons] == ["better", "differs"]
     assert outcome.worse == ()
     assert outcome.unknown == ("e/threads=2",)
+
+
+@pytest.mark.parametrize("by_ratio", [True, False])
+def test_rates_are_judged_by_their_logarithms_and_the_interval_agrees(by_ratio: bool) -> None:
+    sides = values(12_600, 13_300, 13_100), values(370_000, 128_000, 192_000)
+    quantity = ComparedQuantity("throughput", "ops/s", "higher", {(): sides}, signed=False, by_ratio=by_ratio)
+    (row,) = compare([quantity]).comparisons
+    assert row.verdict == ("better" if by_ratio else "within noise")
+    assert row.interval is not None
+    assert (row.interval[0] > 1) == by_ratio
+    assert (row.difference_interval is None) == by_ratio
+
+
+def test_rates_that_a_repeat_lacks_are_judged_by_their_values() -> None:
+    points: Points = {(("threads", n),): (values(0, 1, 2), values(n, n + 1, n + 2)) for n in (0, 1, 50)}
+    rows = compare([ComparedQuantity("throughput", "ops/s", "higher", points, by_ratio=True)]).comparisons
+    assert [row.verdict for row in rows] == ["within noise", "within noise", "better"]
+    assert all(row.difference_interval is not None for row in rows)

@@ -76,7 +76,7 @@ def test_a_gate_by_significance_or_by_intervals_is_what_scipy_says(
     with imported(tmp_path, plan, new) as store:
         cases = [expect_case(verdict) for verdict in evaluate(plan, store)]
     assert tuple(case.state for case in cases) == expected
-    significant = stats.ttest_ind(new, OLD, equal_var=False).pvalue < 0.05
+    significant = stats.ttest_ind(np.log(new), np.log(OLD), equal_var=False).pvalue < 0.05
     halves = [stats.t.ppf(0.975, 4) * stats.sem(values) for values in (OLD, new)]
     apart = np.mean(new) - halves[1] > np.mean(OLD) + halves[0]
     assert (cases[0].state == "failure") == bool(significant and np.mean(new) < np.mean(OLD))
@@ -331,19 +331,16 @@ def test_the_judgement_is_decided_from_the_first_look_on_that_leaves_the_limit_o
     assert 5 <= expected.sum() <= 35
 
 
-def test_an_expectation_over_two_measured_sides_has_the_interval_of_their_difference(tmp_path: Path) -> None:
+def test_an_expectation_over_two_measured_sides_has_the_interval_of_their_ratio(tmp_path: Path) -> None:
     verdicts, shown = judged(tmp_path, NOISE, 900)
     above, gain, sides, equal = verdicts
     assert (above.decided, gain.decided, sides.decided) == (True, True, False)
     assert equal.decided is None, "an equality asks for no side of a limit"
-    differences = np.array(NOISE) - np.array(OLD)
-    half = stats.t.ppf(1 - 0.025 / 2, 4) * stats.sem(differences)  # one of two places that fails is enough
-    low, high = (differences.mean() + end for end in (-half, half))
-    assert (
-        f"threads 4: the difference throughput[new] - throughput[old] is {low:.4g} ops/s to {high:.4g} ops/s"
-        in sides.detail
-    )
-    assert "the difference throughput[new] - throughput[old] is −" in shown
+    logs = np.log(NOISE) - np.log(OLD)
+    half = stats.t.ppf(1 - 0.025 / 2, 4) * stats.sem(logs)  # one of two places that fails is enough
+    low, high = (np.exp(logs.mean() + end) for end in (-half, half))
+    assert f"threads 4: the ratio throughput[new] / throughput[old] is {low:.4g} to {high:.4g}" in sides.detail
+    assert "the ratio throughput[new] / throughput[old] is 0.9" in shown
     assert "97.5 % intervals of the means over the repeats, corrected for 2 places, of which one" in shown
     assert "One over several places holds where every place holds, which needs no correction (R. L. Berger" in shown
     assert "does not hold, but the repeats do not decide it" in shown

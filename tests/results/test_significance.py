@@ -23,8 +23,8 @@ from benchbrief.results.statistics.significance import (
     holm_steps,
     mann_whitney,
     p_value,
+    ratio_of,
     ratio_of_means,
-    ratio_of_percentiles,
     welch,
 )
 
@@ -68,15 +68,53 @@ def test_percentiles_are_judged_by_ranks_once_there_are_eight_repeats_of_each() 
     assert p_value(*fewer, percentile=True) == pytest.approx(stats.ttest_ind(*logs, equal_var=False).pvalue)
 
 
-def test_the_ratio_of_percentiles_is_of_their_logarithms() -> None:
-    ratio = ratio_of_percentiles(OLD, NEW)
+@pytest.mark.parametrize("how", [{"percentile": True}, {"by_ratio": True}])
+def test_rates_and_percentiles_are_judged_by_their_logarithms(how: dict[str, bool]) -> None:
+    ratio = ratio_of(OLD, NEW, **how)
     assert ratio is not None
     assert ratio.value == pytest.approx(statistics.geometric_mean(NEW) / statistics.geometric_mean(OLD))
     logs = [[math.log(value) for value in each] for each in (NEW, OLD)]
-    interval = stats.ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
+    tested = stats.ttest_ind(*logs, equal_var=False)
+    interval = tested.confidence_interval(0.95)
     assert (ratio.low, ratio.high) == pytest.approx((math.exp(interval.low), math.exp(interval.high)))
-    assert ratio_of_percentiles((1.0,), NEW) is None
-    assert ratio_of_percentiles((0.0, 1.0), NEW) is None
+    assert p_value(OLD, NEW, **how) == pytest.approx(tested.pvalue)
+    apart = difference_of(OLD, NEW, **how)
+    assert apart is not None
+    assert (apart.low, apart.high) == (None, None), "an interval in the unit might contradict the test"
+    for other in ((1.0,), (0.0, 1.0), (-1.0, 2.0)):
+        assert ratio_of(other, NEW, **how) == ratio_of_means(other, NEW), "0 has no logarithm"
+        assert p_value(other, NEW, **how) == welch(other, NEW)
+        assert difference_of(other, NEW, **how) == difference_of(other, NEW)
+
+
+def test_a_clear_factor_between_noisy_rates_is_seen_on_logarithms_alone() -> None:
+    slow, fast = (12_600.0, 13_300.0, 13_100.0), (370_000.0, 128_000.0, 192_000.0)
+    assert (welch(slow, fast) or 0) > 0.05
+    assert (p_value(slow, fast, by_ratio=True) or 1) < 0.02
+    ratio = ratio_of(slow, fast, by_ratio=True)
+    assert ratio is not None
+    assert (ratio.low or 0) > 1
+    assert difference(slow, fast, by_ratio=True) > 0
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("repeats", [2, 3, 5, 10])
+def test_logarithms_give_no_more_false_alarms_than_values_and_see_more(repeats: int, noise: float) -> None:
+    """Of a thousand equal pairs, about as few seem different as by the values."""
+    draw = random.Random(repeats)  # noqa: S311  # no secret
+    sigma = math.sqrt(math.log1p(noise**2))
+
+    def sample(mean: float) -> list[float]:
+        return [mean * math.exp(draw.gauss(0, sigma)) for _ in range(repeats)]
+
+    equal = [(sample(1.0), sample(1.0)) for _ in range(1000)]
+    apart = [(one, [17 * value for value in other]) for one, other in equal]
+
+    def found(pairs: list[tuple[list[float], list[float]]], *, by_ratio: bool) -> int:
+        return sum((p_value(*pair, by_ratio=by_ratio) or 0) < 0.05 for pair in pairs)
+
+    assert found(equal, by_ratio=True) <= min(70, found(equal, by_ratio=False) + 10)
+    assert found(apart, by_ratio=True) >= found(apart, by_ratio=False)
 
 
 def test_fiellers_interval_has_those_ratios_that_are_not_rejected() -> None:
@@ -128,7 +166,7 @@ def test_the_interval_of_a_ratio_by_ranks_leaves_one_out_exactly_where_the_test_
     size: int, shift: float
 ) -> None:
     a, b = [100.0 + n for n in range(size)], [100.0 + n * 1.03 + shift for n in range(8)]
-    ratio, probability = ratio_of_percentiles(a, b), p_value(a, b, percentile=True)
+    ratio, probability = ratio_of(a, b, percentile=True), p_value(a, b, percentile=True)
     assert ratio is not None
     assert ratio.low is not None
     assert ratio.high is not None
@@ -283,11 +321,11 @@ def test_identical_repeats_and_single_ones_say_what_can_be_said() -> None:
     interval = stats.t.interval(0.95, 1, loc=13.0, scale=1.0)
     assert (half.low, half.high) == pytest.approx((interval[0] / 10, interval[1] / 10))
     assert welch((10.0, 10.0), (12.0, 14.0)) == pytest.approx(stats.ttest_1samp((12.0, 14.0), 10.0).pvalue)
-    flat = ratio_of_percentiles((3.0, 3.0), (6.0, 6.0))
+    flat = ratio_of((3.0, 3.0), (6.0, 6.0), by_ratio=True)
     assert flat is not None
     assert flat.value == pytest.approx(2.0)
     assert (flat.low, flat.high) == (None, None)
-    ranked = ratio_of_percentiles((3.0,) * 8, (6.0,) * 8)
+    ranked = ratio_of((3.0,) * 8, (6.0,) * 8, percentile=True)
     assert ranked is not None
     assert (ranked.low, ranked.value, ranked.high) == (2.0, 2.0, 2.0)
 
@@ -319,7 +357,7 @@ def test_repeats_that_do_not_vary_are_never_certain_to_differ(repeats: int, p: f
     a, b = (5.0,) * repeats, (6.0,) * repeats
     assert welch(a, b) == pytest.approx(p)
     assert p_value(a, b, percentile=True) == pytest.approx(p)
-    for estimate in (ratio_of_means(a, b), ratio_of_percentiles(a, b), difference_of(a, b)):
+    for estimate in (ratio_of_means(a, b), ratio_of(a, b, by_ratio=True), difference_of(a, b)):
         assert estimate is not None
         assert (estimate.low, estimate.high) == (None, None)
 
@@ -338,7 +376,7 @@ def test_the_interval_by_ranks_leaves_one_out_exactly_where_the_rank_test_is_sig
     for _ in range(300):
         shift = draw.uniform(0, 1.5)
         a, b = ([math.exp(draw.gauss(mean, 1)) for _ in range(8)] for mean in (0, shift))
-        found, p = ratio_of_percentiles(a, b, level), mann_whitney(a, b)
+        found, p = ratio_of(a, b, percentile=True, level=level), mann_whitney(a, b)
         assert found is not None
         assert found.low is not None
         assert found.high is not None
@@ -350,7 +388,7 @@ def test_the_interval_by_ranks_leaves_one_out_exactly_where_the_rank_test_is_sig
 
 def test_ranks_that_reject_nothing_at_a_level_give_no_interval() -> None:
     a, b = [float(n) for n in range(1, 9)], [float(n) for n in range(101, 109)]
-    found = ratio_of_percentiles(a, b, 1 - 1.9 / math.comb(16, 8))
+    found = ratio_of(a, b, percentile=True, level=1 - 1.9 / math.comb(16, 8))
     assert found is not None
     assert (found.low, found.high) == (None, None)
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from benchbrief.model.plan import Event
 from benchbrief.results import statistics
 from benchbrief.results.statistics.recovery import RateSample, add_sources, recovery
-from benchbrief.results.statistics.significance import WIDEST, ratio_of_percentiles
+from benchbrief.results.statistics.significance import WIDEST, p_value, ratio_of
 from benchbrief.runners.scheduling.confidence_interval import half_width, mean_interval
 from tests.results.making import HERE
 
@@ -65,7 +65,6 @@ def two(*more: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.tuples(NUMBERS, NUMBERS, *more)
 
 
-PERCENTILE = st.booleans()
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "change_points.change_points": st.tuples(NUMBERS),
     "change_points.divergence": st.tuples(NUMBERS.map(np.array)),
@@ -84,12 +83,15 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "significance.holm_steps": st.tuples(P_VALUES, st.floats(0, 1)),
     "significance.mann_whitney": two(),
     "significance.p_value": two(),
+    "significance.ratio_of": two(),
     "significance.ratio_of_means": two(LEVELS),
-    "significance.ratio_of_percentiles": two(LEVELS),
     "significance.welch": two(),
 }
 NOT_NUMBERS = {"change_points.divergence", "significance.degrees_of_freedom", "significance.difference"}
 """Those that say infinity or NaN of what is not known."""
+
+
+SIGNIFICANCE = p_value.__module__
 
 
 def public_functions() -> dict[str, Callable[..., Any]]:
@@ -120,12 +122,14 @@ def numbers_in(answer: object) -> list[float]:
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_any_numbers_have_an_answer(name: str) -> None:
     function = public_functions()[name]
-    flags = [n for n in ("percentile",) if n in inspect.signature(function).parameters]
+    parameters = inspect.signature(function).parameters.values()
+    flags = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and function.__module__ == SIGNIFICANCE]
+    more = st.fixed_dictionaries({name: LEVELS if name == "level" else st.booleans() for name in flags})
 
     @settings(max_examples=150)
-    @given(ARGUMENTS[name], PERCENTILE)
-    def answered(arguments: tuple[Any, ...], percentile: bool) -> None:
-        answer = function(*arguments, **dict.fromkeys(flags, percentile))
+    @given(ARGUMENTS[name], more)
+    def answered(arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        answer = function(*arguments, **named)
         if name not in NOT_NUMBERS and name != "recovery.add_sources":  # it hands on what it gets
             assert all(map(math.isfinite, numbers_in(answer))), answer
 
@@ -142,17 +146,17 @@ def test_any_repeats_have_an_interval_or_none(values: list[float], level: float)
 
 
 def test_two_repeats_that_differ_have_no_interval_after_fifty_comparisons() -> None:
-    found = ratio_of_percentiles([10e-6, 10.01e-6], [10e-6, 100e-6], 1 - 0.05 / 54)
+    found = ratio_of([10e-6, 10.01e-6], [10e-6, 100e-6], by_ratio=True, level=1 - 0.05 / 54)
     assert found is not None
     assert (round(found.value, 2), found.low, found.high) == (3.16, None, None)
 
 
 def test_an_interval_of_a_ratio_is_none_once_it_says_nothing() -> None:
-    narrow = ratio_of_percentiles([1.0, 1.1, 1.2], [2.0, 2.1, 2.3])
+    narrow = ratio_of([1.0, 1.1, 1.2], [2.0, 2.1, 2.3], by_ratio=True)
     assert narrow is not None
     assert narrow.low is not None
     for spread in (1.5, 3, 10, 30, 1e3, 1e9):
-        found = ratio_of_percentiles([1.0, spread], [1.0, 2 * spread])
+        found = ratio_of([1.0, spread], [1.0, 2 * spread], by_ratio=True)
         assert found is not None
         assert found.high is None or found.high <= WIDEST * found.value
 
