@@ -604,6 +604,18 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 default=TEMPLATE,
             ),
             "paper": Key(Word(("a4", "letter")), "The size of a PDF's pages (slides have their own).", default="a4"),
+            "columns": Key(
+                Special("`1` or `2`"),
+                "The columns of a PDF's text (slides have one).",
+                default="1",
+                example="columns = 2",
+            ),
+            "layout": Key(
+                Word(("pages", "one_page")),
+                "Whether a PDF is drawn in to one page (slides are not).",
+                default="pages",
+                example="layout = one_page",
+            ),
             "subtitle": Key(
                 Text(holes=True, longest=HEADING),
                 "The line below the title. Both may have computed numbers.",
@@ -622,6 +634,11 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             ),
             "language": Key(Word(("en", "ja")), "The language of all that the brief adds to your words.", default="en"),
             "author": Key(Text(longest=HEADING), "Who signs it.", example='author = "Storage performance team"'),
+            "address": Key(
+                Text(longest=LINE),
+                "Where its full disclosure is published: the brief has it as a link and a QR code.",
+                example='address = "https://example.com/briefs/power"',
+            ),
             "parts": Key(
                 Text(),
                 "A folder beside the spec with templates that stand in for parts of the layout.",
@@ -663,7 +680,27 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             "css": Key(
                 Text(), "A style sheet beside the spec that comes after ours.", example='css = "house.css"', file="spec"
             ),
+            "cover": Key(
+                Text(),
+                "A picture for the title band or cover: an SVG, PNG or JPEG file beside the spec.",
+                example='cover = "cover.jpg"',
+                file="spec",
+            ),
         },
+        blocks=("palette",),
+        named=False,
+    ),
+    "palette": BlockSchema(
+        "The colours of hardware, workloads, experiments and levels by their names, the same in all figures, tables "
+        'and slides: `"#rgb"`, `"#rrggbb"`, `grey` or `accent`.',
+        {
+            "color": Key(
+                Special('`color "5100 ECO" = "#0072b2"`', series=True),
+                "The colour of something by its label, or by a name with a dot; may stand several times.",
+                example='color "5100 ECO" = "#0072b2"',
+            ),
+        },
+        open_keys=Special('a colour such as `"#0072b2"`, `grey` or `accent`'),
         named=False,
     ),
     "section": BlockSchema("A part of the brief with a heading.", _FLOW, blocks=_INNER, named=False, label=HEADING),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.compiler import schemas, word_meanings
-from benchbrief.compiler.briefs import lower_report, plan_figures, plan_tables, themes
+from benchbrief.compiler.briefs import plan_figures
 from benchbrief.compiler.measure_catalogue import FAMILIES, KINDS
 from benchbrief.compiler.metrics import expressions
 from benchbrief.compiler.registry import METER_SPECS, SCHEDULER_SPECS, own_families, own_tools
@@ -19,11 +19,13 @@ STATEMENTS = ("param", "use", "expect", "metric")
 NAMED_BLOCKS = (*(name for name in schemas.BLOCKS if name != "at"), "report")
 """Blocks that have a name of their own: `hardware eco "5100 ECO" { ... }`."""
 
+_SCHEMAS = (*schemas.BLOCKS.values(), *schemas.ELEMENTS.values())
+
 INNER_BLOCKS = tuple(
     dict.fromkeys(
         word
-        for words in (*(block.blocks for block in schemas.BLOCKS.values()), lower_report._BLOCKS, ("theme",))
-        for word in words
+        for block in _SCHEMAS
+        for word in block.blocks
         if word not in schemas.BLOCKS and word not in ("override", "each", "formula", "at")
     )
 )
@@ -66,23 +68,14 @@ UNITS = known_units()
 
 def attributes() -> set[str]:
     """Every attribute of every block."""
-    keys = {key for block in schemas.BLOCKS.values() for key in block.keys}
-    shown = (
-        *lower_report._HEAD,
-        *lower_report._FLOW,
-        *plan_tables._ATTRIBUTES,
-        *plan_figures._MARKS,
-        "claim",
-        *themes.KEYS,
-    )
-    return keys | set(schemas.DATABASE_OPTIONS) | set(shown)
+    return {key for block in _SCHEMAS for key in block.keys} | set(schemas.DATABASE_OPTIONS)
 
 
 def constants() -> tuple[str, ...]:
     """Words that are values: `true`, `local`, `zipfian`, `technical_brief`."""
 
     def choices() -> Iterator[str]:
-        for block in schemas.BLOCKS.values():
+        for block in _SCHEMAS:
             for key in block.keys.values():
                 if isinstance(key.shape, value_shapes.Word) and not key.shape.quoted:
                     yield from key.shape.choices
@@ -93,8 +86,6 @@ def constants() -> tuple[str, ...]:
         *choices(),
         *word_meanings.RESETS,
         *word_meanings.TEMPLATES,
-        *lower_report.PAPERS,
-        *lower_report.PROVENANCE,
         *LANGUAGES,
     )
     # `disk`, `cpu` and `power` are probes where they are sampled and measures where they are read.

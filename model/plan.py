@@ -1238,7 +1238,7 @@ class Plan(Node):
         found: dict[str, str] = {}
         for report in self.reports:
             theme = report.theme
-            for asset in (theme.logo, theme.css, *theme.font_files, *report.parts):
+            for asset in (theme.logo, theme.cover, theme.css, *theme.font_files, *report.parts):
                 if asset:
                     found[asset.file] = asset.sha256
         return found

@@ -401,6 +401,8 @@ _CALLS_OF: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "teardown": _COMMAND,
 }
 """The words and calls that an attribute may have, each with its snippet and its doc."""
+_REPEATED = ("line", "bars", "curve", "mark", "column", "headline", "color")
+"""Attributes of a report's blocks that may stand several times."""
 _CALLS = ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady", *word_meanings.ARRIVALS)
 """Calls whose arguments have names, all or some of them."""
 
@@ -516,7 +518,7 @@ class _Completer(ExpressionSuggestions):
         said = {*block.keys, *keys_after(self.text, self.cursor.end)}
         barred = {key for rivals in schema.exclusive if said & set(rivals) for key in rivals}
         family = family_at(self.cursor, self.index)
-        repeated = ("line", "bars", "curve", "mark", "column", "headline") if block.head.keyword in ELEMENTS else ()
+        repeated = _REPEATED if block.head.keyword in ELEMENTS else ()
         known = {name: key for name, key in schema.keys.items() if not key.only or not family or family in key.only}
         for name, key in sorted(known.items(), key=lambda pair: not pair[1].required):
             if (name not in said and name not in barred) or name in repeated:
@@ -528,6 +530,13 @@ class _Completer(ExpressionSuggestions):
             for name in self.index.names("fact"):
                 if name not in said and name not in schema.keys:
                     yield self.word(name, "A fact that other hardware declares.", ItemKind.Field, f"{name} = ")
+
+        if block.head.keyword == "palette":
+            levels = (level.rpartition(".")[2] for level in self.index.names("level"))
+            others = (name for kind in ("hardware", "workload", "experiment") for name in self.index.names(kind))
+            for name in dict.fromkeys((*others, *levels)):
+                if name not in said:
+                    yield self.word(name, "What gets a colour.", ItemKind.Field, f"{name} = ")
 
     def key(self, name: str, key: Key, *, whole: bool) -> Item:
         detail = key.shape.wanted.replace("`", "")
@@ -657,6 +666,9 @@ class _Completer(ExpressionSuggestions):
         key = schema.keys.get(block.key) if schema else None
         if key is not None and not block.tokens:
             yield from self.of_shape(key.shape)
+        if block.head.keyword == "palette" and not block.tokens:
+            yield self.word("grey", "Greys: a shade for each of up to three.", ItemKind.EnumMember)
+            yield self.word("accent", "The accent of the theme.", ItemKind.EnumMember)
         if block.key == "template" and not block.tokens:
             for offer in TEMPLATE_SPECS.offered():  # not imported: a slow one would hold up the list
                 yield self.word(offer.name, f"A template of the package {offer.source}.", ItemKind.EnumMember)

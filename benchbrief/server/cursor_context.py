@@ -73,6 +73,7 @@ INNER = {
     "compare": 'compare "${1:Title}" {\n  rows    = ${2:workload}\n  columns = [${3:throughput}] by hardware\n}',
     "figure": 'figure "${1:Title}" {\n  line = ${2:throughput} by ${3:threads}, color ${4:hardware}\n}',
     "formula": "formula ${1:metric}",
+    "palette": "palette {\n  $0\n}",
     "at": 'at ${1:5 min} "${2:What happens}" { command("${3}", on: ${4|first,each|}) }',
 }
 

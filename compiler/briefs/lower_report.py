@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -156,7 +157,12 @@ PROVENANCE: Mapping[str, Literal["full", "compact", "none"]] = {"full": "full", 
 _BETTER: dict[str, Literal["higher", "lower"]] = {">": "higher", ">=": "higher", "<": "lower", "<=": "lower"}
 DISCLOSURES = ("automatic", "in_brief")
 AUDIENCES: Mapping[str, Literal["customer", "internal"]] = {"customer": "customer", "internal": "internal"}
-_HEAD = ("template", "paper", "subtitle", "language", "author", "audience", "parts", "provenance", "legal")
+LAYOUTS: Mapping[str, Literal["pages", "one_page"]] = {"pages": "pages", "one_page": "one_page"}
+_HEAD = (
+    "template", "paper", "columns", "layout", "subtitle", "language", "author", "audience", "address", "parts",
+    "provenance", "legal",
+)  # fmt: skip
+_WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[!-~]*)?")
 _FLOW = ("text", "disclosure")
 _HEADLINE = "headline"
 MOST_HEADLINES = 3
@@ -354,9 +360,21 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         legal=legal_prose,
         disclosure="in_brief" if _stands_in_brief(block.body) else "separate",
         audience=AUDIENCES[head.word("audience", tuple(AUDIENCES)) or "customer"],
+        address=_address(typer, head),
+        columns=2 if head.number("columns", (1, 2)) == 2 else 1,
+        layout=LAYOUTS[head.word("layout", tuple(LAYOUTS)) or "pages"],
         elements=elements,
         origin=origin(block.span),
     )
+
+
+def _address(typer: Typer, head: Body) -> str:
+    """Return where the disclosure is published; "" where nowhere, and after a mistake."""
+    string = head.string("address")
+    if string is None or _WEB.fullmatch(string.plain or ""):
+        return (string.plain or "") if string else ""
+    typer.report(wrong.NoAddress(string.span, string.span.text.strip('"')))
+    return ""
 
 
 def _stands_in_brief(items: Sequence[ast.Item]) -> bool:

@@ -441,6 +441,17 @@ class Body:
         found = described(values[0]) if len(values) == 1 else "more than one value"
         return self.typer.refuse(WrongType(values[-1].span, key, "a quoted text", found))
 
+    def number(self, key: str, choices: tuple[int, ...]) -> int | None:
+        """Return one of the numbers. Reports anything else."""
+        values = self.values(key)
+        if not values:
+            return None
+        value = values[-1]
+        if isinstance(value, ast.Quantity) and value.value in choices and not value.unit and len(values) == 1:
+            return int(value.value)
+        found = described(value) if len(values) == 1 else "more than one value"
+        return self.typer.refuse(WrongType(value.span, key, " or ".join(f"`{each}`" for each in choices), found))
+
     def word(self, key: str, choices: tuple[str, ...]) -> str | None:
         """Return one of the choices. Reports anything else."""
         values = self.values(key)
@@ -460,14 +471,21 @@ class Body:
         return None
 
 
-def read_body(typer: Typer, block: ast.Block, allowed: tuple[str, ...], repeated: tuple[str, ...] = ()) -> Body:
-    """Return the attributes of a block without sub-blocks. Those in `repeated` may occur several times, with labels."""
+def read_body(
+    typer: Typer,
+    block: ast.Block,
+    allowed: tuple[str, ...],
+    repeated: tuple[str, ...] = (),
+    blocks: tuple[str, ...] = (),
+) -> Body:
+    """Return the attributes of a block. Those in `repeated` may occur several times, with labels. The caller reads the
+    inner `blocks`."""
     attributes = []
     for item in block.body:
         if isinstance(item, ast.Attribute):
             attributes.append(item)
-        else:
-            typer.report(MisplacedBlock(item.keyword.span, block.keyword.text, item.keyword.text, ()))
+        elif item.keyword.text not in blocks:
+            typer.report(MisplacedBlock(item.keyword.span, block.keyword.text, item.keyword.text, blocks))
     return read_attributes(typer, block.keyword.text, attributes, allowed, repeated)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.model.plan import DIMENSIONS
 
 
@@ -23,9 +24,54 @@ class NoColour(CompileProblem):
     code = "E0761"
     stands_alone = True
     says = "`{found}` is not a colour"
-    hint = 'write red, green and blue in hexadecimal: `{key} = "#0b3a5b"`'
+    hint = (
+        'write red, green and blue in hexadecimal, `"#0b3a5b"`, or one of {known}',
+        'write red, green and blue in hexadecimal: `{key} = "#0b3a5b"`',
+    )
     key: str
     found: str
+    words: tuple[str, ...] = ()
+    """Words that may stand for a colour."""
+
+    @property
+    def known(self) -> str:
+        return ticked(self.words)
+
+
+class UnknownInPalette(Misspelt):
+    """A name in a palette that belongs to nothing with a colour."""
+
+    code = "E0774"
+    says = "nothing that could have a colour is called `{word}`"
+    otherwise = "hardware, workloads, experiments and levels have colours: {all_known}"
+
+
+class InvisibleColour(CompileProblem):
+    code = "E0775"
+    stands_alone = True
+    says = "`{key}` can't be seen on white: the contrast is {ratio:.1f} to 1, and a figure needs {least:.0f} to 1"
+    hint = "use a darker colour of the same hue: `{enough}`"
+    key: str
+    ratio: float
+    least: float
+    enough: str
+
+
+class NearColours(Again):
+    """Two colours of a palette that a reader, or one without red or green cones, hardly tells apart."""
+
+    code = "W0731"
+    remark = "of `{other}`"
+    hint = "choose colours that differ in lightness, too: all readers tell those apart"
+    key: str
+    other: str
+    same: bool
+
+    @property
+    def summary(self) -> str:
+        if self.same:
+            return f"`{self.key}` has the colour of `{self.other}`"
+        return f"the colours of `{self.key}` and `{self.other}` are hardly told apart"
 
 
 class WrongFile(CompileProblem):
@@ -164,6 +210,14 @@ class TooManyHeadlines(Again):
     remark = "the first one"
     hint = "keep those that a reader should remember, and show the others in a `callout` or a `table`"
     most: int
+
+
+class NoAddress(CompileProblem):
+    code = "E0773"
+    stands_alone = True
+    says = "`{found}` is not an address on the web"
+    hint = 'write it in full, without a login: `address = "https://example.com/briefs/power"`'
+    found: str
 
 
 class DimensionFree(CompileProblem):

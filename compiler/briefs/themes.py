@@ -9,24 +9,44 @@ import io
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.colours import (
+    ACCENT,
+    GREY,
+    NEAR,
+    colour_of,
+    contrast_on_white,
+    darker,
+    distance,
+    greys,
+)
 from benchbrief.compiler.briefs.confined_styles import refused_style
 from benchbrief.compiler.briefs.plan_prose import Body, read_body
+from benchbrief.compiler.frontend.structure_errors import (
+    DuplicateAttribute,
+    MisplacedBlock,
+    StrayLabel,
+    UnknownWord,
+    WrongType,
+)
 from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
+from benchbrief.model.plan import key_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes
 
 
-def why_not_whole(png: bytes) -> str:
-    """Return why a PNG, read to its last pixel, is not whole; "" when it is."""
+def why_not_whole(content: bytes, kind: str = "PNG") -> str:
+    """Return why a PNG or JPEG, read to its last pixel, is not whole; "" when it is."""
     from PIL import Image, ImageFile, UnidentifiedImageError
 
     # WeasyPrint makes Pillow accept cut files, in the whole process.
@@ -34,12 +54,12 @@ def why_not_whole(png: bytes) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
+            with Image.open(io.BytesIO(content), formats=[kind]) as picture:
                 picture.load()
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         return "it has too many pixels"
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):  # Pillow raises its own error inside
-        return "it is damaged, or only a part of a PNG"
+        return f"it is damaged, or only a part of a {kind}"
     finally:
         ImageFile.LOAD_TRUNCATED_IMAGES = lenient
     return ""
@@ -95,7 +115,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "one_page", "origin", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "subtitle_html",
         "title", "title_html", "title_notes", "version",
     ),
-    "house": ("css", "logo", "logo_file", "look", "paper", "parts"),
+    "house": ("cover", "css", "logo", "logo_file", "look", "paper", "parts"),
     "notice": ("first", "limits", "link", "number", "origin", "severity", "text", "title"),
     "section": ("anchor", "blocks", "kind", "level", "title"),
     "text": ("html", "kind", "leads", "notes"),
@@ -216,11 +236,13 @@ def _templates(tree: nodes.Template) -> Iterator[Unknown]:
             yield from (Unknown(node.lineno, "macro", name, MACROS) for name in names if name not in MACROS)
 
 
-KEYS = ("logo", "brand", "accent", "font", "font_files", "css")
+KEYS = ("logo", "brand", "accent", "font", "font_files", "css", "cover")
 MOST_BYTES = 10_000_000
 _AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
-_NAMES = {"logo": "a logo", "font_files": "a font file", "css": "a style sheet"}
-_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_SHOWS = 2.0
+"""The least contrast on white of what a figure draws: about that of our own lightest colours."""
+_PICTURES = {"logo": "an SVG or a PNG", "cover": "an SVG, a PNG or a JPEG"}
+_NAMES = {"logo": "a logo", "font_files": "a font file", "css": "a style sheet", "cover": "a cover"}
 _LOADS = re.compile(
     r"@import[^;]*"
     r"|\b(?:url|src|(?<!-)image)\(\s*[\"']?\s*(?!data:|#|\s)[^)]*\)?"
@@ -229,19 +251,22 @@ _LOADS = re.compile(
 )
 _STRING_OR_COMMENT = re.compile(r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t]?|([^0-9a-fA-F\n\"'\\]))")
-_PNG = b"\x89PNG\r\n"
+_PNG, _JPEG = b"\x89PNG\r\n", b"\xff\xd8\xff"
 _FONTS = (b"\x00\x01\x00\x00", b"OTTO", b"true", b"wOF2", b"wOFF")
 
 
 def theme(typer: Typer, block: ast.Block) -> plan.Theme:
-    body = read_body(typer, block, KEYS)
+    body = read_body(typer, block, KEYS, blocks=("palette",))
+    accent = _colour(typer, body, "accent")
     return plan.Theme(
-        logo=_file(typer, body.string("logo"), "logo", "an SVG or a PNG"),
+        logo=_file(typer, body.string("logo"), "logo", _PICTURES["logo"]),
         brand=_colour(typer, body, "brand"),
-        accent=_colour(typer, body, "accent"),
+        accent=accent,
         font=_plain(body, "font"),
         font_files=tuple(_fonts(typer, body)),
         css=_css(typer, body),
+        palette=_palette(typer, block, accent or ACCENT),
+        cover=_file(typer, body.string("cover"), "cover", _PICTURES["cover"]),
     )
 
 
@@ -260,22 +285,21 @@ def parts(typer: Typer, body: Body) -> tuple[plan.Asset, ...]:
         if path.name not in known:
             typer.report(wrong.UnknownPart(string.span, "part", path.name, known))
             continue
-        asset = _asset(path)
-        if isinstance(asset, str):
-            typer.report(wrong.WrongFile(string.span, f"{name}/{path.name}", "a part", asset, "a template"))
+        content = _content(path)
+        if isinstance(content, str):
+            typer.report(wrong.WrongFile(string.span, f"{name}/{path.name}", "a part", content, "a template"))
         else:
-            found.append(asset)
-            _look_into(typer, string, f"{name}/{path.name}", path)
+            found.append(_asset(path, content))
+            _look_into(typer, string, f"{name}/{path.name}", content)
     return tuple(found)
 
 
-def _look_into(typer: Typer, string: ast.String, written: str, path: Path) -> None:
+def _look_into(typer: Typer, string: ast.String, written: str, content: bytes) -> None:
     """Report the mistakes in a part."""
-    content = path.read_bytes()
     if not _is_text(content):
         typer.report(wrong.WrongFile(string.span, written, "a part", "it is not UTF-8 text", "a template in UTF-8"))
         return
-    for found in template_problems(path.name.split(".")[0], content.decode("utf-8")):
+    for found in template_problems(Path(written).name.split(".")[0], content.decode("utf-8")):
         if isinstance(found, BrokenTemplate):
             typer.report(wrong.BrokenPart(string.span, written, found.line, found.why))
         else:
@@ -330,36 +354,45 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
     path = Path(string.span.source.name).parent / string.plain
     if not is_file(path):
         return typer.refuse(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
-    asset = _asset(path)
-    if isinstance(asset, str):
-        return typer.refuse(wrong.WrongFile(string.span, string.plain, _NAMES[key], asset, wanted))
-    content, why = path.read_bytes(), ""
-    if key == "logo":
-        why = _why_no_logo(content)
+    content = "it is a link to another folder" if key == "cover" and _leads_away(path) else _content(path)
+    if isinstance(content, str):
+        return typer.refuse(wrong.WrongFile(string.span, string.plain, _NAMES[key], content, wanted))
+    why = ""
+    if key in _PICTURES:
+        why = _why_no_picture(content, _PICTURES[key])
     elif key == "font_files" and not content.startswith(_FONTS):
         why = "it is not a font"
     elif key == "css" and not _is_text(content):
         why = "it is not UTF-8 text"
     if why:
         return typer.refuse(wrong.WrongFile(string.span, string.plain, _NAMES[key], why, wanted))
-    return asset
+    return _asset(path, content)
 
 
-def _why_no_logo(content: bytes) -> str:
-    if content.startswith(_PNG):
-        return why_not_whole(content)
-    return "" if b"<svg" in content[:4096] else "it is neither an SVG nor a PNG"
+def _leads_away(path: Path) -> bool:
+    """Return whether the file is a link to one outside of its folder."""
+    return path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve())
 
 
-def _asset(path: Path) -> plan.Asset | str:
-    """Return the asset, or why there is none."""
+def _why_no_picture(content: bytes, wanted: str) -> str:
+    for kind, start in (("PNG", _PNG), ("JPEG", _JPEG)):
+        if kind in wanted and content.startswith(start):
+            return why_not_whole(content, kind)
+    return "" if b"<svg" in content[:4096] else "it is another kind of file"
+
+
+def _asset(path: Path, content: bytes) -> plan.Asset:
+    return plan.Asset(file=str(path), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _content(path: Path) -> bytes | str:
+    """Return what a file has, or why it can't be used."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
     except OSError as error:
         return f"it can't be read: {error.strerror}"
-    if len(content) > MOST_BYTES:
-        return f"it has more than {MOST_BYTES // 1_000_000} MB"
-    return plan.Asset(file=str(path), sha256=hashlib.sha256(content).hexdigest())
+    return content if len(content) <= MOST_BYTES else f"it has more than {MOST_BYTES // 1_000_000} MB"
 
 
 def _beside(path: Path, written: str, *, folders: bool = False) -> tuple[str, ...]:
@@ -391,34 +424,83 @@ def _colour(typer: Typer, body: Body, key: str) -> str:
     string = body.string(key)
     if string is None:
         return ""
-    text = string.plain or ""
-    if not _COLOUR.fullmatch(text):
-        typer.report(wrong.NoColour(string.span, key, text))
+    colour = colour_of(string.plain or "")
+    if colour is None:
+        typer.report(wrong.NoColour(string.span, key, string.plain or ""))
         return ""
-    if (ratio := contrast_on_white(text)) < _AA:
-        typer.report(wrong.LowContrast(string.span, key, ratio, _darker(text)))
-    return text.lower()
+    if (ratio := contrast_on_white(colour)) < _AA:
+        typer.report(wrong.LowContrast(string.span, key, ratio, darker(colour, _AA)))
+    return colour
 
 
-def contrast_on_white(colour: str) -> float:
-    """Return the contrast ratio of `#rrggbb` on white, 1 to 21, as WCAG 2.2 defines it."""
-    red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
-    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+def _palette(typer: Typer, block: ast.Block, accent: str) -> dict[str, str]:
+    """Return the colours of hardware, workloads, experiments and levels by their keys."""
+    blocks = [item for item in block.body if isinstance(item, ast.Block) and item.keyword.text == "palette"]
+    for again in blocks[1:]:
+        typer.report(DuplicateAttribute(again.keyword.span, blocks[0].keyword.span, "palette"))
+    keys, found = _names(typer), dict[str, _Coloured]()
+    for item in blocks[0].body if blocks else ():
+        if isinstance(item, ast.Block):
+            typer.report(MisplacedBlock(item.keyword.span, "palette", item.keyword.text, ()))
+            continue
+        quoted = item.label if item.key.text == "color" else None
+        if item.label is not None and quoted is None:
+            typer.report(StrayLabel(item.label.span, item.key.text))
+        name, span = (quoted.plain or "", quoted.span) if quoted else (item.key.text, item.key.span)
+        colour = _palette_colour(typer, item, name)
+        if name not in keys:
+            typer.report(wrong.UnknownInPalette(span, "name", name, tuple(keys)))
+        elif keys[name] in found:
+            typer.report(DuplicateAttribute(span, found[keys[name]].named, name))
+        elif colour:
+            found[keys[name]] = _Coloured(name, colour, span, item.values[0].span)
+    shades = iter(greys(sum(each.colour == GREY for each in found.values())))
+    for key, each in found.items():
+        if each.colour in (GREY, "accent"):
+            found[key] = each._replace(colour=accent if each.colour == "accent" else next(shades))
+    _tell_apart(typer, tuple(found.values()))
+    return {key: each.colour for key, each in found.items()}
 
 
-def _linear(share: float) -> float:
-    """Return a channel of sRGB as light (IEC 61966-2-1)."""
-    return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+class _Coloured(NamedTuple):
+    name: str
+    colour: str
+    named: Span
+    written: Span
 
 
-def _darker(colour: str) -> str:
-    """Return the nearest darker colour of the same hue that can be read on white."""
-    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-    for percent in range(99, 0, -1):
-        darker = "#" + "".join(f"{channel * percent // 100:02x}" for channel in channels)
-        if contrast_on_white(darker) >= _AA:
-            return darker
-    return "#000000"
+def _names(typer: Typer) -> dict[str, str]:
+    """Return the keys that a palette may name, by their names and labels."""
+    scope = typer.scope
+    dims = ("hardware", "workload", "experiment", *scope.factors_by_name)
+    keys = {name: key for dim in dims for name, key in scope.names.get(dim, {}).items()}
+    return {label: key_text(key) for dim in dims for key, label in scope.labels.get(dim, {}).items()} | keys
+
+
+def _palette_colour(typer: Typer, item: ast.Attribute, name: str) -> str:
+    """Return a colour, or the word for one; "" after a mistake."""
+    value, words = item.values[-1], (GREY, "accent")
+    if len(item.values) > 1:
+        return typer.refuse(WrongType(value.span, name, "one colour", "more than one value")) or ""
+    if isinstance(value, ast.Name) and value.text in words:
+        return value.text
+    if isinstance(value, ast.Name) and did_you_mean(value.text, words):
+        return typer.refuse(UnknownWord(value.span, name, value.text, words)) or ""
+    text = value.plain if isinstance(value, ast.String) else None
+    colour = colour_of(text or "")
+    if colour is None:
+        typer.report(wrong.NoColour(value.span, name, value.span.text if text is None else text, words))
+    elif (ratio := contrast_on_white(colour)) < _SHOWS:
+        typer.report(wrong.InvisibleColour(value.span, name, ratio, _SHOWS, darker(colour, _SHOWS)))
+    return colour or ""
+
+
+def _tell_apart(typer: Typer, found: Sequence[_Coloured]) -> None:
+    """Warn of each colour that is hardly told apart from an earlier one."""
+    for at, one in enumerate(found):
+        if near := next((other for other in found[:at] if distance(other.colour, one.colour) < NEAR), None):
+            same = near.colour == one.colour
+            typer.report(wrong.NearColours(one.written, near.written, one.name, near.name, same=same))
 
 
 def is_file(path: Path) -> bool:

@@ -427,6 +427,8 @@ class _Uses:
                 continue
             if item.label is not None:
                 self.expression(item.label)
+            elif block.keyword.text == "palette":
+                self._subject(item.key)
             for value in item.values:
                 self.expression(value)
 

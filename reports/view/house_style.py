@@ -73,9 +73,9 @@ _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 
 @dataclass(frozen=True)
 class House:
-    """The logo and styles of a brief. `logo` is a data URL, or ""; `logo_file` is the picture's file name and content,
-    for a page with separate pictures. `paper` comes before the layout's own style sheet, after it `look`, the colours
-    and typefaces, and `css`, the user's own."""
+    """The pictures and styles of a brief. `logo` and `cover` are data URLs, or ""; `logo_file` is the logo's file name
+    and content, for a page with separate pictures. `paper` comes before the layout's own style sheet, after it `look`,
+    the colours and typefaces, and `css`, the user's own."""
 
     logo: str = ""
     css: Markup = _NOTHING
@@ -84,6 +84,7 @@ class House:
     """The user's parts: name, path for messages, and text."""
     logo_file: tuple[str, bytes] | None = None
     look: Markup = _NOTHING
+    cover: str = ""
 
     def of_disclosure(self) -> House:
         """The style of a disclosure, which no style sheet and no part of the user changes."""
@@ -115,12 +116,21 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
     logo, logo_file = "", None
     if theme.logo:
         content = _content(theme.logo, kept)
-        kind, name_of = ("png", "logo.png") if content.startswith(b"\x89PNG") else ("svg+xml", "logo.svg")
-        logo, logo_file = f"data:image/{kind};base64,{base64.b64encode(content).decode()}", (name_of, content)
+        logo, logo_file = _data_url(content), (f"logo.{_kind(content).partition('+')[0]}", content)
+    cover = _data_url(_content(theme.cover, kept)) if theme.cover else ""
     size = Markup(_paper(paper or report.paper))  # noqa: S704  # one of two
     look = Markup("\n".join(rules))  # noqa: S704  # colours, and names without signs
     css = Markup(_sheet(theme.css, kept).replace("</", "<\\/")) if theme.css else _NOTHING  # noqa: S704  # in a <style>
-    return House(logo, css, size, parts, logo_file, look)
+    return House(logo, css, size, parts, logo_file, look, cover)
+
+
+def _data_url(picture: bytes) -> str:
+    return f"data:image/{_kind(picture)};base64,{base64.b64encode(picture).decode()}"
+
+
+def _kind(picture: bytes) -> str:
+    starts = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg"}
+    return next((kind for start, kind in starts.items() if picture.startswith(start)), "svg+xml")
 
 
 def family_of(theme: Theme) -> str:

@@ -12,7 +12,7 @@ from benchbrief.model.value_shapes import Text
 
 SCHEMAS = {**BLOCKS, **ELEMENTS}
 HEADS = {"each": "each workload", "formula": "formula m for a"}
-LABELLED = [kind for kind in SCHEMAS if kind not in ("each", "formula", "ssh", "theme")]
+LABELLED = [kind for kind in SCHEMAS if kind not in ("each", "formula", "ssh", "theme", "palette")]
 TEXTS = [
     (kind, name) for kind, block in SCHEMAS.items() for name, key in block.keys.items() if isinstance(key.shape, Text)
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.registry import METER_SPECS
@@ -78,6 +79,7 @@ PLACES = {
     "profile": ("mongodb", "profile smoke { @ }"),
     "report": ("mongodb", "report brief { @ }"),
     "theme": ("mongodb", "report brief { theme { @ } }"),
+    "palette": ("mongodb", "report brief { theme { palette { @ } } }"),
     "section": ("mongodb", "report brief { section { @ } }"),
     "each": ("mongodb", "report brief { each workload { @ } }"),
     "callout": ("mongodb", "report brief { callout { rows = workload  columns = gain[threads: 8]  @ } }"),
@@ -121,6 +123,7 @@ KEYS = [
 def house_style_in(folder: Path) -> None:
     (folder / "house").mkdir()
     (folder / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    Image.new("RGB", (4, 3)).save(folder / "cover.jpg")
     (folder / "house.css").write_text(".callout { border: 0 }")
     for weight in ("regular", "bold"):
         (folder / f"brand-{weight}.woff2").write_bytes(b"wOF2")

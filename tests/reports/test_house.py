@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
-from benchbrief.compiler.briefs.themes import PARTS, contrast_on_white
+from benchbrief.compiler.briefs.colours import contrast_on_white
+from benchbrief.compiler.briefs.themes import PARTS
 from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.render.page_html import TEMPLATES

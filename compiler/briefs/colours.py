@@ -1,0 +1,89 @@
+"""Colours of a house style: how they are written, whether they show on white, and whether they are told apart."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+_WRITTEN = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+ACCENT = "#0072b2"
+"""The accent of our own style."""
+GREY = "grey"
+_GREYS = ("#7a7a7a",), ("#8f8f8f", "#5c5c5c"), ("#9b9b9b", "#6e6e6e", "#3f3f3f")
+"""The shades of as many things in grey, which stay apart."""
+NEAR = 0.06
+"""The greatest distance in OKLab of two colours that are hardly told apart."""
+
+_Vector = tuple[float, float, float]
+_SEEN: tuple[tuple[_Vector, _Vector, _Vector], ...] = (
+    ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    ((0.11238, 0.88762, 0.0), (0.11238, 0.88762, 0.0), (0.00401, -0.00401, 1.0)),
+    ((0.29275, 0.70725, 0.0), (0.29275, 0.70725, 0.0), (-0.02234, 0.02234, 1.0)),
+)
+"""What eyes make of red, green and blue light: usual ones, and those without red or green cones (Vienot and others,
+1999)."""
+_CONES = (
+    (0.4122214708, 0.5363325363, 0.0514459929),
+    (0.2119034982, 0.6806995451, 0.1073969566),
+    (0.0883024619, 0.2817188376, 0.6299787005),
+)
+_OKLAB = (
+    (0.2104542553, 0.7936177850, -0.0040720468),
+    (1.9779984951, -2.4285922050, 0.4505937099),
+    (0.0259040371, 0.7827717662, -0.8086757660),
+)
+"""From light to cones, and from their cube roots to lightness and hue (OKLab, Ottosson 2020)."""
+
+
+def colour_of(text: str) -> str | None:
+    """Return `#rgb` and `#rrggbb` as `#rrggbb` in small letters; None for anything else."""
+    if not _WRITTEN.fullmatch(text):
+        return None
+    return "#" + "".join(sign * (2 if len(text) == 4 else 1) for sign in text[1:].lower())
+
+
+def greys(count: int) -> Sequence[str]:
+    """Return as many greys. Those beyond three repeat the shades."""
+    shades = _GREYS[min(max(count, 1), len(_GREYS)) - 1]
+    return [shades[at % len(shades)] for at in range(count)]
+
+
+def contrast_on_white(colour: str) -> float:
+    """Return the contrast ratio of `#rrggbb` on white, 1 to 21, as WCAG 2.2 defines it."""
+    red, green, blue = _light(colour)
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+
+
+def darker(colour: str, enough: float) -> str:
+    """Return the nearest darker colour of the same hue with this contrast on white."""
+    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    for percent in range(99, 0, -1):
+        found = "#" + "".join(f"{channel * percent // 100:02x}" for channel in channels)
+        if contrast_on_white(found) >= enough:
+            return found
+    return "#000000"
+
+
+def distance(one: str, other: str) -> float:
+    """Return how far apart two colours are, 0 to 1, to whichever eyes tell them apart least."""
+    return min(math.dist(_oklab(_times(eyes, _light(one))), _oklab(_times(eyes, _light(other)))) for eyes in _SEEN)
+
+
+def _light(colour: str) -> _Vector:
+    """Return the channels of sRGB as light (IEC 61966-2-1)."""
+    shares = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (
+        share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4) for share in shares
+    )
+    return red, green, blue
+
+
+def _oklab(light: _Vector) -> _Vector:
+    long, middle, short = (math.cbrt(cone) for cone in _times(_CONES, light))
+    return _times(_OKLAB, (long, middle, short))
+
+
+def _times(matrix: Sequence[_Vector], vector: _Vector) -> _Vector:
+    one, two, three = (sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix)
+    return one, two, three
