@@ -115,7 +115,7 @@ def _make_brief(
             monitor.enter("reports")
             with progress.doing("rendering the brief"):
                 briefs = render_stored(run_dir, plan, began)
-            finished = replace(finished, reports=briefs.files, undrawn=briefs.undrawn)
+            finished = replace(finished, reports=briefs.files, results=briefs.results, undrawn=briefs.undrawn)
     except (Exception, KeyboardInterrupt) as error:
         if end_request().caused(error):
             warn(f"what was measured is kept; for the brief, type: bench report {run_name(run_dir)}")

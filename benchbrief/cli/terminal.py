@@ -288,14 +288,21 @@ def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:
     from benchbrief.runners.journal.secret_masking import hide
 
     message, hint = hide(message), hide(hint)
-    show_painted(f"{click.style('error:', fg='red', bold=True)} {_indented(message)}", err=True)
+    _say(click.style("error:", fg="red", bold=True), message)
     if hint:
-        show_painted(f"  {click.style('help:', fg='cyan')} {_indented(hint)}", err=True)
+        _say(f"  {click.style('help:', fg='cyan')}", hint)
     return Stop(code)
 
 
 def warn(message: str) -> None:
-    show_painted(f"{click.style('warning:', fg='yellow', bold=True)} {_indented(message)}", err=True)
+    _say(click.style("warning:", fg="yellow", bold=True), message)
+
+
+def _say(kind: str, message: str) -> None:
+    """Print a message on standard error; on a terminal in lines that end between words."""
+    columns = columns_of(sys.stderr)
+    for line in f"{kind} {_indented(message)}".split("\n"):
+        show_painted("\n".join(fold(line, columns, 4)), err=True)
 
 
 def _indented(text: str) -> str:
@@ -323,12 +330,12 @@ def show(text: object = "", *, colour: str | None = None, err: bool = False) -> 
         click.echo(shown, err=err)
 
 
-def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole: str = "") -> None:
+def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole: str = "", err: bool = False) -> None:
     """Print a sentence; on a terminal in lines that end between words, all but the first one indented.
 
     `whole`, a command or a path at its end, goes to a line of its own rather than being broken.
     """
-    columns = columns_of(sys.stdout)
+    columns = columns_of(sys.stderr if err else sys.stdout)
     lines = fold(one_line(text), columns if columns and columns > 2 * indent else None, indent)
     if whole:
         joined = f"{lines[-1]} {one_line(whole)}" if text else one_line(whole)
@@ -337,7 +344,7 @@ def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole
         else:
             lines[-1] = joined
     for line in lines:
-        show(line, colour=colour)
+        show(line, colour=colour, err=err)
 
 
 def show_lines(text: str, *, err: bool = False) -> None:

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbrief.cli.terminal import duration
+from benchbrief.cli.terminal import duration, pad
 from benchbrief.cli.verdict_files import MARKS, Case, inline, table
 from benchbrief.compiler.estimates.estimate import ACTIVITY_WORDS
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.source import display_width
 from benchbrief.model.planned_cells import UncountedCandidates
 from benchbrief.model.run_record import is_candidate_left_out
 
 if TYPE_CHECKING:
     from benchbrief.model.events import CellReused
     from benchbrief.model.plan import Plan
+    from benchbrief.reports.render.render_report import ReportResult
     from benchbrief.results.analysis.cautions import Patchy
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.results.analysis.promised_rates import Promised
@@ -110,6 +112,8 @@ class Finished:
     lost: tuple[str, ...] = ()
     """The raw outputs that are gone or were changed since they were measured. Their numbers are missing."""
     reports: dict[str, list[Path]] = field(default_factory=dict)
+    results: dict[str, ReportResult] = field(default_factory=dict)
+    """What each report says first, by its name."""
     undrawn: tuple[str, ...] = ()
     """The figures that are missing from the reports, each with its reason."""
     reused: tuple[CellReused, ...] = ()
@@ -138,6 +142,15 @@ def code_of_verdicts(verdicts: Iterable[ExpectVerdict]) -> ExitCode:
     """Return the exit code. A missing verdict is a missing result, and not a condition that fails."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
+
+
+def result_lines(results: Iterable[ReportResult]) -> Iterator[str]:
+    """Yield the title of each report that has numbers to say first, and the numbers below it, in a column."""
+    for result in results:
+        if result.numbers:
+            yield result.title
+            width = max(display_width(value) for value, _ in result.numbers)
+            yield from (f"  {pad(value, width)}  {text}" for value, text in result.numbers)
 
 
 def not_run(evidence: Evidence) -> int:

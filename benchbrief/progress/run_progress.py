@@ -33,6 +33,7 @@ from benchbrief.cli.terminal import (
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.source import display_width
 from benchbrief.progress.run_view import KnownOfRun, LiveRun
+from benchbrief.reports.text.merged_remarks import busy_host
 
 if TYPE_CHECKING:
     from benchbrief.model import events as j
@@ -236,7 +237,9 @@ class Progress:
                 self._once("note", sentence)
 
     def _on_remark(self, record: j.Remark) -> None:
-        self._once("note" if record.severity == "info" else record.severity, record.text)
+        kind, text = "note" if record.severity == "info" else record.severity, record.text
+        host = busy_host(text)
+        self._once(kind, text, alike=f"{host} busy" if host else "")  # the end of the run counts them
 
     def _on_cell_resumed(self, record: j.CellResumed) -> None:
         step = record.step.replace("_", " ")
@@ -318,9 +321,9 @@ class Progress:
             size = (console.size.width, console.size.height)
             return screen(self.view, readings, self.view.now(), size, self._marks, self.phase)
 
-    def _once(self, kind: str, text: str) -> None:
-        """Show a remark once, however many cells repeat it."""
-        line = f"{kind}: {text}"
+    def _once(self, kind: str, text: str, alike: str = "") -> None:
+        """Show a remark once, however many cells repeat it; of those that are `alike`, the first."""
+        line = alike or f"{kind}: {text}"
         if line not in self._said_once:
             self._said_once.add(line)
             self._say(self._style(f"{kind}:", "yellow") + f" {one_line(text)}")

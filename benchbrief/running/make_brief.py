@@ -14,7 +14,7 @@ from benchbrief.cli.terminal import show, warn
 from benchbrief.dsl.bench_error import FULL
 from benchbrief.model.plan import Plan
 from benchbrief.reports.charts.svg_converter import Converter
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.render_report import Format, ReportResult, render
 from benchbrief.results.open_store import open_store
 from benchbrief.results.runs.kept_files import ReportFiles, note_reports
 from benchbrief.results.store.store import Store
@@ -57,10 +57,12 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
 
 
 class Briefs(NamedTuple):
-    """The files of each report, by its name, and the figures that could not be drawn, each with its reason."""
+    """The files of each report and what it says first, by its name, and the figures that could not be drawn, each with
+    its reason."""
 
     files: dict[str, list[Path]]
     undrawn: tuple[str, ...]
+    results: dict[str, ReportResult]
 
 
 def render_stored(run_dir: Path, plan: Plan, began: float | None = None) -> Briefs:
@@ -122,7 +124,8 @@ def render_briefs(
         if text:
             warn(text)
     files = {name: list(each.files) for name, each in rendered.items()}
-    return Briefs(files, tuple(text for each in rendered.values() for text in each.undrawn))
+    said = {name: each.result for name, each in rendered.items()}
+    return Briefs(files, tuple(text for each in rendered.values() for text in each.undrawn), said)
 
 
 def warn_of_holder(plan: Plan) -> None:

@@ -19,9 +19,17 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.precision import share_text
 from benchbrief.model.run_record import is_candidate_left_out, is_refused
 from benchbrief.progress.earlier_results import Retake, budget_advice, reused_as_dict
-from benchbrief.progress.finished_run import Finished, not_run, run_cases, run_markdown, sentence, short_text
+from benchbrief.progress.finished_run import (
+    Finished,
+    not_run,
+    result_lines,
+    run_cases,
+    run_markdown,
+    sentence,
+    short_text,
+)
 from benchbrief.progress.run_progress import Progress
-from benchbrief.reports.text.merged_remarks import merge_remarks
+from benchbrief.reports.text.merged_remarks import busy_host, merge_remarks
 from benchbrief.results.analysis.cautions import COMPLETE
 from benchbrief.results.ingest.ingest_run import promised
 from benchbrief.results.runs.times_taken import TimeCompared, compare_times
@@ -269,6 +277,10 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         "expects": [
             {"expect": each.text, **{name: getattr(each, name) for name in _OF_VERDICT}} for each in finished.verdicts
         ],
+        "results": [
+            {"report": name, "title": said.title, "numbers": [{"value": value, "of": of} for value, of in said.numbers]}
+            for name, said in finished.results.items()
+        ],
         "reports": {name: [str(path) for path in paths] for name, paths in finished.reports.items()},
         "made": finished.made,
         "lost": list(finished.lost),
@@ -278,9 +290,10 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
 
 
 def tell(finished: Finished, summary: Summary) -> None:
-    """Print how a run ended, what is missing, where the brief is and what to type next."""
+    """Print the result, how the run ended, what is missing, where the brief is and what to type next."""
     show()
-    for line in _lines(finished, summary):
+    result = [*map(_Line, result_lines(finished.results.values())), *_expectations(finished)]
+    for line in (*result, *[_Line("")][: len(result)], *_lines(finished, summary)):
         indent = _INDENT if line.text.startswith("  ") else 4
         show_wrapped(line.text, indent=indent, colour=line.colour, whole=line.whole)
 
@@ -312,7 +325,6 @@ def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
     yield from _without_result("failed ", finished.failed)
     yield from _without_result("no room", finished.without_room)
     yield from _warnings(finished, summary)
-    yield from _expectations(finished)
     for text in finished.lost[:_MOST]:
         yield _Line(f"  missing {text}", "red")
     if len(finished.lost) > _MOST:
@@ -352,7 +364,10 @@ def _without_result(what: str, missing: Mapping[str, str]) -> Iterator[_Line]:
 
 
 def _warnings(finished: Finished, summary: Summary) -> Iterator[_Line]:
-    warnings = merge_remarks(("warning", text, cells) for text, cells in summary.warnings)
+    found = merge_remarks(("warning", text, cells) for text, cells in summary.warnings)
+    # One line for each busy host: while cells were measured, rather than when they began.
+    kept = {host: text for _, text, _ in found if (host := busy_host(text))}
+    warnings = [each for each in found if kept.get(busy_host(each[1]), each[1]) is each[1]]
     for _, text, count in warnings[:_MOST]:
         yield _Line(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), "yellow")
     if len(warnings) > _MOST:

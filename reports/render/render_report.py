@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from markupsafe import Markup
+
 from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.model.plan import Plan, Report
@@ -18,9 +20,18 @@ from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import name_part, reason_of
 from benchbrief.reports.data.numbers_file import ATTACHMENT, Document, NumberEntry, NumbersFile
 from benchbrief.reports.data.report_data import AskedStore
-from benchbrief.reports.data.view_model import Companion, FigureView, ReportView, figures_of, with_redrawn_figures
+from benchbrief.reports.data.view_model import (
+    CalloutView,
+    Companion,
+    FigureView,
+    HeadlineView,
+    ReportView,
+    figures_of,
+    with_redrawn_figures,
+)
 from benchbrief.reports.render.companion import companion_of, lead_across
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
+from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.house_style import House, Kept, house_of, missing_typefaces, template_of
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
 
@@ -52,6 +63,30 @@ Format = Literal["pdf", "html", "markdown"]
 
 
 @dataclass(frozen=True)
+class ReportResult:
+    """What a report says first, as plain text: its title, then its headline's numbers, or those of its lead box, each
+    with what it is of."""
+
+    title: str
+    numbers: tuple[tuple[str, str], ...]
+
+
+_SAID_FIRST = 6
+"""The most numbers of a result."""
+
+
+def result_of(view: ReportView) -> ReportResult:
+    numbers = [
+        (each.value, each.text) for block in view.blocks if isinstance(block, HeadlineView) for each in block.numbers
+    ]
+    if not numbers:
+        box = next((block for block in view.blocks if isinstance(block, CalloutView)), None)
+        numbers = [(card.html, Markup.escape(card.label)) for card in box.cards] if box else []
+    said = ((plain_text(value), plain_text(text)) for value, text in numbers[:_SAID_FIRST])
+    return ReportResult(view.title, tuple(said))
+
+
+@dataclass(frozen=True)
 class Rendered:
     """Where a report is: `files` are the written files, in reading order; `pdf` is None if none was made.
 
@@ -66,6 +101,7 @@ class Rendered:
     """What a reader would notice: a replaced typeface, numbers that a format prints as 0."""
     undrawn: tuple[str, ...] = ()
     """What of the brief could not be made, each with its reason."""
+    result: ReportResult = ReportResult("", ())
 
 
 def render(
@@ -124,7 +160,7 @@ def render(
     warnings = (*([typeface] if typeface else []), *warn_of_vanished(view.numbers))
     html, pdf = (out_dir / f"{brief.stem}{suffix}" for suffix in (".html", ".pdf"))
     made_pdf = pdf if "pdf" in chosen else None
-    return Rendered(html, made_pdf, side, (*files, *beside), warnings, tuple(brief.undrawn()))
+    return Rendered(html, made_pdf, side, (*files, *beside), warnings, tuple(brief.undrawn()), result_of(view))
 
 
 @dataclass(frozen=True)

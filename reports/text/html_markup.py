@@ -76,6 +76,11 @@ def link_cells(html: Markup, places: Mapping[str, str]) -> Markup:
     return Markup(_CELL.sub(link, str(html)))  # noqa: S704  # HTML before, and part of a sentence after
 
 
+def plain_text(html: Markup) -> str:
+    """Return the text of a piece of HTML, without the marks of its footnotes."""
+    return Markup(re.sub(r"<sup\b.*?</sup>", "", str(html), flags=re.DOTALL)).striptags()  # noqa: S704  # HTML before
+
+
 def shorten_digests_in(text: str) -> str:
     """Shorten a text for paper: the first 12 digits of each digest. The HTML and the side file have all."""
     return _DIGEST.sub(lambda match: f"{match.group()[:12]}…", text)

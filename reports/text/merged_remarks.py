@@ -26,12 +26,22 @@ def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, i
     found: dict[Hashable, list[tuple[str, str, int]]] = {}
     for number, row in enumerate(rows):
         text = row[1]
-        busy = isinstance(text, Message) and text.code in ("busy", "busy_meanwhile")
-        key = (row[0], text.code, text.args["host"]) if busy and isinstance(text, Message) else number
+        key = (row[0], text.code, host) if (host := busy_host(text)) and isinstance(text, Message) else number
         found.setdefault(key, []).append(row)
     return [
         same[0] if len(same) == 1 else (same[0][0], _busy([text for _, text, _ in same]), 1) for same in found.values()
     ]
+
+
+def busy_host(text: str) -> str:
+    """Return the host that a remark says was busy with other work; "" for any other remark."""
+    is_busy = isinstance(text, Message) and text.code in (
+        "busy",
+        "busy_meanwhile",
+        "busy_often",
+        "busy_meanwhile_often",
+    )
+    return str(text.args["host"]) if is_busy and isinstance(text, Message) else ""
 
 
 def _busy(texts: Sequence[str]) -> Message:

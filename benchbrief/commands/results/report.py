@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from benchbrief.cli.run_options import chosen_run, open_results, out_option, run_argument
-from benchbrief.cli.terminal import Stop, fail, show, show_json, warn
+from benchbrief.cli.terminal import Stop, fail, show, show_json, show_wrapped, warn
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.progress.finished_run import code_of_verdicts
+from benchbrief.progress.finished_run import code_of_verdicts, result_lines
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan, Report
     from benchbrief.reports.render.render_report import Format
+    from benchbrief.running.make_brief import Briefs
 
 
 def _formats(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -99,13 +100,7 @@ def command(
             reports_from=newer.spec.files if newer else None,
             own_languages=own_languages if newer or language is not None else None,
         )
-    if as_json:
-        files = {name: [str(path) for path in paths] for name, paths in briefs.files.items()}
-        show_json({**files, "undrawn": briefs.undrawn} if briefs.undrawn else files)
-    else:
-        for paths in briefs.files.values():
-            for path in paths:
-                show(path)
+    _show(briefs, as_json=as_json)
     for verdict in verdicts:
         if verdict.holds is not True or verdict.decided is False:
             warn(verdict.of_simulated if simulated else verdict.warning)
@@ -115,6 +110,19 @@ def command(
         raise Stop(ExitCode.CELL_FAILED)
     if not simulated and (code := code_of_verdicts(verdicts)):  # simulated numbers are shown, and decide nothing
         raise Stop(code)
+
+
+def _show(briefs: Briefs, *, as_json: bool) -> None:
+    """Print the result on standard error, and then the files."""
+    if as_json:
+        files = {name: [str(path) for path in paths] for name, paths in briefs.files.items()}
+        show_json({**files, "undrawn": briefs.undrawn} if briefs.undrawn else files)
+        return
+    for line in result_lines(briefs.results.values()):
+        show_wrapped(line, indent=4, err=True)
+    for paths in briefs.files.values():
+        for path in paths:
+            show(path)
 
 
 def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ...]:
