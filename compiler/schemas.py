@@ -763,7 +763,16 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             "line": _series(
                 "A line along a ramp, the phases or time", _BY, "line = throughput by threads, color hardware"
             ),
-            "bars": _series("Bars for the keys of a dimension", _BY, "bars = throughput[threads: 96] by workload"),
+            "bars": _series(
+                "Bars for the keys of a dimension; of a `range(...)`, from the lowest to the highest value",
+                _BY,
+                "bars = throughput[threads: 96] by workload",
+            ),
+            "bracket": _series(
+                "A bracket over the bars that it compares, with its number: `8.7X` for a ratio, `+117 %` for a share",
+                "an expression, `by` the dimension of the bars or over all of them",
+                "bracket = gain[threads: 96] by workload",
+            ),
             "curve": _series(
                 "One value against another, point by point along a ramp",
                 "two expressions `along` a dimension",

@@ -799,6 +799,11 @@ class Series(Node):
     band: bool = False
     repeats: Query | None = None
 
+    @property
+    def drawn(self) -> tuple[Query, ...]:
+        """The queries of all that is drawn, but for single repeats."""
+        return tuple(query for query in (self.query, self.x_query, self.high) if query)
+
 
 class PointNote(Node):
     """A note in a figure, with an arrow to the points at these keys."""

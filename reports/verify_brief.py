@@ -444,7 +444,7 @@ def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results
     for figure in objects_within(made, p.FigureElement):
         drawn = [series for found in numbers.figures if found.title == figure.title for series in found.series]
         points = {(queries[series.query], _keys(row[:-1])) for series in drawn for row in series.rows}
-        asked = {q.sql: q for s in figure.series for q in (s.query, s.x_query, s.repeats) if q}.values()
+        asked = {q.sql: q for s in figure.series for q in (*s.drawn, s.repeats) if q}.values()
         lost_points = [
             _Wanted(query, _known_place(dict(zip(query.dims, keys, strict=True))))
             for query in asked

@@ -407,6 +407,10 @@ _CALLS = ("range", "knee", "adaptive", "highest", "random", "confident", "until_
 """Calls whose arguments have names, all or some of them."""
 
 
+_REPEATED = ("line", "bars", "bracket", "curve", "slope", "mark", "column", "headline")
+"""Attributes of elements that may stand several times."""
+
+
 class _Completer(ExpressionSuggestions):
     def items(self) -> Iterator[Item]:
         cursor = self.cursor

@@ -344,6 +344,26 @@ def _reduced(typer: Typer, call: ast.Call, function: str) -> Label | None:
     return Wording(form="where", of=(found, when)) if when is not None else None
 
 
+def is_change(typer: Typer, expr: ast.Expr) -> bool:
+    """Return whether an expression is by how much of itself something changes: `a / b - 1`, or `(a - b) / b`; also at
+    a place, reduced, or in a metric without a unit."""
+    match expr:
+        case ast.Index(base=inner) | ast.Call(arguments=[ast.Argument(value=inner)]):
+            return is_change(typer, inner)
+        case ast.Name() if expr.text in typer.metrics:
+            metric = typer.metrics[expr.text]
+            return metric.unit is None and is_change(typer, metric.expr)
+        case (
+            ast.Binary(operator="-", left=ast.Binary(operator="/"), right=ast.Quantity(value=1, unit=""))
+            | ast.Binary(operator="-", left=ast.Quantity(value=1, unit=""), right=ast.Binary(operator="/"))
+        ):
+            return True
+        case ast.Binary(operator="/", left=ast.Binary(operator="-", right=one), right=other):
+            return text_of(one) == text_of(other)
+        case _:
+            return False
+
+
 # --- the same quantity at two places ---
 
 

@@ -12,6 +12,7 @@ from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     example_key,
+    is_change,
     label_of,
     ordered,
     plan_keys,
@@ -22,6 +23,8 @@ from benchbrief.compiler.briefs.element_queries import (
 )
 from benchbrief.compiler.briefs.plan_prose import (
     Body,
+    ends_of_range,
+    option_format,
     option_title,
     option_word,
     prose,
@@ -54,24 +57,29 @@ from benchbrief.model.plan import Dimension, DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit, parse_unit
 
 FigureAxis = Literal["left", "right", "x"]
+SeriesMark = Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"]
 
 
 @dataclass(frozen=True)
 class PlannedSeries:
     """A series before lowering. `along` names its axis; `x` is the other expression of a curve."""
 
-    mark: Literal["line", "bar", "curve", "rule"]
+    mark: SeriesMark
     expr: ast.Expr
     typed: Typed
+    high: tuple[ast.Expr, Typed] | None
+    """The upper end of a range, whose lower one is `typed`."""
     label: plan.Label
     along: ast.Name | None
     color: ast.Name | None
     x: tuple[ast.Expr, Typed] | None
     axis: Literal["left", "right"]
     dashed: bool
+    format: str
     repeats: Typed | None
     """The value of each repeat, for a band."""
     quote: plan.Quote | None
+    high_quote: plan.Quote | None
 
     @property
     def x_dim(self) -> Dimension | None:
@@ -101,7 +109,7 @@ def lowered_series(
     typer: Typer, drawn: list[PlannedSeries], panel: ast.Name | None
 ) -> tuple[tuple[plan.Series, ...], dict[Dimension, tuple[DimKey, ...]]] | None:
     keys: dict[Dimension, tuple[DimKey, ...]] = {}
-    for one in drawn:
+    for one in (each for each in drawn if each.mark != "bracket"):  # which adds no bars
         for dim in (one.x_dim, one.color_dim, panel.text if panel else None):
             if dim is not None and dim not in SAMPLED and dim in one.typed.term.dims:
                 found = {*keys.get(dim, ()), *(planned_keys(one.typed.term, dim) or ())}
@@ -126,6 +134,9 @@ def _plan_series(
     drawn: list[PlannedSeries],
 ) -> plan.Series | None:
     typed, x_dim = one.typed, one.x_dim
+    if one.mark == "bracket":  # which is on no axis
+        made = query(typer, typed.term, typed.unit, one.expr, one.quote)
+        return plan.Series(mark="bracket", query=made, label=one.label, x_dim=x_dim, format=one.format)
     if one.mark == "rule":
         x_dim = _across(typer, typed, drawn)
         if x_dim is not None:  # a mark on the x axis has its unit by nature
@@ -154,7 +165,9 @@ def _plan_series(
     return plan.Series(
         mark=one.mark,
         query=query(typer, typed.term, unit, one.expr, one.quote),
+        high=query(typer, one.high[1].term, unit, one.high[0], one.high_quote) if one.high else None,
         label=one.label,
+        format=one.format,
         x_dim=x_dim,
         x_query=x_query,
         x_label=x_label,
@@ -199,17 +212,24 @@ def _place(term: Term) -> Dimension | None:
             return None
 
 
-_MARKS: Mapping[str, Literal["line", "bar", "curve", "rule"]] = {
+_MARKS: Mapping[str, SeriesMark] = {
     "line": "line",
     "bars": "bar",
     "curve": "curve",
+    "slope": "slope",
+    "bracket": "bracket",
     "mark": "rule",
 }
-_OPTIONS = ("color", "axis", "label", "dashed", "band", "log")
+_LAST = ("bracket", "mark")
+"""What is drawn over other series, and read after them."""
+_OPTIONS = ("color", "axis", "label", "dashed", "band", "log", "format")
+_OPTIONS_OF: Mapping[str, tuple[str, ...]] = {"bracket": ("label", "format")}
 _USAGE = {
     "line": "`line = throughput by threads, color hardware`",
     "bars": "`bars = max(throughput over threads) by workload, color hardware`",
     "curve": "`curve = throughput, latency.p99[read] along threads, color hardware`",
+    "slope": "`slope = latency.p99[read][threads: 96] by hardware, color workload`",
+    "bracket": "`bracket = gain[threads: 96] by workload`",
     "mark": "`mark = 10 ms`",
 }
 
@@ -233,7 +253,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
         return None  # its free dimensions would cause further mistakes
     failed = heading is None or (note is not None and words is None) or (said is not None and claim is None)
     made_of: dict[ast.Attribute, list[PlannedSeries]] = {}
-    for attribute in sorted(attributes, key=lambda each: each.key.text == "mark"):  # marks follow the drawn series
+    for attribute in sorted(attributes, key=lambda each: each.key.text in _LAST):
         beside = [one for series in made_of.values() for one in series]
         found = _series(typer, attribute, place, logs, beside, panel)
         failed = failed or found is None
@@ -291,6 +311,8 @@ def _wrong_axis(
     """Return what is wrong with the `by` or `along` of a series."""
     word = attribute.key.text
     wanted = {"curve": "along", "mark": ""}.get(word, "by")
+    if word == "bracket" and exprs and by is None:
+        return None  # over all bars of the figure
     stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
     if stray is not None and (mistake := _misplaced_log(stray)):
         return mistake
@@ -315,7 +337,7 @@ def _series(
 ) -> list[PlannedSeries] | None:
     """Return the series of one attribute; None after a mistake. `beside` are those that are drawn already."""
     word = attribute.key.text
-    exprs, options, known = split_options(typer, attribute.values, _OPTIONS)
+    exprs, options, known = split_options(typer, attribute.values, _OPTIONS_OF.get(word, _OPTIONS))
     found = {
         option_word(typer, {"log": option}, "log", ("x", "y")): option.word.span.to(option.value.span)
         for option in options.values()
@@ -330,7 +352,7 @@ def _series(
     if not known or ("label" in options and label is None) or ("color" in options and color is None):
         return None
     by = exprs[-1] if exprs and isinstance(exprs[-1], ast.By) else None
-    if mistake := _wrong_axis(attribute, exprs, by, color):
+    if mistake := _wrong_axis(attribute, exprs, by, color) or _without_bars(attribute, beside):
         return typer.refuse(mistake)
     along = by.dimensions[0] if by else None
     if along is not None and not _is_dimension(typer, along):
@@ -351,32 +373,62 @@ def _series(
     shown = tuple(name.text for name in (along, color, panel) if name)
     around = _keys_shown(beside) if word == "mark" else ()
     free = panel is None
-    typed = [_shown(typer, item, place, shown, around, panels=free) for item in items]
+    ends = [ends_of_range(item) if word == "bars" else () for item in items]
+    lows = [found[0] if found else item for item, found in zip(items, ends, strict=True)]
+    kind = "bracket" if word == "bracket" else "figure"
+    typed = [_shown(typer, item, place, shown, around, panels=free, kind=kind) for item in lows]
+    good = None not in typed
+    highs = [_shown(typer, found[1], place, shown, panels=free) if found and good else None for found in ends]
     x_typed = _shown(typer, x, place, shown, panels=free) if x else None
     if None in typed or (x is not None and x_typed is None):
         return None
     repeats = [_repeated(typer, item, place, shown, word, options) for item in items] if "band" in options else []
     if None in repeats:
         return None
-    names = [label_of(typer, item, shown=label is None) for item in items]
+    formats = [option_format(typer, options, one) for one in typed if one is not None]
+    if None in formats or any(found and high is None for found, high in zip(ends, highs, strict=True)):
+        return None
+    what = [found[0].arguments[0].value if found else item for item, found in zip(items, ends, strict=True)]
+    shares = [is_change(typer, item) for item in what]
+    names = [label_of(typer, item, shown=label is None) for item in what]
     alike = Counter(names)
     return [
         PlannedSeries(
-            mark=_MARKS[word],
-            expr=item,
-            typed=one,
+            mark="range" if end else _MARKS[word],
+            expr=low,
+            typed=replace(one, display=written[1])
+            if word == "bracket"
+            else _in_per_cent(one)
+            if end and share
+            else one,
+            high=(end[1], high) if high else None,
             label=label or (own if alike[own] == 1 else label_of(typer, item, exact=True)),
             along=along,
             color=color,
             x=(x, x_typed) if x is not None and x_typed else None,
             axis=axis,
             dashed="dashed" in options,
+            format=written[0] or ("+.0%" if share and (end or word == "bracket") else ""),
             repeats=repeated,
-            quote=quote_of(typer, item, place),
+            quote=quote_of(typer, low, place),
+            high_quote=quote_of(typer, end[1], place) if end else None,
         )
-        for item, own, one, repeated in zip(items, names, typed, repeats or [None] * len(items), strict=True)
-        if one is not None
+        for item, low, end, own, one, high, share, written, repeated in zip(
+            what, lows, ends, names, typed, highs, shares, formats, repeats or [None] * len(items), strict=True
+        )
+        if one is not None and written is not None
     ]
+
+
+def _in_per_cent(share: Typed) -> Typed:
+    return share if share.display is not None else replace(share, display=parse_unit("%"))
+
+
+def _without_bars(attribute: ast.Attribute, drawn: Sequence[PlannedSeries]) -> CompileProblem | None:
+    """Return the mistake of a bracket in a figure without bars; None for all else."""
+    if attribute.key.text != "bracket" or any(one.mark in ("bar", "range") for one in drawn):
+        return None
+    return wrong.NoBars(attribute.key.span)
 
 
 def _shown(
@@ -387,6 +439,7 @@ def _shown(
     around: Fixed = (),
     *,
     panels: bool = False,
+    kind: str = "figure",
 ) -> Typed | None:
     """Return the expression with only the dimensions of the figure; None after a mistake.
 
@@ -401,7 +454,7 @@ def _shown(
             typed, left = without_single_keys(Typed(fix(typed.term, dim, key), typed.display), shown)
     if left:
         example = example_key(typer, typed.term, left[0])
-        return typer.refuse(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))
+        return typer.refuse(wrong.DimensionFree(expr.span, kind, left, example, panels=panels))
     return typed
 
 
@@ -437,7 +490,8 @@ def _repeated(
     option = options["band"]
     if not isinstance(option.value, ast.Name) or option.value.text not in ("band", "confidence"):
         return typer.refuse(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
-    if word not in ("line", "bars"):
+    if word not in ("line", "bars") or ends_of_range(expr):
+        word = "range" if word == "bars" else word
         return typer.refuse(
             wrong.BadOption(option.word.span, "band", f"drawn beside a {word}", "it after a line or bars")
         )
@@ -521,7 +575,7 @@ def _one_axis(typer: Typer, drawn: list[PlannedSeries]) -> bool:
         for name, dim in ((one.along, one.x_dim), (one.color, one.color_dim)):
             others = any(dim in other.typed.term.dims for other in drawn)
             # A value that is constant along the axis fits beside a series that varies.
-            constant_is_fine = name is one.along and one.mark in ("bar", "line") and others
+            constant_is_fine = name is one.along and one.mark in ("bar", "line", "range") and others
             if name is None or dim is None or dim in one.typed.term.dims or constant_is_fine:
                 continue
             typer.report(metric_errors.DimensionAbsent(name.span, text_of(one.expr), dim, one.typed.term.dims))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 from benchbrief.compiler.blocks.values import described, wrong_value
 from benchbrief.compiler.briefs import report_errors as wrong
@@ -253,7 +252,7 @@ def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
 def number_terms(typer: Typer, string: ast.String, place: FixedKeys) -> list[Typed]:
     """Return the terms of the numbers in a text. Leaves out wrong ones."""
     exprs = (part.expr for part in string.parts if isinstance(part, ast.Hole))
-    inner = (expr.arguments[0].value if _is_range(expr) and expr.arguments else expr for expr in exprs)
+    inner = (ends[0].arguments[0].value if (ends := ends_of_range(e)) and ends[0].arguments else e for e in exprs)
     typed = (typed_at(typer, expr, place) for expr in inner if not _subject(typer, expr))
     return [term for term in typed if term is not None]
 
@@ -354,8 +353,11 @@ def fact_text(fact: plan.Quantity | str) -> str:
 # --- holes that are numbers ---
 
 
-def _is_range(expr: ast.Expr) -> TypeGuard[ast.Call]:
-    return isinstance(expr, ast.Call) and expr.function.text == "range"
+def ends_of_range(expr: ast.Expr) -> tuple[ast.Call, ...]:
+    """Return the lowest and the highest value of a `range(...)`; nothing for another expression."""
+    if not isinstance(expr, ast.Call) or expr.function.text != "range":
+        return ()
+    return tuple(replace(expr, function=replace(expr.function, text=end)) for end in ("min", "max"))
 
 
 def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> list[str | plan.Value] | _WithUnit | None:
@@ -365,9 +367,7 @@ def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> lis
     not know it.
     """
     expr = hole.expr
-    exprs: list[ast.Expr] = [expr]
-    if _is_range(expr):
-        exprs = [replace(expr, function=replace(expr.function, text=end)) for end in ("min", "max")]
+    exprs: Sequence[ast.Expr] = ends_of_range(expr) or (expr,)
     ends = [_one_number(typer, end, place) for end in exprs]
     typed = [end for end in ends if end is not None]
     if len(typed) < len(ends):
@@ -560,6 +560,19 @@ def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, pla
         return title(typer, option.value, place, word)
     found = described(option.value)
     return typer.refuse(wrong.BadOption(option.value.span, word, found, f'it in quotes: `{word} "..."`'))
+
+
+def option_format(typer: Typer, options: Mapping[str, ast.Option], typed: Typed) -> tuple[str, Unit] | None:
+    """Return the format of a series' numbers, "" without one, and the unit that it prints; None after a mistake."""
+    option = options.get("format")
+    if option is None:
+        return "", typed.unit
+    if not isinstance(option.value, ast.String) or not all(isinstance(part, str) for part in option.value.parts):
+        found = described(option.value)
+        return typer.refuse(wrong.BadOption(option.value.span, "format", found, '`format ",.0f"`'))
+    format_ = "".join(part for part in option.value.parts if isinstance(part, str))
+    unit = printed_unit(typer, option.value.span, format_, typed)
+    return None if unit is None else (format_, unit)
 
 
 def option_word(typer: Typer, options: Mapping[str, ast.Option], word: str, choices: tuple[str, ...]) -> str | None:

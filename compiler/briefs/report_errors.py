@@ -370,6 +370,15 @@ class TwiceShown(Again):
     dim: str
 
 
+class NoBars(CompileProblem):
+    """A bracket in a figure without bars."""
+
+    code = "E0791"
+    stands_alone = True
+    says = "a bracket stands over bars, and this figure has none"
+    hint = "add `bars = throughput by workload, color hardware`, or write the number in a `text` or a `claim`"
+
+
 class NotAMetric(Misspelt):
     """A `formula` of something that is not a metric."""
 

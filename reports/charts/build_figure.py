@@ -15,7 +15,7 @@ from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis, XKind
-from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers, with_numbers
 from benchbrief.reports.charts.figure_message import FEWEST_FOR_INTERVAL, message
 from benchbrief.reports.charts.searched_points import (
     chosen_ramp,
@@ -44,6 +44,9 @@ from benchbrief.reports.text.number_format import (
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
+_IN_SLOTS = ("bar", "range")
+_CATEGORIES = (*_IN_SLOTS, "slope", "bracket")
+"""Marks at the names of keys, and not along a scale."""
 _MANY = 12  # series: above this number, only the finding and the table of data have their ends
 _MOST_LEADERS = 4
 """The most series that a finding names where none is the highest everywhere."""
@@ -52,7 +55,7 @@ _MOST_LEADERS = 4
 def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], results: Results, x_dim: str | None) -> str:
     """Return kind, axes, the ends of each series, and the highest series, panel by panel."""
     words, chart = results.words, charts[0]
-    marks = {d.trace.mark for d in drawn} - {"rule"}
+    marks = {d.trace.mark for d in drawn if d.on_axis}
     mark = "mixed" if len(marks) > 1 else next(iter(marks), "rule")
     kind = words[f"alt_{mark}"].format(dim=words.dimension(x_dim or ""))
     axes = words["alt_curve_axes" if mark == "curve" else "alt_axes"]
@@ -69,15 +72,15 @@ def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], resul
             sentences.append(words["alt_panel"].format(name=panel.heading))
         sentences += _findings(own, words)
         if len(drawn) <= _MANY:
-            named = zip(drawn, value_writers(drawn), strict=True)
+            named = zip(drawn, value_writers(drawn, words), strict=True)
             for d, text in named:
                 if d.panel == panel.heading:
                     sentences += [_ends(d, text, words), *_verdicts(d, words)]
     return " ".join(sentences)
 
 
-def _ends(d: DrawnSeries, text: Callable[[float], str], words: Words) -> str:
-    shown = [(p.mark + text(p.y), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
+def _ends(d: DrawnSeries, text: Callable[[ChartPoint], str], words: Words) -> str:
+    shown = [(text(p), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
     name = d.trace.name
     if not shown:
         return words["alt_empty"].format(name=name)
@@ -112,7 +115,7 @@ def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
 def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
     """Return a sentence on the highest series of each quantity on each axis. It names the quantity if there
     are several."""
-    lines = [d for d in drawn if d.trace.mark != "rule"]
+    lines = [d for d in drawn if d.on_axis and d.trace.mark != "range"]
     groups: dict[tuple[bool, str], list[DrawnSeries]] = {}
     for d in lines:
         if not d.trace.dashed:
@@ -195,13 +198,16 @@ def staircase_axis(
 
 def axis_scale(drawn: Sequence[DrawnSeries]) -> Scale:
     """Return the scale for the values of an axis. Marks on the x axis do not count."""
-    units = {d.series.query.unit for d in drawn if not d.upright}
+    shown = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
+    units = {d.series.query.unit for d in shown}
     if len(units) != 1:
         return Scale(1.0, "")
-    return scale_for([p.y for d in drawn for p in d.trace.points if not p.upright], units.pop())
+    return scale_for([v for d in shown for p in d.trace.points for v in (p.y, p.end)], units.pop())
 
 
 def in_scale(drawn: DrawnSeries, y: Scale, x: Scale) -> DrawnSeries:
+    y = Scale(1.0, "") if drawn.trace.mark == "bracket" else y
+
     def opt(value: float | None) -> float | None:
         return None if value is None else y(value)
 
@@ -212,6 +218,7 @@ def in_scale(drawn: DrawnSeries, y: Scale, x: Scale) -> DrawnSeries:
             y=(None if p.y is None else x(p.y)) if p.upright else opt(p.y),
             low=opt(p.low),
             high=opt(p.high),
+            end=opt(p.end),
             repeats=tuple(map(y, p.repeats)),
         )
         for p in drawn.trace.points
@@ -232,7 +239,7 @@ def without_shared_end(label: str, other: str) -> str:
 
 
 def axis_title(drawn: Sequence[DrawnSeries], scale: Scale) -> str:
-    drawn = [d for d in drawn if not d.upright]
+    drawn = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
     main = [d for d in drawn if d.series.color_dim] or drawn
     labels = list(dict.fromkeys(d.label for d in main))
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis names what it counts
@@ -292,7 +299,7 @@ def fits_half(figure: plan.FigureElement) -> bool:
     """Return whether the figure fits half of the page's width. Panels side by side do not."""
     if len(_keys(figure, figure.panel_dim)) > 1:
         return False
-    bars = [s for s in figure.series if s.mark == "bar"]
+    bars = [s for s in figure.series if s.mark in _IN_SLOTS]
     slots = max((len(_keys(figure, s.x_dim)) for s in bars), default=0)
     side = sum(len(_keys(figure, s.color_dim)) if s.color_dim else 1 for s in bars)
     traces = sum(len(_keys(figure, s.color_dim)) if s.color_dim else 1 for s in figure.series)
@@ -329,7 +336,9 @@ def drawing(figure: plan.FigureElement, results: Results, number: int = 1) -> Dr
         x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit)
     else:
         x_scale = _axis_of_keys(along or "", kind, results)
-    scaled = tuple(in_scale(d, y_right if d.trace.right else y_scale, x_scale) for d in drawn)
+    scaled = tuple(
+        with_numbers([in_scale(d, y_right if d.trace.right else y_scale, x_scale) for d in drawn], results.words)
+    )
     x_label = figure.x_label or next((readable_label(s.x_label, results.words) for s in figure.series if s.x_label), "")
     x_label = x_label or results.words.dimension(along or "")
     x_keys = _keys(figure, x_dim)
@@ -357,7 +366,7 @@ def drawing(figure: plan.FigureElement, results: Results, number: int = 1) -> Dr
         scaled,
         describe_figure(charts, scaled, results, x_dim),
         _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
-        tuple(_data(scaled, curve=curve is not None, panels=figure.panel_dim is not None)),
+        tuple(_data(scaled, results.words, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
         results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
         "" if figure.claim else message(figure, scaled, results, number, numeric=bool(stairs) or kind != "category"),
@@ -428,7 +437,7 @@ def _x_kind(figure: plan.FigureElement, dim: str | None, results: Results, *, ch
     if any(s.mark == "curve" for s in figure.series):
         return "log" if figure.log_x else "linear"
     keys = _keys(figure, dim)
-    if any(s.mark == "bar" for s in figure.series) or any(isinstance(k.value, str) for k in keys) or not keys:
+    if any(s.mark in _CATEGORIES for s in figure.series) or any(isinstance(k.value, str) for k in keys) or not keys:
         return "category"
     if dim in ("phase", "repeat"):
         return "steps"
@@ -453,11 +462,11 @@ def _traces(
     remarks: _Remarks,
 ) -> Iterable[DrawnSeries]:
     coloured = sum(1 for s in figure.series if s.color_dim)
-    plain = [s for s in figure.series if not s.color_dim]
+    plain = [s for s in figure.series if not s.color_dim and s.mark != "bracket"]
     label = readable_label(series.label, results.words)
     for index, key in enumerate(_keys(figure, series.color_dim) or (None,)):
         if key is None:
-            name, color = label, (None if coloured else plain.index(series))
+            name, color = label, (None if coloured or series.mark == "bracket" else plain.index(series))
             where: dict[str, DimKey] = {}
         else:
             shown = key_text(key.label, key.value)
@@ -486,7 +495,8 @@ def _traces(
         if series.mark == "rule" and series.x_dim:
             points = [_standing(point, figure, series.x_dim, kind, series.query.unit) for point in points]
         right, counted = series.axis == "right", is_counted(series.query.unit)
-        trace = Trace(name, series.mark, tuple(points), color, right, series.dashed, loose, counted)
+        over_all = series.mark == "bracket" and not series.x_dim
+        trace = Trace(name, series.mark, tuple(points), color, right, series.dashed, loose, counted, over_all=over_all)
         trace = with_verdicts(trace, series, keys, where, kind, results)
         yield DrawnSeries(series, label, trace, details, panel.label if panel else "")
 
@@ -525,6 +535,9 @@ def _point(
             return ChartPoint(x_value or 0.0, None, key_text(key.label, key.value))
         return ChartPoint(x_value, y, key_text(key.label, key.value), mark=mark)
     y = results.at(series.query, **at)
+    if series.high:
+        end = results.at(series.high, **at)
+        return ChartPoint(x, y, mark=mark, end=end) if y is not None and end is not None else ChartPoint(x, None)
     repeats = results.spread(series.repeats, **at) if y is not None and series.repeats else []
     if y is None or len(repeats) < FEWEST_FOR_INTERVAL:
         return ChartPoint(x, y, repeats=tuple(repeats) if len(repeats) > 1 else (), mark=mark)
@@ -543,7 +556,7 @@ def _detail(
     is_amount = isinstance(key.value, float) and series.x_dim in results.plan.factors
     in_files = str(_numbered(key.value).label) if is_amount else label
     left_out = point.y is None and results.left_out(series.query, **where, **along)
-    return Detail(label, x, point.y, point.low, point.high, repeats, cells, point.mark, in_files, left_out)
+    return Detail(label, x, point.y, point.low, point.high, repeats, cells, point.mark, in_files, point.end, left_out)
 
 
 def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind, unit: str) -> ChartPoint:
@@ -648,12 +661,12 @@ def _data_head(
     return (*panel, words["series"], key, *([chart.x.title] if curve else []), " / ".join(y))
 
 
-def _data(drawn: Sequence[DrawnSeries], *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
+def _data(drawn: Sequence[DrawnSeries], words: Words, *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
     x_text = column_writer([p.x for d in drawn for p in d.trace.points if p.y is not None])
-    for d, y_text in zip(drawn, value_writers(drawn), strict=True):
+    for d, y_text in zip(drawn, value_writers(drawn, words), strict=True):
         for point, detail in zip(d.trace.points, d.details, strict=True):
             if detail.left_out:
                 continue
-            shown = "–" if point.y is None else point.mark + with_unit(y_text(point.y), d.unit)
+            shown = y_text(point) if point.y is None else with_unit(y_text(point), d.unit)
             x = ["–" if point.y is None else x_text(point.x)] if curve else []
             yield (*([d.panel] if panels else []), d.trace.name, detail.key, *x, shown)

@@ -38,6 +38,7 @@ class ChartPoint:
     x: float
     y: float | None
     label: str = ""
+    """The key of a point of a curve; the number of a bracket, and both ends of a range."""
     low: float | None = None
     high: float | None = None
     repeats: tuple[float, ...] = ()
@@ -46,6 +47,15 @@ class ChartPoint:
     late: bool = False
     mark: str = ""
     """The sign of what is not known about `y` (`results/store/searched_doubts.py`)."""
+    end: float | None = None
+    """The upper end of a range from `y`."""
+    ends: tuple[str, str] = ("", "")
+    """How the ends of a range are written."""
+
+    @property
+    def extent(self) -> tuple[float, ...]:
+        """All values that the point shows on its axis."""
+        return tuple(v for v in (self.y, self.end, self.low, self.high, *self.repeats) if v is not None)
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,13 @@ class Trace:
     counted: bool = False
     """Whether its values count things, such as nodes."""
     refused: tuple[RefusedPlace, ...] = ()
+    over_all: bool = False
+    """Whether a bracket compares all bars, and not those of each slot."""
+
+    @property
+    def stands_in_slot(self) -> bool:
+        """Whether it stands beside others in the slot of a category."""
+        return self.mark in ("bar", "range")
 
     @property
     def whole(self) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.charts import chart as chart_axes
-from benchbrief.reports.charts.chart import GRID, INK, PAPER, SMALL, SOFT, TEXT, Chart, Ticks, Trace
+from benchbrief.reports.charts.bar_marks import brackets, floating_bars
+from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
     SLOT_GAP,
@@ -21,8 +22,8 @@ from benchbrief.reports.charts.chart_layout import (
     arrange,
     columns_for,
     shorten,
-    texts,
 )
+from benchbrief.reports.charts.chart_texts import texts
 from benchbrief.reports.text.html_markup import writable
 
 if TYPE_CHECKING:
@@ -88,7 +89,6 @@ def _nameless(layer: Layer) -> Layer:
 
 
 def _layers(panel: Panel) -> list[Layer]:
-    alt = _altair()
     plot = panel.plot
     chart = plot.chart
     x = _x_encoding(plot)
@@ -101,21 +101,31 @@ def _layers(panel: Panel) -> list[Layer]:
         y, low = (_y_encoding(ticks, name, right=right, log=log, numbers=numbers) for name in ("y", "low"))
         traces = [(series, t) for series, t in enumerate(chart.traces) if t.right == right]
         drawn: list[Layer] = []
-        bars = [(series, t) for series, t in traces if t.mark == "bar"]
-        for place, (series, trace) in enumerate(bars):
-            drawn += _named(_bar(plot, trace, place, len(bars), x, y, low), series)
-        for series, trace in traces:
-            if trace.mark in ("line", "curve"):
+        for series, trace in sorted(traces, key=lambda pair: not pair[1].stands_in_slot):
+            if trace.mark == "bar":
+                drawn += _named(_bar(plot, trace, x, y, low), series)
+            elif trace.mark == "range":
+                boxes = [(bar.left, bar.top, bar.right, bar.bottom) for bar in floating_bars(plot, trace)]
+                drawn += [*_named([_rectangles(boxes, trace.paint)], series), _empty(x, y)]
+            elif trace.mark == "bracket":
+                drawn += _named(_bracket(plot, trace), series)
+            elif trace.mark in ("line", "curve"):
                 drawn += _named(_line(plot, trace, x, y, low), series)
             elif trace.mark == "rule":
                 drawn += _named(_rule(plot, trace, y), series)
         if not drawn:  # the left axis of a figure whose series are all on the right one
-            drawn = [_written(alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y))]
+            drawn = [_empty(x, y)]
         groups.append({"layer": drawn})
     groups += _open_marks(plot)
     items = (*plot.legend, *panel.legend)
     samples = [_written(sample) for item in items for sample in _legend_sample(item)]
     return [*groups, {"layer": [*samples, *_write([*texts(plot), *panel.texts])]}]
+
+
+def _empty(x: Any, y: Any) -> Layer:
+    """Return a layer with axes alone."""
+    alt = _altair()
+    return _written(alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y))
 
 
 def _open_marks(plot: Plot) -> list[Layer]:
@@ -289,27 +299,50 @@ def _repeats(trace: Trace, base: Any, places: Sequence[dict[str, Any]], ink: str
     ]
 
 
-def _bar(plot: Plot, trace: Trace, place: int, of: int, x: Any, y: Any, low: Any) -> list[Any]:
-    """Return the bars of one series, the `place`-th of `of` side by side."""
+def _bar(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
+    """Return the bars of one series beside those of the others."""
     alt = _altair()
-    texts_ = plot.bar_texts(trace)
-    rows = [
-        {**row, "series": str(place), "text": text}
-        for row, text in zip(_rows(trace, category=True), texts_, strict=True)
-    ]
+    place, of = plot.place(trace), len(plot.in_slots)
+    rows = [{**row, "series": str(place)} for row in _rows(trace, category=True)]
     scale = alt.Scale(domain=[str(i) for i in range(of)], paddingInner=BAR_GAP)
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, xOffset=alt.XOffset("series:N", scale=scale))
     layers: list[Any] = [base.mark_bar(color=trace.paint)]
     if any(row["low"] is not None for row in rows):
         layers.append(base.mark_rule(color=INK, strokeWidth=1).encode(y=low, y2=alt.Y2(field="high")))
     layers += _repeats(trace, base, [{"x": row["x"], "series": str(place)} for row in rows], ink=INK)
-    if plot.bars_have_numbers:
-        text = alt.Text(field="text", type="nominal")
-        for test, dy in ((">=", -6), ("<", 7)):
-            if any(p.y is not None and (p.y < 0) == (test == "<") for p in trace.points):
-                label = base.mark_text(dy=dy, fontSize=SMALL, color=INK, baseline="middle")
-                layers.append(label.transform_filter(f"isValid(datum.y) && datum.y {test} 0").encode(text=text))
     return layers
+
+
+def _rectangles(boxes: Sequence[tuple[float, float, float, float]], color: str) -> Any:
+    """Return rectangles from their left, top, right and bottom pixels."""
+    alt = _altair()
+    rows = [dict(zip(("x", "y", "x2", "y2"), box, strict=True)) for box in boxes]
+    ends = {"x2": alt.X2(field="x2"), "y2": alt.Y2(field="y2")}
+    return alt.Chart(alt.Data(values=rows)).mark_rect(color=color, cornerRadius=2).encode(**_pixels(), **ends)
+
+
+def _pixels() -> dict[str, Any]:
+    """Return the places of fields `x` and `y` that are pixels."""
+    alt = _altair()
+    return {
+        "x": alt.X(field="x", type="quantitative", scale=None, axis=None),
+        "y": alt.Y(field="y", type="quantitative", scale=None, axis=None),
+    }
+
+
+def _bracket(plot: Plot, trace: Trace) -> list[Any]:
+    alt = _altair()
+    found = [each for each in brackets(plot) if each.trace is trace and each.left < each.right]
+    rows = [
+        {"x": x, "y": y, "order": order, "of": of}
+        for of, each in enumerate(found)
+        for order, (x, y) in enumerate(
+            ((each.left, each.y + 5), (each.left, each.y), (each.right, each.y), (each.right, each.y + 5))
+        )
+    ]
+    line = alt.Chart(alt.Data(values=rows)).mark_line(color=INK, strokeWidth=1.2)
+    order = alt.Order(field="order", type="quantitative")
+    return [line.encode(**_pixels(), order=order, detail=alt.Detail(field="of", type="nominal"))] if rows else []
 
 
 def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
@@ -332,34 +365,38 @@ def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
 def _write(texts: Sequence[ChartText]) -> list[Layer]:
     """Return one layer for all texts of a kind: each layer costs time."""
     alt = _altair()
-    kinds: dict[tuple[str, float, bool, int | None], list[ChartText]] = {}
-    for text in texts:
-        kinds.setdefault((text.align, text.size, text.bold, text.series), []).append(text)
-    return [
-        _written(
-            alt.Chart(alt.Data(values=[_datum(text) for text in some]))
-            .mark_text(align=align, baseline="middle", fontSize=size, fontWeight=600 if bold else 400)
-            .encode(
-                text=alt.Text(field="text", type="nominal"),
-                x=alt.X(field="px", type="quantitative", scale=None, axis=None),
-                y=alt.Y(field="py", type="quantitative", scale=None, axis=None),
-                color=alt.Color(field="color", type="nominal", scale=None, legend=None),
-            ),
-            f"{'t' if series is None else f's{series}'}t{index}",
+    kinds: dict[tuple[str, float, bool, int | None, bool], list[ChartText]] = {}
+    for text in sorted(texts, key=lambda each: each.inside):
+        kinds.setdefault((text.align, text.size, text.bold, text.series, text.inside), []).append(text)
+    found = []
+    for index, ((align, size, bold, series, inside), some) in enumerate(kinds.items()):
+        base = alt.Chart(alt.Data(values=[_datum(text) for text in some])).encode(
+            text=alt.Text(field="text", type="nominal"), **_pixels()
         )
-        for index, ((align, size, bold, series), some) in enumerate(kinds.items())
-    ]
+        look = {"align": align, "baseline": "middle", "fontSize": size, "fontWeight": 600 if bold else 400}
+        name = f"{'t' if series is None else f's{series}'}t{index}"
+        if inside:
+            edge = base.mark_text(**look, color=PAPER, stroke=PAPER, strokeWidth=3, strokeJoin="round")
+            found.append(_written(edge, f"{name}e"))
+        color = alt.Color(field="color", type="nominal", scale=None, legend=None)
+        found.append(_written(base.mark_text(**look).encode(color=color), name))
+    return found
 
 
 def _datum(text: ChartText) -> dict[str, Any]:
-    return {"text": shorten(text.text, _WIDEST, text.size), "px": text.x, "py": text.y, "color": text.color}
+    return {"text": shorten(text.text, _WIDEST, text.size), "x": text.x, "y": text.y, "color": text.color}
 
 
 def _legend_sample(item: LegendItem) -> list[Any]:
     alt = _altair()
     trace, base = item.trace, alt.Chart(alt.Data(values=[{}]))
     x, y = alt.XValue(item.x), alt.YValue(item.y)
-    if trace.mark == "bar":
+    if trace.mark == "bracket":
+        corners = ((0, 4), (0, -2), (18, -2), (18, 4))
+        rows = [{"x": item.x + dx, "y": item.y + dy, "order": order} for order, (dx, dy) in enumerate(corners)]
+        line = alt.Chart(alt.Data(values=rows)).mark_line(color=INK, strokeWidth=1.2)
+        return [line.encode(**_pixels(), order=alt.Order(field="order", type="quantitative"))]
+    if trace.stands_in_slot:
         ends = {"x2": alt.X2Value(item.x + 12), "y2": alt.Y2Value(item.y + 5)}
         return [base.mark_rect(color=trace.paint).encode(x=x, y=alt.YValue(item.y - 5), **ends)]
     line = base.mark_rule(color=trace.paint, strokeWidth=2, strokeDash=list(trace.dash))

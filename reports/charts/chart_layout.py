@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from benchbrief.model import precision
@@ -16,7 +17,6 @@ from benchbrief.reports.charts.chart import (
     SMALL,
     SOFT,
     TEXT,
-    Box,
     Chart,
     Ticks,
     Trace,
@@ -27,6 +27,7 @@ from benchbrief.reports.text.number_format import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
+NUMBER, BRACKET = 14, 24  # above a bar, for its number and for each bracket
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
 
 
@@ -66,7 +67,7 @@ class Plot:
 
     def __post_init__(self) -> None:
         chart = self.chart
-        self.has_bars = any(t.mark == "bar" for t in chart.traces)
+        self.has_bars = any(t.stands_in_slot for t in chart.traces)
         bars = {t.right for t in chart.traces if t.mark == "bar"}
         self.y = self._ticks([t for t in chart.sharing if not t.right], log=chart.log_y and False not in bars)
         right = [t for t in chart.sharing if t.right]
@@ -88,12 +89,14 @@ class Plot:
         self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.title and not self.frame else 0)
         self.top = 24.0 + LINE * (self.frame.lines - 1 if self.frame else 0)
         self.height = self.outer_height - self.top - self.bottom
+        self.headroom = self._room_for_brackets()
         self.direct = not self.frame and self._direct_labels_fit()
         if self.direct:
             self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
         elif not self.frame and needs_legend(chart):
-            self.legend = legend(chart, self.outer_width, -self.left, -16)
+            self.legend = legend(chart, self.outer_width, -self.left, -16 - self.headroom)
             self.top += _ROW * rows_of(self.legend)
+        self.top += self.headroom
         self.left, self.right = float(math.ceil(self.left)), float(math.ceil(self.right))
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
@@ -180,14 +183,34 @@ class Plot:
     def widest(ticks: Ticks) -> float:
         return max(text_width(label, TEXT) for label in ticks.labels())
 
+    def _room_for_brackets(self) -> float:
+        """Return the pixels above the plot area that brackets over the highest bar need."""
+        brackets = sum(t.mark == "bracket" for t in self.chart.traces)
+        if not brackets:
+            return 0.0
+        highest = max(
+            (v for t in self.chart.sharing if t.stands_in_slot for p in t.points for v in p.extent), default=0.0
+        )
+        free = (self.y.high - highest) / (self.y.high - self.y.low) * self.height
+        return max(0.0, math.ceil(NUMBER + 2 + BRACKET * brackets - free))
+
+    @cached_property
+    def in_slots(self) -> tuple[Trace, ...]:
+        """The traces that stand side by side in the slot of a category."""
+        return tuple(t for t in self.chart.traces if t.stands_in_slot)
+
+    def place(self, trace: Trace) -> int:
+        """Return the place of a trace among those in a slot."""
+        return next(place for place, one in enumerate(self.in_slots) if one is trace)
+
     @property
     def bars_have_numbers(self) -> bool:
         bars = [t for t in self.chart.traces if t.mark == "bar"]
         points = [p for t in bars for p in t.points]
-        width = self.width / len(self.chart.x.categories) * (1 - SLOT_GAP) / len(bars)
+        width = self.width / max(1, len(self.chart.x.categories)) * (1 - SLOT_GAP) / max(1, len(self.in_slots))
         crowded = self.y_right is not None or any(p.low is not None or p.repeats for p in points)
         texts = [text for t in bars for text in self.bar_texts(t)]
-        return not crowded and all(text_width(text, SMALL) < width + 3 for text in texts)
+        return bool(bars) and not crowded and all(text_width(text, SMALL) < width + 3 for text in texts)
 
     def bar_texts(self, trace: Trace) -> list[str]:
         """Return the numbers at bars, written alike at all bars of the figure: 9.5k beside 12.2k."""
@@ -196,9 +219,9 @@ class Plot:
         texts = [bar_text(p.y, own if trace.whole else bars) for p in trace.points]
         return [point.mark + text if text else text for point, text in zip(trace.points, texts, strict=True)]
 
-    def bar(self, place: int, of: int, index: float) -> tuple[float, float]:
-        """Return the left and right edges of a bar, as the renderer's band scales place it: series `place` of `of`, in
-        the category `index`."""
+    def bar(self, trace: Trace, index: float) -> tuple[float, float]:
+        """Return the left and right edges of a bar in the category `index`, as the renderer's band scales place it."""
+        place, of = self.place(trace), len(self.in_slots)
         slot = self.width / len(self.chart.x.categories)
         room = slot * (1 - SLOT_GAP)
         step = room / (of - BAR_GAP)
@@ -299,9 +322,7 @@ _BROKEN_ANYWHERE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:
-    return [
-        v for t in traces for p in t.points if not p.upright for v in (p.y, p.low, p.high, *p.repeats) if v is not None
-    ]
+    return [v for t in traces if t.mark != "bracket" for p in t.points if not p.upright for v in p.extent]
 
 
 def bar_text(value: float | None, among: Sequence[float]) -> str:
@@ -346,31 +367,8 @@ class ChartText:
     size: float = TEXT
     bold: bool = False
     series: int | None = None
-
-
-def texts(plot: Plot) -> list[ChartText]:
-    chart = plot.chart
-    found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15)
-    if chart.heading:
-        lines = heading_lines(chart.heading, plot.width)
-        for above, line in enumerate(reversed(lines)):
-            found.append(ChartText(line, 0, -13 - LINE * above, "left", INK, bold=True))
-    if chart.x.title and not plot.frame:
-        found.append(ChartText(chart.x.title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
-    x = plot.x_pixel()
-    for index, lines_of_label in enumerate(plot.wrapped_categories()):
-        for row, line in enumerate(lines_of_label):
-            found.append(ChartText(line, x(index), plot.height + 13 + 13 * row, "center", SOFT))
-    found += legend_texts(plot.legend)
-    for series, trace in enumerate(chart.traces) if plot.direct else ():
-        end = trace.points[-1]
-        if end.y is not None:
-            at = plot.width if trace.mark == "rule" else x(end.x) + 3
-            y = plot.y_pixel(trace)(end.y)
-            found.append(
-                ChartText(trace.name, at + 5, y, "left", darken_for_text(trace.paint), bold=True, series=series)
-            )
-    return [*found, *_point_labels(plot)]
+    inside: bool = False
+    """Whether it stands among the marks, which it must cover: it has an edge in the colour of the paper."""
 
 
 def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[ChartText]:
@@ -385,41 +383,8 @@ def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[Chart
 
 def legend_texts(items: Sequence[LegendItem]) -> list[ChartText]:
     return [
-        ChartText(item.name, item.x + (17 if item.trace.mark == "bar" else 24), item.y, "left", INK) for item in items
+        ChartText(item.name, item.x + (17 if item.trace.stands_in_slot else 24), item.y, "left", INK) for item in items
     ]
-
-
-def _point_labels(plot: Plot) -> list[ChartText]:
-    curves = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "curve"]
-    x = plot.x_pixel()
-    lines, named = [], []
-    for series, trace in curves:
-        y = plot.y_pixel(trace)
-        shown = [(p, x(p.x), y(p.y)) for p in trace.points if p.y is not None]
-        lines.append([(px, py) for _, px, py in shown])
-        named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
-    area = Box(-4, -4, plot.width + plot.right, plot.height)
-    places = chart_axes.place_labels(
-        [chart_axes.Label(text, px, py) for _, _, text, px, py in named], SMALL, area, lines
-    )
-    return [
-        ChartText(text, px + place.dx, py + place.dy, place.align, darken_for_text(trace.paint), SMALL, series=series)
-        for (series, trace, text, px, py), place in zip(named, places, strict=True)
-        if place is not None
-    ]
-
-
-def darken_for_text(color: str) -> str:
-    """Return the colour, darkened to a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    while 1.05 / (_luminance(channels) + 0.05) < 4.5:
-        channels = [c * 0.95 for c in channels]
-    return "#" + "".join(f"{round(c * 255):02x}" for c in channels)
-
-
-def _luminance(channels: Sequence[float]) -> float:
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 _GAP = 16.0  # pixels between neighbours

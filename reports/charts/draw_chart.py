@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from math import ceil
 
 from benchbrief.model import plan as p
+from benchbrief.reports.charts.bar_marks import brackets, floating_bars
 from benchbrief.reports.charts.build_figure import fits_half
 from benchbrief.reports.charts.chart import PAPER, TEXT, Chart, Trace, text_width
 from benchbrief.reports.charts.chart_layers import panel_spec
-from benchbrief.reports.charts.chart_layout import LegendItem, Panel, Plot, arrange, rows_for, texts
+from benchbrief.reports.charts.chart_layout import LegendItem, Panel, Plot, arrange, rows_for
+from benchbrief.reports.charts.chart_texts import texts
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import Gaps
@@ -73,13 +75,20 @@ def _direct(plot: Plot) -> Iterable[tuple[int, str, _Box]]:
 
 def _boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
     x, y = plot.x_pixel(), plot.y_pixel(trace)
-    bars = [t for t in plot.chart.traces if t.mark == "bar" and t.right == trace.right]
     found: list[_Box | None] = []
+    floating = {id(bar.point): bar for bar in (floating_bars(plot, trace) if trace.mark == "range" else ())}
+    over = {id(each.point): each for each in (brackets(plot) if trace.mark == "bracket" else ())}
     for point in trace.points:
         if point.y is None:
             found.append(None)
+        elif trace.mark == "bracket":
+            one = over.get(id(point))
+            found.append((one.left, one.y - 14, one.right - one.left, 18.0) if one else None)
+        elif trace.mark == "range":
+            bar = floating[id(point)]
+            found.append((bar.left, bar.top, bar.right - bar.left, bar.bottom - bar.top))
         elif trace.mark == "bar":
-            first, last = plot.bar(bars.index(trace), len(bars), point.x)
+            first, last = plot.bar(trace, point.x)
             ends = sorted((y(point.y), y(0.0)))
             found.append((first, ends[0], last - first, ends[1] - ends[0]))
         elif point.upright:

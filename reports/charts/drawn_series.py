@@ -5,14 +5,27 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
 from benchbrief.model import plan
+from benchbrief.model.precision import magnitude
 from benchbrief.reports.charts.chart import ChartPoint, Trace
+from benchbrief.reports.charts.chart_layout import bar_text
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.text.number_format import NBSP, Scale, automatic, decimals_for, in_column
+from benchbrief.reports.text.number_format import (
+    NBSP,
+    Scale,
+    automatic,
+    decimals_for,
+    fixed,
+    formatted,
+    in_column,
+    quantity,
+    with_unit,
+)
+from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.query import defuse_formula
 
 _AS_IT_IS = Scale(1.0, "")
@@ -36,6 +49,8 @@ class Detail:
     mark: str = ""
     in_files: str = ""
     """Its place in the file of the figure's data: an amount in base units, without its unit."""
+    end: float | None = None
+    """The upper end of a range from `value`."""
     left_out: bool = False
     """Whether no run has its combination of levels: a line breaks there, and data have no row."""
 
@@ -67,6 +82,11 @@ class DrawnSeries:
     @cached_property
     def upright(self) -> bool:
         return any(p.upright for p in self.trace.points)
+
+    @property
+    def on_axis(self) -> bool:
+        """Whether it is drawn to the scale of its axis: a mark is by itself, and a bracket over bars."""
+        return self.trace.mark not in ("rule", "bracket")
 
     @property
     def searched(self) -> bool:
@@ -105,17 +125,92 @@ def event_rules(
             yield DrawnSeries(rule, name, trace, (detail,), panel.label if panel else "", named=True)
 
 
-def value_writers(drawn: Sequence[DrawnSeries]) -> list[Callable[[float], str]]:
-    """Return a function for each series that writes its values: with equal decimals on one axis; for a mark or whole
-    counts, each number by itself."""
+def value_writers(drawn: Sequence[DrawnSeries], words: Words) -> list[Callable[[ChartPoint], str]]:
+    """Return a function for each series that writes the values of its points: with equal decimals on one axis; for a
+    mark, a bracket or whole counts, each number by itself; both ends of a range."""
     axes = {
         right: column_writer(
-            [p.y for d in drawn if d.trace.right == right and d.trace.mark != "rule" for p in d.trace.points]
+            [v for d in drawn if d.trace.right == right and d.on_axis for p in d.trace.points for v in (p.y, p.end)]
         )
         for right in (False, True)
     }
-    alone = [d.trace.mark == "rule" or d.trace.whole for d in drawn]
-    return [automatic if one else axes[d.trace.right] for one, d in zip(alone, drawn, strict=True)]
+    return [_value_writer(d, axes[d.trace.right], words) for d in drawn]
+
+
+def _value_writer(drawn: DrawnSeries, on_axis: Callable[[float], str], words: Words) -> Callable[[ChartPoint], str]:
+    alone = drawn.trace.mark == "rule" or drawn.trace.whole
+    write = automatic if alone else on_axis
+
+    def written(point: ChartPoint) -> str:
+        if point.y is None:
+            return words["missing"]
+        if drawn.trace.mark == "bracket":
+            return compared(point.y, drawn.series, words)
+        return point.mark + (
+            _joined(range_texts(point, drawn, write, words), words) if point.end is not None else write(point.y)
+        )
+
+    return written
+
+
+def with_numbers(drawn: Sequence[DrawnSeries], words: Words) -> list[DrawnSeries]:
+    """Return the series with the numbers that stand beside their brackets and ranges."""
+    found = []
+    floating = [v for d in drawn if d.trace.mark == "range" for p in d.trace.points for v in p.extent]
+
+    def column(value: float) -> str:
+        return bar_text(value, floating)
+
+    for d, write in zip(drawn, value_writers(drawn, words), strict=True):
+        points = d.trace.points
+        if d.trace.mark == "bracket":
+            points = tuple(replace(p, label=write(p) if p.y is not None else "") for p in points)
+        elif d.trace.mark == "range":
+            points = tuple(_with_ends(p, range_texts(p, d, column, words), words) for p in points)
+        found.append(replace(d, trace=replace(d.trace, points=points)))
+    return found
+
+
+def _with_ends(point: ChartPoint, ends: tuple[str, str], words: Words) -> ChartPoint:
+    return point if point.y is None else replace(point, label=point.mark + _joined(ends, words), ends=ends)
+
+
+def range_texts(point: ChartPoint, drawn: DrawnSeries, write: Callable[[float], str], words: Words) -> tuple[str, str]:
+    """Write both ends of a range: as ratios where they have no unit."""
+    ends = (point.y or 0.0, point.end if point.end is not None else point.y or 0.0)
+    if drawn.series.format or not drawn.series.query.unit:
+        low, high = (compared(value, drawn.series, words, drawn.y.factor) for value in ends)
+        return low, high
+    return write(ends[0]), write(ends[1])
+
+
+def _joined(ends: Sequence[str], words: Words) -> str:
+    return words["to"].join(dict.fromkeys(ends))
+
+
+def compared(value: float, series: plan.Series, words: Words, factor: float | None = None) -> str:
+    """Write how one thing compares with another: 8.7X for a ratio, +117 % for a share, else the number with its unit.
+
+    With the `factor` of an axis, the value is in the axis' unit, which stands beside the axis.
+    """
+    unit, spec = series.query.unit, series.format
+    if spec.endswith("%"):
+        return formatted(value, spec, unit)
+    if unit in ("", "1"):
+        return words["times"].format(n=formatted(value, spec, "") if spec else _ratio(value))
+    if factor is not None:
+        return formatted(value, spec, unit)
+    if unit == "%" and not spec:
+        return formatted(value, "+.0%", unit)
+    return with_unit(formatted(value, spec, unit), unit) if spec else quantity(value, unit)
+
+
+def _ratio(value: float) -> str:
+    """Write a ratio in two digits, and in three about 1: 8.7, 28, 1.04."""
+    size = abs(value)
+    if size and not 1e-3 <= size < 1e7:
+        return formatted(value, ".1e", "")
+    return fixed(value, 2 if 0.95 <= size < 1.1 else 0 if size >= 9.95 or not size else max(0, 1 - magnitude(size)))
 
 
 def column_writer(values: Iterable[float | None]) -> Callable[[float], str]:
@@ -131,9 +226,10 @@ def figure_csv(
     remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return CSV (RFC 4180) with a head. Missing values are empty. `repeats` and `cells` (separated by blanks) are
-    those behind a value; `low` and `high` the ends of its interval over repeats, in its unit. `remarks`, by cells, are
-    a column where values have some: searched rates that are only known from below. A `mark` (`simulated`,
-    `imported`) is a last column of `true`, as in other exports, since the file is read apart from its brief."""
+    those behind a value; `low` and `high` the ends of its interval over repeats, in its unit. A range has its upper
+    end in a column `to`. `remarks`, by cells, are a column where values have some: searched rates that are only known
+    from below. A `mark` (`simulated`, `imported`) is a last column of `true`, as in other exports, since the file is
+    read apart from its brief."""
     x_dim = next((d.along for d in drawn if d.along), "point")
     curve = any(d.series.x_query for d in drawn)
     out = io.StringIO()
@@ -141,10 +237,11 @@ def figure_csv(
     panel = [figure.panel_dim] if figure.panel_dim else []
     x_head = ["x", "x_unit"] if curve else []
     marks = [mark] if mark else []
+    to = ["to"] if any(d.series.high for d in drawn) else []
     said = {id(d): _remarked(d, remarks) for drawing in drawn for d in drawing.details if drawing.searched}
     head = ["remarks"] if any(said.values()) else []
     writer.writerow(
-        [*panel, "series", x_dim, *x_head, "value", "unit", "low", "high", "repeats", "cells", *head, *marks]
+        [*panel, "series", x_dim, *x_head, "value", *to, "unit", "low", "high", "repeats", "cells", *head, *marks]
     )
     for d in drawn:
         x_unit = d.series.x_query.unit if d.series.x_query else ""
@@ -156,6 +253,7 @@ def figure_csv(
                     _csv_text(detail.in_files or detail.key),
                     *([_csv_text(detail.x), x_unit] if curve else []),
                     _csv_text(detail.value),
+                    *(_csv_text(detail.end) for _ in to),
                     d.series.query.unit,
                     _csv_text(detail.low),
                     _csv_text(detail.high),

@@ -199,7 +199,7 @@ def table_remarks(element: p.TableElement, results: Results) -> Iterator[str]:
 def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
     """Yield remarks on the values of a figure. Candidates that were not measured need none where the axis
     marks them."""
-    queries = [query for series in element.series for query in (series.query, series.x_query) if query]
+    queries = [query for series in element.series for query in series.drawn]
     shown = [element.title, element.x_label, *(key.label for keys in element.keys.values() for key in keys)]
     shown += [readable_label(series.label, results.words) for series in element.series]
     yield from _fixed(queries, " ".join(shown), results)

@@ -602,8 +602,8 @@ class _Builder:
             self.foot.note(text)
         note = self.optional_prose(element.note)
         claim = self.optional_prose(element.claim) or (Markup.escape(found.message) if found.message else None)
-        queries = [q for s in element.series for q in (s.query, s.x_query) if q]
-        entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
+        queries = [q for s in element.series for q in s.drawn]
+        entered = [*queries, *(s.repeats for s in element.series if s.repeats)]
         row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)
         self.foot.numbered(number_marks.figure_remarks(element, found.charts, self.results))
         self.foot.tell_boundaries(queries)

@@ -60,6 +60,20 @@ def _wide(mark: Literal["line", "bar"], n: int) -> Chart:
     return Chart(tuple(cut), WORKLOADS, "Throughput (ops/s)")
 
 
+def bracket(name: str, numbers: Iterable[str], *, over_all: bool = False) -> Trace:
+    points = tuple(ChartPoint(float(i), 1.0 if text else None, text) for i, text in enumerate(numbers))
+    return Trace(name, "bracket", points, None, over_all=over_all)
+
+
+def floating(name: str, pairs: Iterable[tuple[float, float] | None], color: int = 0) -> Trace:
+    points = []
+    for i, ends in enumerate(pairs):
+        low, high = (f"{end:g}X" for end in ends or (0, 0))
+        shown = ChartPoint(float(i), ends[0], f"{low} to {high}", end=ends[1], ends=(low, high)) if ends else None
+        points.append(shown or ChartPoint(float(i), None))
+    return Trace(name, "range", tuple(points), color)
+
+
 CASES: dict[str, tuple[Sequence[Chart], int, int]] = {
     "direct_labels": ([_panel("", 1)], 657, 240),
     "eight_lines": ([_wide("line", 8)], 657, 240),
@@ -136,5 +150,53 @@ CASES: dict[str, tuple[Sequence[Chart], int, int]] = {
         ],
         657,
         250,
+    ),
+    "brackets": (
+        [
+            Chart(
+                (bars("A", [5, 6, 7]), bars("B", [9, None, 20], 1), bracket("Ratio", ["1.8X", "", "2.9X"])),
+                WORKLOADS,
+                "ops/s",
+            )
+        ],
+        657,
+        240,
+    ),
+    "two_brackets": (
+        [
+            Chart(
+                (
+                    bars("A", [5, 6, 7]),
+                    bars("B", [9, -3, 20], 1),
+                    bracket("Ratio", ["1.8X", "−0.5X", "2.9X"]),
+                    bracket("Gain", ["+80 %", "−150 %", "+186 %"]),
+                ),
+                WORKLOADS,
+                "ops/s",
+            )
+        ],
+        317,
+        212,
+    ),
+    "bracket_over_all": (
+        [Chart((bars("A", [5, 6, 20]), bracket("x", ["4X"], over_all=True)), WORKLOADS, "y")], 317, 212,
+    ),
+    "bracket_multiples": (
+        [
+            Chart((bars("A", v), bars("B", v[::-1], 1), bracket("R", "abc")), WORKLOADS, "ops/s", heading=h)
+            for h, v in (("8 threads", [5, 6, 7]), ("96 threads", [9, 12, 14]))
+        ],
+        657,
+        250,
+    ),
+    "ranges": ([Chart((floating("A", [(28, 37), (30, 30), None]),), WORKLOADS, "Ratio")], 657, 240),
+    "ranges_of_two": (
+        [
+            Chart(
+                (floating("A", [(8, 37), (30, 30), None]), floating("B", [(9, 12), (-3, 5), (0, 2)], 1)), WORKLOADS, "x"
+            )
+        ],
+        657,
+        240,
     ),
 }  # fmt: skip

@@ -24,7 +24,8 @@ from benchbrief.reports.charts.chart import (
     text_width,
     tick_labels,
 )
-from benchbrief.reports.charts.chart_layout import ChartText, arrange, shorten, texts
+from benchbrief.reports.charts.chart_layout import ChartText, arrange, shorten
+from benchbrief.reports.charts.chart_texts import texts
 from benchbrief.reports.charts.draw_chart import draw
 from tests.reports.gallery import CASES, LONG
 from tests.reports.one_converter import CONVERTER

@@ -1,0 +1,111 @@
+"""Where the marks on bars stand: numbers, brackets over the bars that are compared, and floating bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchbrief.reports.charts.chart import INK, SMALL, TEXT, ChartPoint, Trace, text_width
+from benchbrief.reports.charts.chart_layout import BRACKET, NUMBER, ChartText, Plot
+
+_FLOATING = 16.0
+"""The most pixels of a floating bar across."""
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """A line over the middles of bars from `left` to `right`, with its number above. One bar has no line."""
+
+    trace: Trace
+    point: ChartPoint
+    left: float
+    right: float
+    y: float
+
+    @property
+    def text(self) -> ChartText:
+        return ChartText(self.point.label, (self.left + self.right) / 2, self.y - 8, "center", INK, TEXT, bold=True)
+
+
+def brackets(plot: Plot) -> list[Bracket]:
+    """Return the brackets whose number is known, and has bars below and room beside its neighbours."""
+    found: list[Bracket] = []
+    shown = plot.bars_have_numbers or any(t.mark == "range" for t in plot.in_slots)
+    for level, trace in enumerate(t for t in plot.chart.traces if t.mark == "bracket"):
+        free = -plot.left
+        for point in (p for p in trace.points if p.label):
+            tops = list(_tops(plot, None if trace.over_all else point.x))
+            half = text_width(point.label, TEXT) * 1.08 / 2  # the type is bold
+            middles = [middle for middle, _ in tops]
+            if not tops or (min(middles) + max(middles)) / 2 - half < free:
+                continue
+            y = min(top for _, top in tops) - 5 - (NUMBER if shown else 2) - BRACKET * level
+            found.append(Bracket(trace, point, min(middles), max(middles), y))
+            free = (min(middles) + max(middles)) / 2 + half + 4
+    return found
+
+
+def _tops(plot: Plot, slot: float | None) -> Iterator[tuple[float, float]]:
+    """Yield the middle and the upper end of each bar in a slot, or in all."""
+    for trace in plot.in_slots:
+        y = plot.y_pixel(trace)
+        for point in trace.points:
+            if point.y is not None and slot in (None, point.x):
+                left, right = plot.bar(trace, point.x)
+                yield (left + right) / 2, min(y(v) for v in (0.0, *point.extent))
+
+
+@dataclass(frozen=True)
+class FloatingBar:
+    """A bar from `bottom` to `top`, both in pixels from above."""
+
+    point: ChartPoint
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+def floating_bars(plot: Plot, trace: Trace) -> list[FloatingBar]:
+    y, found = plot.y_pixel(trace), []
+    for point in trace.points:
+        if point.y is None or point.end is None:
+            continue
+        first, last = plot.bar(trace, point.x)
+        middle, half = (first + last) / 2, min(_FLOATING, last - first) / 2
+        top, bottom = sorted((y(point.y), y(point.end)))
+        if bottom - top < 3:  # equal ends are a line
+            top, bottom = (top + bottom) / 2 - 1.5, (top + bottom) / 2 + 1.5
+        found.append(FloatingBar(point, middle - half, middle + half, top, bottom))
+    return found
+
+
+def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
+    """Yield the numbers of bars, where all fit, and both ends of floating bars."""
+    shown = plot.bars_have_numbers
+    for series, trace in enumerate(plot.chart.traces):
+        if trace.mark == "bar" and shown:
+            y = plot.y_pixel(trace)
+            for point, text in zip(trace.points, plot.bar_texts(trace), strict=True):
+                if point.y is not None:
+                    at = y(point.y) + (7 if point.y < 0 else -6)
+                    yield ChartText(text, sum(plot.bar(trace, point.x)) / 2, at, "center", INK, SMALL, series=series)
+        elif trace.mark == "range":
+            yield from _ends(plot, series, trace)
+
+
+def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
+    """Yield both ends of each bar: above it, or each at its end where the bars are too narrow for that."""
+    drawn = floating_bars(plot, trace)
+    room = plot.width / len(plot.chart.x.categories) / len(plot.in_slots)
+    together = all(text_width(bar.point.label, SMALL) < room - 4 for bar in drawn)
+    for bar in drawn:
+        middle = (bar.left + bar.right) / 2
+        low, high = bar.point.ends
+        if together:
+            yield ChartText(bar.point.label, middle, bar.top - 7, "center", INK, SMALL, series=series)
+            continue
+        if text_width(high, SMALL) < room - 2:
+            yield ChartText(high, middle, bar.top - 7, "center", INK, SMALL, series=series)
+        if low != high and bar.bottom + 13 < plot.height and text_width(low, SMALL) < room - 2:
+            yield ChartText(low, middle, bar.bottom + 7, "center", INK, SMALL, series=series)
