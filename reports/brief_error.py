@@ -11,9 +11,10 @@ class ReportError(BenchError):
     code = "report"
 
 
-def hides(notice: str) -> ReportError:
+def hides(text: str) -> ReportError:
     """Return the error about a house style that hides what a brief must say."""
     return ReportError(
-        f"the house style hides what must be known before any number: {notice}",
-        "let its style sheet and its parts show everything in a box of class `notice`",
+        f"the house style hides what a brief must say: {text}",
+        "let its style sheet and its parts show the numbers' origin, limits and footnotes, and where all of it is "
+        "disclosed",
     )

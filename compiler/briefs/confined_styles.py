@@ -51,10 +51,10 @@ _AT_RULES = ("media", "page", "font-face")
 PROTECTED = frozenset(
     """
     notice noticed error warning cover-notices traced whole simulated-mark imported-mark slide slides technical-brief
-    white-paper blog
+    white-paper blog origin-tag limits-line companion
     """.split()  # noqa: SIM905  # quoted and in a line each, they would hide the rest
 )
-"""The classes of notices, of marks of unmeasured values, and of the elements around them."""
+"""The classes of what a brief must say, of marks of unmeasured values, and of the elements around them."""
 _NO_NEGATIVE = re.compile(r"--|margin|padding|word-spacing|line-height|letter-spacing")
 _AS_WRITTEN = re.compile(r"line-height|.*-shadow|transform|text-decoration.*|text-underline-offset|vertical-align")
 """Properties with limits, which can't be variables or calculations."""

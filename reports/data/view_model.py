@@ -371,6 +371,17 @@ def figures_of(blocks: Iterable[Block]) -> Iterator[FigureView]:
             yield from figures_of(block.blocks)
 
 
+def notes_of(blocks: Iterable[Block]) -> Iterator[Footnote]:
+    """Return all footnotes, in order."""
+    for block in blocks:
+        if isinstance(block, FigureRow):
+            yield from notes_of(block.figures)
+        elif isinstance(block, SectionView):
+            yield from notes_of(block.blocks)
+        elif not isinstance(block, FactsView | DisclosureView):
+            yield from block.notes
+
+
 def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -> tuple[Block, ...]:
     """Return the blocks, with figures drawn at these shares of their heights, by the figures' ids."""
 

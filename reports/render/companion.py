@@ -12,7 +12,7 @@ from markupsafe import Markup
 from benchbrief.reports.data.view_model import Companion
 
 SHORT = 16
-"""How many digits of a SHA-256 a brief prints."""
+"""How many digits of the disclosure's SHA-256 a brief prints."""
 _ID = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'<a ([^>]*?)href="#([^"]+)"([^>]*)>(.*?)</a>', re.DOTALL)
 

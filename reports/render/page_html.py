@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.data.view_model import FigureView, ReportView
+from benchbrief.reports.data.view_model import FigureView, ReportView, notes_of
+from benchbrief.reports.render.companion import SHORT
 from benchbrief.reports.render.page_pdf import require_on_screen
 from benchbrief.reports.render.templating import as_data_url, make_environment, render_template
 from benchbrief.reports.render.watermark import (
@@ -113,20 +114,27 @@ def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
     return mark_page(page, words) if view.simulated else mark_imported_page(page, view, words)
 
 
-def require_notices(page: str, view: ReportView) -> None:
-    """Raise ReportError when a house style hides a notice in a browser.
+def require_said(page: str, view: ReportView) -> None:
+    """Raise ReportError when a house style hides in a browser what a brief must say.
 
-    The text after the notices is left out, since its layout takes long.
+    Drawings and scripts are left out, since their layout takes long, and so is a text without anything to say.
     """
-    if view.notices:
-        start = page.find(f'<div id="notice-{len(view.notices)}"')
-        end = page.find("</div>\n</div>", start)
-        require_on_screen(page if start < 0 or end < 0 else page[:end], notice_lines(view))
+    require_on_screen(re.sub(r"<(svg|script)\b.*?</\1>", "", page, flags=re.DOTALL), must_say(page, view))
 
 
-def notice_lines(view: ReportView) -> list[str]:
-    """Return the text of the notices, in pieces of one line each."""
-    return [text for notice in view.notices for text in (notice.title, notice.text.replace("`", ""))]
+def must_say(page: str, view: ReportView) -> list[str]:
+    """Return what the page of a brief must show, in pieces of one line each: what the numbers are, that they have
+    limits, where all of it is disclosed, and each footnote that it marks, such as why a number is missing; in a brief
+    with the disclosure, the notices."""
+    found = [text for notice in view.notices for text in (notice.title, notice.text)]
+    if view.disclosed:
+        other = view.companion
+        found = [*(tag.text for tag in view.origin), view.limits_line]
+        found += [other.file, other.sha256[:SHORT], other.address] if other else []
+    marked = set(re.findall(r'<a href="#note-(\d+)"', page))
+    footnotes = (*view.title_notes, *notes_of(view.blocks), *view.legal_notes)
+    found += [note.text for note in footnotes if str(note.number) in marked]
+    return [text.replace("`", "") for text in found if text]
 
 
 def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:

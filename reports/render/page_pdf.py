@@ -36,16 +36,20 @@ class _Around:
 
 def find_unseen(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
     """Return the texts that no reader of the pages sees, however they are broken into lines, hyphenated or cased."""
-    shown = letters("".join(text for page in pages for text in _of_page(page._page_box)))
+    pages = [page._page_box for page in pages]
+    shown = "|".join(
+        letters("".join(text for page in pages for text in _of_page(page, notes=n))) for n in (False, True)
+    )
     return [text for text in wanted if letters(text) not in shown]
 
 
-def _of_page(page: Any) -> Iterator[str]:
-    """Yield the visible texts of a page's flow, without margins and footnotes: these would come between the two parts
-    of a text that goes on on the next page."""
+def _of_page(page: Any, *, notes: bool) -> Iterator[str]:
+    """Yield the visible texts of a page's flow, or of its footnotes: these would come between the two parts of a text
+    that goes on on the next page."""
     around = _Around((0.0, 0.0, page.margin_width(), page.margin_height()))
-    for box in page.children[:1]:
-        yield from _of_box(box, around)
+    for box in page.children[1:] if notes else page.children[:1]:
+        if not notes or type(box).__name__ == "FootnoteAreaBox":
+            yield from _of_box(box, around)
 
 
 def _of_box(box: Any, around: _Around) -> Iterator[str]:

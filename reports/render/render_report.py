@@ -230,18 +230,19 @@ class _Brief:
 
     def on_screen(self) -> _Documents:
         """Return both HTML pages. Raises ReportError where the house style hides what must be read."""
-        from benchbrief.reports.render.page_html import require_notices
+        from benchbrief.reports.render.page_html import require_said
 
         disclosure = self.disclosure("screen", ".html").encode() if self.twin else None
-        page = self.page("screen", self.companion(".html", disclosure))
+        other = self.companion(".html", disclosure)
+        page = self.page("screen", other)
         if self.report.theme.css or self.report.parts:
-            require_notices(page, self.view)
+            require_said(page, replace(self.view, companion=other))
         return _Documents(page.encode(), disclosure)
 
     def pdf(self, numbers: NumbersFile) -> _Documents:
         """Return the PDFs, each with the file of numbers attached, and the brief with its figures' data. Raises
         ReportError where a user's style sheet or part needs what the PDF writer can't do."""
-        from benchbrief.reports.render.page_html import notice_lines
+        from benchbrief.reports.render.page_html import must_say
         from benchbrief.reports.render.page_pdf import to_pdf
 
         over = draw_sheet(self.view, self.catalogue)
@@ -259,9 +260,10 @@ class _Brief:
             digests = {**numbers.disclosures, f"{self.twin}.pdf": _digest(disclosure)}
             numbers = numbers.model_copy(update={"disclosures": digests})
         attached = {ATTACHMENT: b"".join(numbers.written(self.view.cells())), **self.data()}
-        notices = notice_lines(self.view) if styled else ()
+        page = self.page("paper", other)
+        said = must_say(page, replace(self.view, companion=other)) if styled else ()
         try:
-            pdf = to_pdf(self.page("paper", other), attached, over, must_say=notices, redraw=redraw)
+            pdf = to_pdf(page, attached, over, must_say=said, redraw=redraw)
         except Exception as error:
             if not styled or isinstance(error, ReportError):
                 raise
@@ -273,7 +275,7 @@ class _Brief:
         return _Documents(pdf, disclosure)
 
     def markdown(self) -> _Documents:
-        from benchbrief.reports.render.page_html import notice_lines
+        from benchbrief.reports.render.page_html import must_say
         from benchbrief.reports.text.markdown_export import require_in_markdown, to_markdown
 
         house = self.house.with_logo_in(self.folder)
@@ -281,9 +283,10 @@ class _Brief:
         if self.twin:
             disclosure = self._marked(to_markdown(self.disclosure("markdown", ".md", house)))
         other = self.companion(".md", disclosure)
-        text = to_markdown(self.page("markdown", other, figures=self.folder, house=house))
+        page = self.page("markdown", other, figures=self.folder, house=house)
+        text = to_markdown(page)
         if self.report.parts:
-            require_in_markdown(text, notice_lines(self.view))
+            require_in_markdown(text, must_say(page, replace(self.view, companion=other)))
         return _Documents(self._marked(text), disclosure)
 
     def _marked(self, markdown: str) -> bytes:

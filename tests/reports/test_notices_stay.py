@@ -12,7 +12,7 @@ from benchbrief.compiler.briefs.confined_styles import PROTECTED, refused_style
 from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
-from benchbrief.reports.render.page_html import TEMPLATES, Medium, notice_lines, require_notices, to_html
+from benchbrief.reports.render.page_html import TEMPLATES, Medium, must_say, require_said, to_html
 from benchbrief.reports.render.page_pdf import parse_page, to_pdf
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.view.build_view import build
@@ -57,16 +57,16 @@ def page(css: str, medium: Medium) -> str:
 
 
 def show_on_screen(css: str) -> None:
-    require_notices(page(css, "screen"), view())
+    require_said(page(css, "screen"), view())
 
 
 @pytest.mark.parametrize("css", HIDING.values(), ids=HIDING)
 def test_a_style_sheet_that_hides_a_notice_ends_the_rendering(css: str) -> None:
-    with pytest.raises(ReportError, match="hides what must be known before any number") as shown:
+    with pytest.raises(ReportError, match="hides what a brief must say") as shown:
         show_on_screen(css)
-    assert "`notice`" in (shown.value.hint or "")
-    with pytest.raises(ReportError, match="hides what must be known"):
-        to_pdf(page(css, "paper"), must_say=notice_lines(view()))
+    assert "where all of it is" in (shown.value.hint or "")
+    with pytest.raises(ReportError, match="hides what a brief must say"):
+        to_pdf(page(css, "paper"), must_say=must_say("", view()))
 
 
 def test_a_report_with_such_a_style_sheet_is_not_written(tmp_path: Path) -> None:
@@ -75,20 +75,20 @@ def test_a_report_with_such_a_style_sheet_is_not_written(tmp_path: Path) -> None
     world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"})
     theme = p.Theme(css=p.Asset(file=str(sheet), sha256="0" * 64))
     report = w.report("A report", p.TextElement(prose=w.text("Words."))).model_copy(update={"theme": theme})
-    with pytest.raises(ReportError, match="hides what must be known"):
+    with pytest.raises(ReportError, match="hides what a brief must say"):
         render(world.plan(report), world.store(), "brief", tmp_path, html_only=True)
     assert not (tmp_path / "brief.html").exists()
 
 
 @pytest.mark.parametrize("media", ["screen", "(max-width: 40rem)", "screen and (min-width: 10px)"])
 def test_one_that_hides_it_in_some_windows_only_does_too(media: str) -> None:
-    with pytest.raises(ReportError, match="hides what must be known"):
+    with pytest.raises(ReportError, match="hides what a brief must say"):
         show_on_screen(f"@media {media} {{ .notice {{ display: none }} }}")
 
 
 def test_one_that_changes_its_looks_does_not() -> None:
     show_on_screen(HARMLESS)
-    assert to_pdf(page(HARMLESS, "paper"), must_say=notice_lines(view())).startswith(b"%PDF")
+    assert to_pdf(page(HARMLESS, "paper"), must_say=must_say("", view())).startswith(b"%PDF")
 
 
 def test_a_style_sheet_may_change_the_looks_of_a_notice() -> None:
@@ -127,12 +127,55 @@ def test_a_part_that_leaves_it_out_ends_the_rendering(tmp_path: Path) -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"})
     report = w.report("A report", p.TextElement(prose=w.text("Words.")))
     report = report.model_copy(update={"parts": (p.Asset(file=str(part), sha256="0" * 64),)})
-    with pytest.raises(ReportError, match="hides what must be known"):
+    with pytest.raises(ReportError, match="hides what a brief must say"):
         render(world.plan(report), world.store(), "brief", tmp_path, formats=PDF)
     assert not (tmp_path / "brief.pdf").exists()
 
 
 MARKDOWN: tuple[Format, ...] = ("markdown",)
+APART = {
+    "its origin": ".origin-tag { display: none }",
+    "its limits": ".limits-line a { color: white }",
+    "its disclosure": ".companion p { visibility: hidden }",
+    "why a number is missing": ".notes { display: none }",
+    "nothing": ".origin-tag { color: #000 } .limits { display: none } .method { display: none }",
+}
+
+
+@pytest.mark.parametrize("formats", [("html",), ("pdf",)])
+@pytest.mark.parametrize("hidden", APART)
+def test_a_brief_with_a_disclosure_of_its_own_shows_what_its_numbers_are(
+    tmp_path: Path, hidden: str, formats: tuple[Format, ...]
+) -> None:
+    sheet = tmp_path / "house.css"
+    sheet.write_text(APART[hidden])
+    world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"}, stand_in=True)
+    query = w.throughput("threads", hardware="disk", workload="a")
+    lines = (p.Line(label="L", query=query),)
+    table = p.TableElement(title="T", dim="threads", dim_label="Threads", keys=w.keys((1, 2, 4)), lines=lines)
+    theme = p.Theme(css=p.Asset(file=str(sheet), sha256="0" * 64))
+    report = w.report("A report", table, disclosure="separate", theme=theme)
+    if hidden == "nothing":
+        made = render(world.plan(report), world.store(), "brief", tmp_path / "out", formats=formats)
+        assert made.files[1].name == f"brief-disclosure.{formats[0]}"
+        return
+    with pytest.raises(ReportError, match="hides what a brief must say"):
+        render(world.plan(report), world.store(), "brief", tmp_path / "out", formats=formats)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("part", ["origin", "limits", "companion"])
+def test_a_part_that_leaves_it_out_of_one_ends_the_rendering(tmp_path: Path, part: str) -> None:
+    (tmp_path / f"{part}.html.j2").write_text("")
+    world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"}, stand_in=True)
+    own = (p.Asset(file=str(tmp_path / f"{part}.html.j2"), sha256="0" * 64),)
+    report = w.report("A report", p.TextElement(prose=w.text("Words.")), disclosure="separate", parts=own)
+    for format_ in TEXTS:
+        with pytest.raises(ReportError, match="hides what a brief must say"):
+            render(world.plan(report), world.store(), "brief", tmp_path / "out", formats=(format_,))
+
+
+TEXTS: tuple[Format, ...] = ("html", "markdown")
 
 
 @pytest.mark.parametrize(
@@ -156,6 +199,6 @@ def test_a_part_that_takes_it_from_the_markdown_ends_the_rendering(tmp_path: Pat
         render(world.plan(report), world.store(), "brief", tmp_path, formats=MARKDOWN)
         assert "it went" in (tmp_path / "brief.md").read_text()
         return
-    with pytest.raises(ReportError, match="hides what must be known"):
+    with pytest.raises(ReportError, match="hides what a brief must say"):
         render(world.plan(report), world.store(), "brief", tmp_path, formats=MARKDOWN)
     assert not list(tmp_path.glob("*.md"))
