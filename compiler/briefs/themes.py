@@ -101,7 +101,7 @@ MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "h
 
 _TABLE = (
     "columns", "compared", "corner", "head", "heat", "id", "kind", "marks", "note", "notes", "number", "parts", "rows",
-    "sources", "title",
+    "sources", "title", "unit",
 )  # fmt: skip
 _FIGURE = (
     "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "id", "key", "kind", "note", "notes", "number",

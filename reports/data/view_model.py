@@ -77,7 +77,8 @@ class TableHead:
 @dataclass(frozen=True)
 class TableCell:
     """`cells` are the ids of the plan's cells behind a number, separated by blanks. `best`: it is the best of its
-    line, or within noise of it.
+    line, or within noise of it. `pad` is the room behind it that aligns the decimal signs of its column, in heights of
+    the type.
 
     `value` is computed, in `unit`, before scaling and rounding; None where it is missing, and for a text. `heat` is
     its shade in a heat table, from 1, the lowest, to 5; 0 for none.
@@ -90,6 +91,7 @@ class TableCell:
     unit: str = ""
     heat: int = 0
     best: bool = False
+    pad: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,8 @@ class HeadCell:
 class TablePart:
     """The columns of a table from `first` up to `end`, which fit a page.
 
-    `points` is the size of their type, 0 for the usual one; `widths` are percentages, first that of the rows' heads,
-    or none for the usual ones.
+    `points` is the size of their type, 0 for the usual one; `widths` are percentages, first that of the rows' heads.
+    `width` is the table's own, in per cent of the page's.
     """
 
     head: tuple[tuple[HeadCell, ...], ...]
@@ -123,6 +125,7 @@ class TablePart:
     end: int
     points: float = 0.0
     widths: tuple[float, ...] = ()
+    width: float = 100.0
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,8 @@ class TableView:
     """The numbers of the notes on all of its values."""
     compared: str = ""
     """The meaning of a comparison's letters, with its test and its correction."""
+    unit: str = ""
+    """The unit of all its numbers, where several columns or rows share one: it then stands in the caption alone."""
     kind: Literal["table"] = "table"
 
     @property

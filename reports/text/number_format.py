@@ -58,7 +58,7 @@ class Locale:
             return babel.Locale.parse("en_GB")
 
     @cached_property
-    def _decimal(self) -> str:
+    def decimal(self) -> str:
         from babel.numbers import get_decimal_symbol
 
         return get_decimal_symbol(self._cldr)
@@ -89,7 +89,7 @@ class Locale:
         whole, fraction = match.groups()
         if "," in whole:
             whole = format_decimal(int(whole.replace(",", "")), locale=self._cldr)
-        return whole if fraction is None else f"{whole}{self._decimal}{fraction}"
+        return whole if fraction is None else f"{whole}{self.decimal}{fraction}"
 
     def days(self, first: date, last: date) -> str:
         """Return 21 November 2026; or, for two days, from the first to the last."""

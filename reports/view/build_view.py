@@ -77,7 +77,15 @@ from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
-from benchbrief.reports.view.table_heads import cards_of, grouped_rows, head_rows, parts_of, room_of
+from benchbrief.reports.view.table_heads import (
+    aligned,
+    cards_of,
+    grouped_rows,
+    head_rows,
+    parts_of,
+    room_of,
+    shared_unit,
+)
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted
 
 
@@ -467,7 +475,9 @@ class _Builder:
         else:
             columns = [head for head, _ in lines]
             rows = [TableRow(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
-        rows = shade_rows(rows, element.heat) if element.heat else rows
+        rows = aligned(shade_rows(rows, element.heat) if element.heat else rows, self.words.locale.decimal)
+        unit = shared_unit([row.head for row in rows] if element.transposed else columns)
+        bare = [replace(column, unit="") for column in columns] if unit else columns
         self.foot.tell_boundaries([line.query for line in element.lines if line.query])
         note = self.optional_prose(element.note)
         corner = element.dim_label or self.words.dimension(element.dim)
@@ -480,11 +490,12 @@ class _Builder:
             self.foot.taken(),
             note,
             tuple(sources_of(table_queries(element))),
-            head_rows(columns),
-            parts_of(corner, columns, rows, room_of(self.slides, boxed=not numbered)),
+            head_rows(bare),
+            parts_of(corner, bare, rows, room_of(self.slides, boxed=not numbered)),
             self.words[key_of(rows, element.heat)] if element.heat else "",
             footnotes,
             self.letters.note,
+            unit,
         )
 
     def empty_lines(self, shown: ShownTable) -> Iterator[str]:
@@ -567,6 +578,7 @@ class _Builder:
         note = self.optional_prose(element.note)
         upright = element.table is not None and not element.table.transposed
         column, cards = cards_of(table) if table and upright else ("", ())
+        column = column or (escape(table.unit) if table else "")
         return CalloutView(
             element.title,
             column,

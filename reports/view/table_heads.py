@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -20,11 +21,17 @@ from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.text.html_markup import note_marks
 from benchbrief.reports.words.brief_words import Words
 
-_GAP, _FIRST = 0.9, 0.34
-"""The gap between two columns in heights of the type, and the first column's share of the width, as
-in base/style.css."""
-_SMALLEST = 0.7
-"""The smallest type of a full table, as a share of the usual size."""
+_GAP, _AIR = 0.9, 2.6
+"""The least gap between two columns, and the most room that a column of a narrow table gets beside it, in heights of
+the type."""
+_FIRST, _NAMES = 0.34, 0.45
+"""The most of the width that a long word in the rows' names takes from the numbers, and that whole names take."""
+_HEAD = 12.0
+"""The width in heights of the type up to which a head stays on one line, where there is room."""
+_FULL = 0.85
+"""The share of the width from which on a table takes all of it."""
+_SMALLEST, _LEGIBLE = 0.7, 7.0
+"""The smallest type of a full table, as a share of the usual size, and in points."""
 _BOLD = 1.1
 """The most by which a bold text exceeds the estimated width, as a factor."""
 
@@ -33,19 +40,25 @@ _MOST_CARDS = 6
 
 @dataclass(frozen=True)
 class TableRoom:
-    """The room of a table: its width in pixels, its usual size of type in points, the most columns."""
+    """The room of a table: its width in pixels, its usual size of type in points, the most columns. `filled`: a table
+    of few columns takes all of the width, too."""
 
     width: float
     points: float
     columns: int
+    filled: bool
+
+    @property
+    def smallest(self) -> float:
+        return max(_SMALLEST, min(1.0, _LEGIBLE / self.points))
 
 
 def room_of(slides: bool, *, boxed: bool) -> TableRoom:
     """Return the room within the margins of a page or a slide; `boxed`: within a callout there."""
     most = MOST_COLUMNS - 2 if boxed else MOST_COLUMNS
     if slides:
-        return TableRoom(1020 if boxed else 1136, 15, most)
-    return TableRoom(627 if boxed else 657, 8.8, most)
+        return TableRoom(1020 if boxed else 1136, 15, most, filled=True)
+    return TableRoom(627 if boxed else 657, 8.8, most, filled=boxed)
 
 
 def parts_of(
@@ -67,7 +80,9 @@ def parts_of(
             places = places[most:]
             pieces.append([])
         pieces[-1] += places
-    return tuple(table.part(piece) for piece in pieces if piece)
+    pieces = [piece for piece in pieces if piece]
+    scale = min((table.scale(piece) for piece in pieces), default=1.0)
+    return tuple(table.part(piece, scale) for piece in pieces)
 
 
 class _Table:
@@ -75,70 +90,145 @@ class _Table:
 
     def __init__(self, corner: str, columns: Sequence[TableHead], rows: Sequence[TableRow], room: TableRoom) -> None:
         self._columns, self._room = columns, room
-        self._names = [corner, *(row.head.label for row in rows), *(row.group for row in rows)]
-        self._texts = [[row.cells[at].html.striptags() for row in rows] for at in range(len(columns))]
-        size = room.points * 4 / 3
+        self._em = room.points * 4 / 3
+        self._cells = [[row.cells[at] for row in rows] for at in range(len(columns))]
+        names = [corner, *(row.head.label for row in rows), *(row.group for row in rows)]
+        units = [text_width(f" {row.head.unit}", self._em) for row in rows if row.head.unit]
+        gap = _GAP * self._em
         # A longer word of a row's name is broken: the numbers have the rest of the width.
-        self._first = min(max(map(_longest_word, self._names)) * _BOLD * size + _GAP * size, _FIRST * room.width)
+        self._first = min(max(map(_longest_word, names)) * _BOLD * self._em + gap, _FIRST * room.width)
+        whole = max(text_width(name, self._em) for name in names) * _BOLD + max(units, default=0.0) + gap
+        self._names = max(self._first, min(whole, _NAMES * room.width))
 
     def fits(self, piece: Sequence[int]) -> bool:
         """Return whether the columns fit side by side with whole words in their heads, in the smallest type."""
         if len(piece) > self._room.columns:
             return False
-        _, wanted = self._widths(piece)
-        return (self._first + sum(wanted)) * _SMALLEST <= self._room.width + 1
+        _, wanted, _ = self._widths(piece)
+        return (self._first + sum(wanted)) * self._room.smallest <= self._room.width + 1
 
-    def part(self, piece: Sequence[int]) -> TablePart:
-        points, widths = self._sizes(piece)
-        return TablePart(head_rows([self._columns[at] for at in piece]), piece[0], piece[-1] + 1, points, widths)
+    def scale(self, piece: Sequence[int]) -> float:
+        """Return the type's size, as a share of the usual one, in which the columns fit side by side."""
+        least, wanted, _ = self._widths(piece)
+        for needed in (wanted, least):  # words of the heads are broken last
+            scale = min(1.0, (self._room.width + 1) / (self._first + sum(needed)))
+            if scale >= self._room.smallest:
+                return scale
+        return self._room.smallest
 
-    def _widths(self, piece: Sequence[int]) -> tuple[list[float], list[float]]:
-        """Return two widths of each column, at the usual size of type: for its numbers, and for the words of its
-        heads too."""
-        size = self._room.points * 4 / 3
+    def part(self, piece: Sequence[int], scale: float) -> TablePart:
+        """Return a piece with the widths of its columns: of their content, of whole names and heads, and some air."""
+        room = self._room
+        least, wanted, liked = self._widths(piece)
+        if (self._first + sum(wanted)) * scale > room.width + 1:
+            wanted = least
+        spare = max(0.0, room.width - (self._first + sum(wanted)) * scale)
+        own = min(spare, (self._names - self._first) * scale)
+        heads = [max(0.0, more - width) * scale for more, width in zip(liked, wanted, strict=True)]
+        share = min(1.0, (spare - own) / sum(heads)) if any(heads) else 0.0
+        spare -= own + share * sum(heads)
+        air = spare if room.filled else min(spare, _AIR * self._em * scale * len(piece))
+        if spare - air < (1 - _FULL) * room.width:
+            air = spare
+        columns = [width * scale + share * more + air / len(piece) for width, more in zip(wanted, heads, strict=True)]
+        widths = [self._first * scale + own, *columns]
+        return TablePart(
+            head_rows([self._columns[at] for at in piece]),
+            piece[0],
+            piece[-1] + 1,
+            room.points * scale if scale < 1 else 0.0,
+            tuple(round(100 * width / sum(widths), 2) for width in widths),
+            min(100.0, round(100 * sum(widths) / room.width, 1)),
+        )
+
+    def _widths(self, piece: Sequence[int]) -> tuple[list[float], list[float], list[float]]:
+        """Return three widths of each column, at the usual size of type: for its numbers, for the words of its heads
+        too, and for heads on one line where they are short."""
+        em, gap = self._em, _GAP * self._em
         heads = [head for head, _ in _units_raised([self._columns[at] for at in piece])]
-        least = [
-            max(
-                text_width(text, size) if head.numeric else _longest_word(text) * size
-                for text in (*self._texts[at], head.unit)
-            )
-            + _GAP * size
-            for head, at in zip(heads, piece, strict=True)
-        ]
+        least = [max((_cell_width(cell, em) for cell in self._cells[at]), default=0.0) + gap for at in piece]
         spanned = Counter(head.heads[:level] for head in heads for level in range(1, len(head.heads) + 1))
         wanted = [
             max(
                 low,
-                _longest_word(head.label) * _BOLD * size + _GAP * size,
+                text_width(head.unit, em) + gap,
+                _longest_word(head.label) * _BOLD * em + gap,
                 *(
-                    (_longest_word(name) * _BOLD * size + _GAP * size) / spanned[head.heads[:level]]
+                    (_longest_word(name) * _BOLD * em + gap) / spanned[head.heads[:level]]
                     for level, name in enumerate(head.heads, start=1)
                 ),
             )
             for low, head in zip(least, heads, strict=True)
         ]
-        return least, wanted
+        liked = [
+            max(want, _in_even_lines(text_width(head.label, _BOLD * em), _HEAD * em) + gap)
+            for want, head in zip(wanted, heads, strict=True)
+        ]
+        return least, wanted, liked
 
-    def _sizes(self, piece: Sequence[int]) -> tuple[float, tuple[float, ...]]:
-        """Return the points of type, and the percentage of the width of each column; 0 and none where
-        everything fits."""
-        room, first = self._room, self._first
-        size = room.points * 4 / 3
-        least, wanted = self._widths(piece)
-        even = room.width * (1 - _FIRST) / len(piece)
-        if max(wanted) <= even:
-            return 0.0, ()
-        scale = 1.0
-        for needed in (wanted, least):  # words of the heads are broken last
-            scale = max(_SMALLEST, min(1.0, room.width / (first + sum(needed))))
-            if (first + sum(needed)) * scale <= room.width + 1:
-                wanted = needed
-                break
-        whole = max(text_width(name, size) for name in self._names) + _GAP * size
-        spare = max(0.0, room.width - (first + sum(wanted)) * scale)
-        own = min(spare, max(0.0, min(whole, _FIRST * room.width) - first * scale))
-        columns = [first * scale + own, *(width * scale + (spare - own) / len(piece) for width in wanted)]
-        return (room.points * scale if scale < 1 else 0.0), tuple(round(100 * w / sum(columns), 2) for w in columns)
+
+def _in_even_lines(width: float, most: float) -> float:
+    """Return the width of a text's lines, none wider than `most`, if all are about as long."""
+    lines = math.ceil(width / most)
+    return min(most, 1.15 * width / lines) if lines > 1 else width
+
+
+def _cell_width(cell: TableCell, em: float) -> float:
+    text = cell.html.striptags()
+    if not cell.numeric:
+        return _longest_word(text) * em
+    return text_width(text.replace("1", "0"), em) * (_BOLD if cell.best else 1.0) + cell.pad * em
+
+
+_NUMBER = re.compile(r"\D*\d[\d,.\s\N{RIGHT SINGLE QUOTATION MARK}]*")
+_MARKS = re.compile(r"<sup\b.*?</sup>", re.DOTALL)
+
+
+def aligned(rows: Sequence[TableRow], decimal: str) -> list[TableRow]:
+    """Return the rows with room behind numbers, so that those of a column stand with their decimal signs below each
+    other whatever follows: more digits, a unit, the marks of notes."""
+    tails = [[_tail(cell, decimal) for cell in row.cells] for row in rows]
+    widest = [max((tail for tail in column if tail is not None), default=0.0) for column in zip(*tails, strict=True)]
+    return [
+        replace(
+            row,
+            cells=tuple(
+                cell if tail is None or tail >= most else replace(cell, pad=round(most - tail, 2))
+                for cell, tail, most in zip(row.cells, row_tails, widest, strict=True)
+            ),
+        )
+        for row, row_tails in zip(rows, tails, strict=True)
+    ]
+
+
+def _tail(cell: TableCell, decimal: str) -> float | None:
+    """Return the width of what follows a number's whole part, in heights of the type; None for a text, or a range."""
+    if not cell.numeric:
+        return None
+    html = cell.html.partition('<span class="letters">')[0]
+    marks, text = (
+        Markup(each).striptags()  # noqa: S704  # was HTML before
+        for each in ("".join(_MARKS.findall(html)), _MARKS.sub("", html))
+    )
+    whole = _NUMBER.match(text)
+    if whole is None:
+        return None
+    number, behind = whole[0].rstrip(), text[len(whole[0].rstrip()) :]
+    if any(map(str.isdigit, behind)):
+        return None
+    fraction = number.rpartition(decimal)[2] if decimal in number else ""
+    tail = (decimal + fraction if decimal in number else "") + behind
+    return text_width(tail.replace("1", "0"), 1.0) + text_width(marks.replace("1", "0"), _MARK)
+
+
+_MARK = 0.68
+"""The size of a note's mark, in heights of the type, as in base/style.css."""
+
+
+def shared_unit(heads: Sequence[TableHead]) -> str:
+    """Return the unit that all of several heads have, which then stands once above the table; else ""."""
+    units = {head.unit for head in heads}
+    return next(iter(units)) if len(heads) > 1 and len(units) == 1 else ""
 
 
 def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
@@ -178,9 +268,12 @@ def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words
         path = [words.locale.listed((*head.heads, head.label)) for head, _ in lines]
         return [TableRow(replace(head, label=label), cells) for label, (head, cells) in zip(path, lines, strict=True)]
     rows: list[TableRow] = []
-    for heads, group in groupby(lines, key=lambda line: line[0].heads):
-        name = words.locale.listed(heads)
-        rows += [TableRow(head, cells, "" if at else name) for at, (head, cells) in enumerate(group)]
+    for heads, its in groupby(lines, key=lambda line: line[0].heads):
+        group = list(its)
+        name, unit = words.locale.listed(heads), shared_unit([head for head, _ in group])
+        name += f" ({unit})" if unit else ""
+        found = [(replace(head, unit="") if unit else head, cells) for head, cells in group]
+        rows += [TableRow(head, cells, "" if at else name) for at, (head, cells) in enumerate(found)]
     return rows
 
 
@@ -231,6 +324,7 @@ def published_table(
         for each in metrics
     ]
     title, corner = title or words["published_values"], words["published_metric"]
+    rows = aligned(rows, words.locale.decimal)
     parts = parts_of(corner, columns, rows, room)
     return TableView(number, title, corner, tuple(columns), tuple(rows), (), None, (), head_rows(columns), parts)
 

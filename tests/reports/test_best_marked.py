@@ -102,8 +102,8 @@ def test_the_best_of_what_is_compared_is_bold_with_all_that_the_repeats_do_not_t
 
 def test_markdown_has_the_best_in_bold(tmp_path: Path) -> None:
     made(tmp_path, BY, FAR)
-    (text,) = tmp_path.glob("*.md")
-    assert re.search(r"\| A \| [^*|]+ \| [^*|]+ \| \*\*[^*|]+\*\* \|", text.read_text("utf-8"))
+    text = (tmp_path / "brief.md").read_text("utf-8")
+    assert re.search(r"\| A \| [^*|]+ \| [^*|]+ \| \*\*[^*|]+\*\* \|", text)
 
 
 @pytest.mark.parametrize(("ops", "expected"), [(FAR, "--B"), ({**FAR, "new": 4000.0}, "-BB")])

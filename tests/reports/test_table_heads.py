@@ -26,12 +26,9 @@ METRICS = ("throughput", "Throughput for each busy core", "Acknowledgement")
 
 
 def line(path: tuple[str, ...], hardware: str, threads: float) -> p.Line:
-    return p.Line(
-        label=path[-1],
-        heads=path[:-1],
-        unit="ops/s",
-        query=w.throughput("workload", hardware=hardware, threads=threads),
-    )
+    of, unit = (w.latency, "s") if path[0] == METRICS[-1] else (w.throughput, "ops/s")
+    query = of("workload", hardware=hardware, threads=threads)
+    return p.Line(label=path[-1], heads=path[:-1], unit=unit, query=query)
 
 
 def table(metrics: int, *, by_threads: bool = False, transposed: bool = False) -> p.TableElement:
@@ -73,15 +70,24 @@ def test_no_words_of_a_table_are_cut_overlap_or_run_past_the_margin(template: st
 
 
 def test_a_name_that_columns_share_stands_once_above_them_and_so_does_their_unit(tmp_path: Path) -> None:
-    page, _ = made(tmp_path, table(2))
+    page, _ = made(tmp_path, table(3))
     head = re.search(r"<thead>(.*?)</thead>", page, re.DOTALL)
     assert head
     over = '<th scope="colgroup" colspan="2" class="over">'
-    assert head[1].split("\n")[1:3] == [
+    assert head[1].split("\n")[1:4] == [
         f'<tr><th scope="col" rowspan="2">Workload</th>{over}Throughput <span class="unit">ops/s</span></th>',
         f'{over}Throughput for each busy core <span class="unit">ops/s</span></th>',
+        f'{over}Acknowledgement <span class="unit">ms</span></th>',
     ]
-    assert head[1].count('<th scope="col" class="n">Local disk of the older machines</th>') == 2
+    assert head[1].count('<th scope="col" class="n">Local disk of the older machines</th>') == 3
+
+
+def test_a_unit_that_all_numbers_share_stands_once_in_the_caption(tmp_path: Path) -> None:
+    page, _ = made(tmp_path, table(2), table(2, transposed=True))
+    first, second = re.findall(r'<figure class="table.*?</figure>', page, re.DOTALL)
+    assert re.findall(r'<span class="unit">(.*?)</span>', first) == ["(ops/s)"]
+    assert first.index("(ops/s)") < first.index("<table")
+    assert second.count("ops/s") == 2, "each group of rows has it once"
 
 
 def test_a_table_that_is_too_wide_stands_in_parts_of_whole_groups(tmp_path: Path) -> None:
@@ -93,13 +99,14 @@ def test_a_table_that_is_too_wide_stands_in_parts_of_whole_groups(tmp_path: Path
 def test_rows_that_share_a_name_stand_below_it(tmp_path: Path) -> None:
     page, _ = made(tmp_path, table(2, transposed=True))
     groups = re.findall(r'<tr class="group"><th scope="rowgroup" colspan="3">(.*?)</th>', page)
-    assert groups == ["Throughput", "Throughput for each busy core"]
+    assert groups == ["Throughput (ops/s)", "Throughput for each busy core (ops/s)"]
 
 
 def test_markdown_has_one_head_with_all_names(tmp_path: Path) -> None:
     made(tmp_path, table(2, by_threads=True))
     text = next(tmp_path.glob("*.md")).read_text("utf-8")
-    assert "| Workload | Throughput, Local disk of the older machines, 1 thread ops/s |" in text
+    assert "| Workload | Throughput, Local disk of the older machines, 1 thread |" in text
+    assert re.search(r"\*\*Table 1:\*\* T \(ops/s\)", text)
 
 
 def test_numbers_in_heads_say_what_they_count(tmp_path: Path) -> None:
