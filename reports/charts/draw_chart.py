@@ -30,9 +30,16 @@ _NAMED_CELLS = 3
 
 
 def script_data(
-    panels: Sequence[Panel], drawn: Sequence[DrawnSeries], number: int, words: Words, size: tuple[float, float]
+    panels: Sequence[Panel],
+    drawn: Sequence[DrawnSeries],
+    number: int,
+    words: Words,
+    size: tuple[float, float],
+    *,
+    with_cells: bool,
 ) -> Mapping[str, object]:
-    """Return `series`: each toggle's name and box; `points`: each point's series, box and tooltip lines.
+    """Return `series`: each toggle's name and box; `points`: each point's series, box and tooltip lines, which name its
+    cells `with_cells`.
 
     Boxes are left, top, width and height in pixels of the drawing, which has this `size`.
     """
@@ -48,7 +55,7 @@ def script_data(
             one = next(of_panel)
             for point, detail, place in zip(trace.points, one.details, _boxes(plot, trace), strict=True):
                 if point.y is not None and place is not None:
-                    tip = list(_tip(one, detail, words))
+                    tip = list(_tip(one, detail, words, with_cells=with_cells))
                     points.append({"series": index, "box": _moved(place, left, top), "tip": tip})
     label = words["figure_points"].format(number=number)
     return {"size": list(size), "label": label, "series": list(series.values()), "points": points}
@@ -100,7 +107,7 @@ def _boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
     return found
 
 
-def _tip(drawn: DrawnSeries, detail: Detail, words: Words) -> Iterable[str]:
+def _tip(drawn: DrawnSeries, detail: Detail, words: Words, *, with_cells: bool) -> Iterable[str]:
     yield words["semicolon"].join(part for part in (drawn.panel, drawn.trace.name) if part)
     if detail.value is None:
         return
@@ -119,7 +126,7 @@ def _tip(drawn: DrawnSeries, detail: Detail, words: Words) -> Iterable[str]:
         yield words["tip_interval"].format(low=texts[1], high=texts[2])
     if detail.repeats:
         yield counted(words, "tip_repeats", detail.repeats)
-    if detail.cells:
+    if detail.cells and with_cells:
         more = "…" if len(detail.cells) > _NAMED_CELLS else ""
         cells = words.locale.listed(detail.cells[:_NAMED_CELLS]) + more
         yield words.form("tip_cells", len(detail.cells)).format(cells=cells)

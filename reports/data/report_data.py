@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -185,6 +186,7 @@ class ReportedFact(NamedTuple):
 NOT_PUBLISHED = "not published"
 """The store's reason for a cell that its source lacks (`results/imports/keep_import.py`)."""
 _WHY = {"failed": "failed_cell", "skipped": "skipped_cell", "refused": "refused_cell"}
+_PATH = re.compile(r"(?<![\w/.])~?/[\w.~-]")
 
 
 class KneeFound(NamedTuple):
@@ -198,10 +200,12 @@ class KneeFound(NamedTuple):
 
 
 class Results:
-    """The results of one run, as the report reads them."""
+    """The results of one run, as the report reads them. `for_customers`: its pages name no host, path, cell and
+    command, which are in the disclosure."""
 
-    def __init__(self, plan: Plan, store: AskedStore, words: Words) -> None:
+    def __init__(self, plan: Plan, store: AskedStore, words: Words, *, for_customers: bool = False) -> None:
         self.plan = plan
+        self.for_customers = for_customers
         self.store: AskedStore = _Remembering(store)
         sentences = read_sentences(self.store.sql(SENTENCES).rows)
         labels = {name: factor.label for name, factor in plan.factors.items()}
@@ -351,14 +355,28 @@ class Results:
             if cell.reason == NOT_PUBLISHED:
                 reasons[self.words["not_published"]] = None
             elif cell.status != "ok":
-                template = self.words[_WHY.get(self.words.status_of(cell.status, cell.reason), "missing_cell")]
-                reasons[template.format(reason=self.words.said_briefly(cell.reason) or self.words["no_reason"])] = None
+                why = _WHY.get(self.words.status_of(cell.status, cell.reason), "missing_cell")
+                said = self.words.said_briefly(cell.reason) or self.words["no_reason"]
+                unsaid = self.for_customers and self.names_equipment(said)
+                reasons[self.words[f"{why}_unsaid"] if unsaid else self.words[why].format(reason=said)] = None
         if not reasons:
-            said = dict.fromkeys(r for keys in self._rows_at(query, where) if (r := self._reasons[query.sql].get(keys)))
-            reasons = dict.fromkeys(self.words.said(each) for each in said)
+            texts = (r for keys in self._rows_at(query, where) if (r := self._reasons[query.sql].get(keys)))
+            every = map(self.words.said, dict.fromkeys(texts))
+            reasons = dict.fromkeys(text for text in every if not (self.for_customers and self.names_equipment(text)))
         if not reasons and (lacking := self._not_done(query, where)):
             return [self.words["not_done"].format(operations=self.words.locale.listed(lacking))]
         return list(reasons) or [self.words["no_value" if self._planned(query, **where) else "not_planned"]]
+
+    def names_equipment(self, text: str) -> bool:
+        """Return whether a text names a host, a path, a cell, an experiment or a command of the run."""
+        words = set(re.findall(r"[\w./=-]+", text))
+        is_cell = any(word.count("/") > 1 for word in words)
+        return "`" in text or is_cell or bool(_PATH.search(text) or words & self._equipment)
+
+    @cached_property
+    def _equipment(self) -> frozenset[str]:
+        """The names of hosts and experiments."""
+        return frozenset((*self.plan.hosts, *(host.name for host in self.plan.hosts.values()), *self.plan.experiments))
 
     def _not_done(self, query: Query, where: Mapping[str, DimKey]) -> list[str]:
         """Return the names of operations that the query reads, and that the only workload at these keys does not do."""

@@ -123,9 +123,11 @@ _ORDER = (
 )  # fmt: skip
 
 
-def fact_groups(hardware: Sequence[str], results: Results) -> tuple[FactGroup, ...]:
-    """Return the facts that all groups share, then the differences of each group."""
-    per_group = {key: _lines(results.plan.hardware[key], results) for key in hardware}
+def fact_groups(hardware: Sequence[str], results: Results, *, in_full: bool = False) -> tuple[FactGroup, ...]:
+    """Return the facts that all groups share, then the differences of each group. For customers, without hosts and
+    paths, unless `in_full`."""
+    told = results.for_customers and not in_full
+    per_group = {key: _lines(results.plan.hardware[key], results, told=told) for key in hardware}
     shared = _shared(list(per_group.values())) if len(per_group) > 1 else []
     groups = [FactGroup(results.words["all_hardware"], tuple(shared))] if shared else []
     for key, lines in per_group.items():
@@ -139,41 +141,48 @@ def _shared(lines: Sequence[Sequence[FactLine]]) -> list[FactLine]:
     return [line for line in lines[0] if all(line in other for other in lines[1:])]
 
 
-def _lines(hardware: Hardware, results: Results) -> list[FactLine]:
+_OF_THE_LAB = ("hostname", "path", "device", "mount")
+"""Facts that name what only the owner of the machines knows."""
+
+
+def _lines(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
+    """Return the lines of a group; those that can be `told` to customers alone."""
     words = results.words
     known = results.disclosed_facts
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items() if known is None or name in known}
     observed = _observed(hardware, results)
     lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)]
-    if not is_imported(results):  # the plan's hosts did not measure these results
+    if not is_imported(results) and not told:  # the plan's hosts did not measure imported results
         lines.append(FactLine(words["hosts"], words.locale.listed(hardware.hosts), "", differs=False))
     for name in [*declared, *(n for n in _ordered(observed) if n not in declared)]:
+        if told and (name in _OF_THE_LAB or name.startswith(_FILE)):
+            continue
         text = declared.get(name, "")
         differs = any(remark.endswith(text) for remark in contradictions(hardware, results)) if text else False
         lines.append(FactLine(fact_name(name, words), text, observed.get(name, ""), differs))
-    return [*lines, *_paths(hardware, results)]
+    return [*lines, *_paths(hardware, results, told=told)]
 
 
 def _ordered(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
 
 
-def _paths(hardware: Hardware, results: Results) -> list[FactLine]:
-    """Return a line for each storage with the group's data paths: file system, device, mount, free space."""
+def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
+    """Return a line for each storage with the group's data paths: file system, device, mount, free space. Where it is
+    `told` to customers, it has no paths."""
     own = {d.path for key, d in results.plan.databases.items() if key.hardware == hardware.key and d.path}
     found: dict[str, dict[str, str]] = {}
     for name, value in _observed(hardware, results, of_paths=True).items():
         what, _, path = name.partition(" of ")
-        if path in own:
+        if path in own and not (told and what in _OF_THE_LAB):
             found.setdefault(path, {})[what] = f"{fact_name(what, results.words)} {value}"
     together: dict[str, list[str]] = {}
     for path, facts in found.items():
         together.setdefault(results.words.locale.listed(facts[what] for what in sorted(facts)), []).append(path)
     words = results.words
+    named = _first_of if results.plan.factors else lambda paths, words: words.locale.listed(paths)
     return [
-        FactLine(
-            _first_of(paths, words) if results.plan.factors else words.locale.listed(paths), "", text, differs=False
-        )
+        FactLine(words["fact_path"] if told else named(paths, words), "", text, differs=False)
         for text, paths in together.items()
     ]
 

@@ -221,7 +221,8 @@ def build(
     """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`. Without a
     `converter`, it draws with one of its own, which it ends."""
     with written_as(words.locale), nullcontext(converter) if converter else Converter().running() as drawing:
-        results, gaps = Results(plan, store, words), Gaps(NotDrawn)
+        for_customers = report.audience == "customer" and report.disclosure == "separate"
+        results, gaps = Results(plan, store, words, for_customers=for_customers), Gaps(NotDrawn)
         if has(p.FigureElement, report.elements):
             drawing.start()
         kept = gaps.made("kept", lambda: keep_elements_with_data(report.elements, results), "choice")
@@ -246,7 +247,9 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     legal = builder.legal()
     legal_notes = builder.foot.taken()
     stated = () if asked or not apart else builder.published()
-    disclosed = (*stated, builder.block(p.DisclosureElement(), level=2)) if apart else ()
+    disclosed = (
+        (*stated, *builder.facts_in_full(elements), builder.block(p.DisclosureElement(), level=2)) if apart else ()
+    )
     details = "disclosure" if apart or has(p.DisclosureElement, report.elements) else ""
     found = tuple(notices(results, builder.gaps, details, shows=builder.ledger.shows_measured))
     limits = tuple(Limit(text, each.number) for each in found for text in each.limits)
@@ -383,6 +386,16 @@ class _Builder:
     def facts(self, element: p.FactsElement) -> FactsView:
         groups = fact_groups(element.hardware, self.results)
         return FactsView(self.tables, element.title or self.words["configuration"], groups)
+
+    def facts_in_full(self, elements: Iterable[p.Element]) -> Iterator[FactsView]:
+        """Yield the tables of facts with what a brief for customers leaves out of them."""
+        for element in elements if self.results.for_customers else ():
+            if isinstance(element, p.SectionElement):
+                yield from self.facts_in_full(element.elements)
+            elif isinstance(element, p.FactsElement):
+                self.tables += 1
+                groups = fact_groups(element.hardware, self.results, in_full=True)
+                yield FactsView(self.tables, element.title or self.words["configuration"], groups)
 
     def disclosure(self) -> DisclosureView:
         shown = self.report.disclosure == "in_brief" and has(p.FactsElement, self.report.elements)
@@ -636,7 +649,16 @@ class _Builder:
             tuple(sources_of(queries)),
             row,
             figure_csv(found.series, element, self.mark, self.results.once(sentences_by_cell)),
-            script_data(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
+            script_data(
+                drawn.panels,
+                found.series,
+                self.figures,
+                self.words,
+                (width, height),
+                with_cells=not self.results.for_customers,
+            )
+            if drawn
+            else {},
             claim,
             found.key if drawn else "",
             undrawn,
