@@ -185,7 +185,13 @@ class ReportedFact(NamedTuple):
 
 NOT_PUBLISHED = "not published"
 """The store's reason for a cell that its source lacks (`results/imports/keep_import.py`)."""
-_WHY = {"failed": "failed_cell", "skipped": "skipped_cell", "refused": "refused_cell"}
+_WHY = {
+    "failed": ("failed_cell", "failed_cell_unsaid"),
+    "skipped": ("skipped_cell", "skipped_cell_unsaid"),
+    "refused": ("refused_cell", "refused_cell_unsaid"),
+}
+_MISSING = ("missing_cell", "missing_cell_unsaid")
+"""Words for why there is no value, with the reason and without it, by the status of the cell."""
 _PATH = re.compile(r"(?<![\w/.])~?/[\w.~-]")
 
 
@@ -355,10 +361,10 @@ class Results:
             if cell.reason == NOT_PUBLISHED:
                 reasons[self.words["not_published"]] = None
             elif cell.status != "ok":
-                why = _WHY.get(self.words.status_of(cell.status, cell.reason), "missing_cell")
+                why, why_unsaid = _WHY.get(self.words.status_of(cell.status, cell.reason), _MISSING)
                 said = self.words.said_briefly(cell.reason) or self.words["no_reason"]
                 unsaid = self.for_customers and self.names_equipment(said)
-                reasons[self.words[f"{why}_unsaid"] if unsaid else self.words[why].format(reason=said)] = None
+                reasons[self.words[why_unsaid] if unsaid else self.words[why].format(reason=said)] = None
         if not reasons:
             texts = (r for keys in self._rows_at(query, where) if (r := self._reasons[query.sql].get(keys)))
             every = map(self.words.said, dict.fromkeys(texts))

@@ -69,7 +69,7 @@ def _tools(results: Results, *, named: bool) -> str:
         others = [label for labels in served_by(name, results).values() for label in labels]
         aside = words["aside"].format(text=words[word][:1].lower() + words[word][1:])
         systems = [one + aside if one.startswith(tuple(others)) else one for one in systems]
-    listed = words.locale.listed
+    listed = words.locale.in_a_sentence
     return words["m_drove"].format(tools=listed(dict.fromkeys(tools)), systems=listed(dict.fromkeys(systems)))
 
 
@@ -80,7 +80,8 @@ def _loads(results: Results) -> Iterator[str]:
     for axis, key in (("threads", "m_threads"), ("target", "m_target")):
         loads = {float(value) for cell in results.cells if (value := getattr(cell, axis)) and cell.status == "ok"}
         if any(each.axis == axis for each in planned):
-            yield words[key].format(points=points(sorted(loads)) or words["missing"])
+            listed = words.locale.in_a_sentence(points([load]) for load in sorted(loads))
+            yield words[key].format(points=listed or words["missing"])
     rules = {
         "m_knee": any(each.search for each in planned),
         "m_adaptive": any(each.adaptive for each in planned),
@@ -97,7 +98,7 @@ def _times(results: Results) -> Iterator[str]:
     for experiment in planned:
         alike.setdefault(_time(experiment, results), []).append(experiment.label)
     for text, labels in alike.items():
-        yield text if len(alike) == 1 else words["m_of"].format(labels=words.locale.listed(labels), text=text)
+        yield text if len(alike) == 1 else words["m_of"].format(labels=words.locale.in_a_sentence(labels), text=text)
     yield from dict.fromkeys(order_text(experiment, results) for experiment in planned)
 
 
@@ -118,8 +119,12 @@ def _resets(results: Results) -> Iterator[str]:
     words = results.words
     opening = words["aside"].partition("{text}")[0]
     used = {cell.database for cell in results.plan.cells}
+    alike: dict[str, dict[str, None]] = {}
     for key, database in results.plan.databases.items():
         if key in used:
-            yield words[f"d_reset_{database.reset}"].rpartition(opening)[0] or words[f"d_reset_{database.reset}"]
+            text = words[f"d_reset_{database.reset}"]
+            alike.setdefault(text.rpartition(opening)[0] or text, {})[database.label] = None
+    for text, labels in alike.items():
+        yield text if len(alike) == 1 else words["m_of"].format(labels=words.locale.in_a_sentence(labels), text=text)
     if any(database.drop_caches for key, database in results.plan.databases.items() if key in used):
         yield words["d_drop_caches"]

@@ -105,7 +105,7 @@ def _compared(differences: Sequence[_Differences], words: Words) -> str:
         return words["compared_two"].format(first=names[0], second=names[1])
     of_one_kind = len(differences) == len(names) * (len(names) - 1) / 2
     few = of_one_kind and len(names) <= MOST_NAMED
-    return words.locale.listed(names) if few else counted(words, "compared_pairs", len(differences))
+    return words.locale.in_a_sentence(names) if few else counted(words, "compared_pairs", len(differences))
 
 
 def paragraph(results: Results) -> Iterable[Item]:

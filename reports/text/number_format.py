@@ -100,9 +100,15 @@ class Locale:
         return format_interval(first, last, "yMMMd", locale=self._cldr)
 
     def listed(self, names: Iterable[str]) -> str:
-        """Join names, without an "and" before the last."""
+        """Join names, without an "and" before the last; `in_a_sentence` has one."""
         comma: str = self._cldr.list_patterns["standard"]["middle"].replace("{0}", "").replace("{1}", "")
         return comma.join(names)
+
+    def in_a_sentence(self, names: Iterable[str]) -> str:
+        """Join names as a sentence does: "YCSB, fio and db_bench"."""
+        from babel.lists import format_list
+
+        return format_list(list(names), locale=self._cldr)
 
 
 _CURRENT: ContextVar[Locale] = ContextVar("locale", default=Locale("en_GB"))  # noqa: B039  # never changed

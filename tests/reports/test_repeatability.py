@@ -30,7 +30,7 @@ experiment ramp { hardware = [old, new]  workloads = c  threads = [1, 8]  measur
 report brief "Brief" {
   language = LANGUAGE
   table "All" { rows = hardware  columns = throughput by threads }
-  disclosure = automatic
+  disclosure = in_brief
 }
 """
 
