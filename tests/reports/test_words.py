@@ -109,6 +109,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "site_",
         "d_knee_",
         "d_expect_",
+        "expect_",
         "d_data_",
         "d_always_",
         "over_",
