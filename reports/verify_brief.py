@@ -24,6 +24,7 @@ from benchbrief.reports.data.gaps import told
 from benchbrief.reports.data.numbers_file import (
     ATTACHMENT,
     FORMAT,
+    OF_DISCLOSURE,
     CellEntry,
     Document,
     NumberEntry,
@@ -105,14 +106,10 @@ def read_brief(path: Path) -> FinishedBrief:
 def _counterparts(path: Path, made: FinishedBrief) -> Iterator[Path]:
     """Yield the documents of other kind that belong to one: of a brief its disclosure, and the other way round."""
     if made.document == "disclosure":
-        yield path.with_name(_OF_DISCLOSURE.sub("", path.name))
+        yield path.with_name(OF_DISCLOSURE.sub("", path.name))
         return
     suffix = path.suffix.lower()
     yield from (path.with_name(name) for name in made.numbers.disclosures if suffix in (Path(name).suffix, ".json"))
-
-
-_OF_DISCLOSURE = re.compile(r"-disclosure(?=\.)")
-"""What the name of a disclosure's file has besides that of its brief."""
 
 
 def _read(path: Path) -> FinishedBrief:
@@ -153,7 +150,7 @@ def _beside(path: Path) -> tuple[NumbersFile, tuple[str, str]]:
     """Return the side file, with its path and its SHA-256. A disclosure has that of its brief."""
     side = path.with_suffix(".json")
     if not side.exists():
-        side = side.with_name(_OF_DISCLOSURE.sub("", side.name))
+        side = side.with_name(OF_DISCLOSURE.sub("", side.name))
     try:
         content = read_plain(side, most=MOST_OF_A_BRIEF)
         return _numbers(content, side), (side.name, hashlib.sha256(content).hexdigest())
@@ -231,7 +228,7 @@ def _of_pdf(path: Path, digest: str) -> FinishedBrief:
         inside = attached.pop(ATTACHMENT, None)
         numbers, side = (_numbers(inside, path), None) if inside is not None else _beside(path)
         document = numbers.document
-        if inside is None and _OF_DISCLOSURE.search(path.name):
+        if inside is None and OF_DISCLOSURE.search(path.name):
             document = "disclosure"
         marked = list(marked_in(reader, spans=_is_plain(numbers, document)))
     except (
@@ -388,7 +385,7 @@ def _problems(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path
     at_home = made.at_home(path, run_dir)
     side = path.with_suffix(".json")
     if brief.document == "disclosure":
-        side = side.with_name(_OF_DISCLOSURE.sub("", side.name))
+        side = side.with_name(OF_DISCLOSURE.sub("", side.name))
     if brief.side is not None:
         yield (
             ""

@@ -43,6 +43,7 @@ from benchbrief.history.site.site_view import (
 from benchbrief.history.site.suite_chart import MOST, DrawnSuite, Mark, chart
 from benchbrief.model.plan import Dimension, DimKey
 from benchbrief.model.points import PointKeys, word_of_key
+from benchbrief.reports.data.numbers_file import OF_DISCLOSURE
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.compare.comparison import ComparedQuantity, Comparison, compare
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
@@ -277,7 +278,7 @@ def run_line(run: SiteRun, words: Words) -> RunLine:
     briefs = tuple(
         Link(each.path.rpartition(".")[2].upper(), brief_href(run, each.path))
         for each in run.briefs
-        if not each.problem
+        if not each.problem and not OF_DISCLOSURE.search(each.path)
     )
     known = {"done", "failed", "interrupted"}
     state = words[f"site_{run.state}"] if run.state in known else run.state

@@ -5,6 +5,7 @@ what is needed to compute a number again from a store, and to print it again."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -87,6 +88,8 @@ FORMAT = "benchbrief-numbers"
 ATTACHMENT = "numbers.json"
 """The file's name in a PDF."""
 Document = Literal["brief", "disclosure"]
+OF_DISCLOSURE = re.compile(r"-disclosure(?=\.)")
+"""What the name of a disclosure's file has besides that of its brief. No name of a report has such a dash."""
 
 
 class _Part(BaseModel):

@@ -123,6 +123,7 @@ Examples:
   bench verify 20260301 --raw                  and a run's raw outputs
   bench verify briefs/*.pdf                    each with its own run
   bench verify brief.html --store 20260301     a brief that was copied
+  bench verify brief-disclosure.pdf            a disclosure, and its brief
   bench verify brief.pdf --from-raw            do not trust the tables
   bench verify 20260301 --allowed-signers signers
   bench verify brief.json --json | jq '.differing[].why'
@@ -293,8 +294,11 @@ def _verified(
 
 def _no_brief(folder: Path) -> Stop:
     """Return the error for a folder in place of a brief. It suggests the first brief in the folder."""
+    from benchbrief.reports.data.numbers_file import OF_DISCLOSURE
+
     kinds = ("*.pdf", "*.html", "reports/*.pdf", "reports/*.html", "*/reports/*.pdf", "*/reports/*.html")
-    made = next((brief for kind in kinds for brief in sorted(folder.glob(kind))), None)
+    found = (brief for kind in kinds for brief in sorted(folder.glob(kind)))
+    made = next((brief for brief in found if not OF_DISCLOSURE.search(brief.name)), None)
     hint = f"give a brief: bench verify {made}" if made else "give the PDF, HTML or JSON of a brief"
     return fail(f"{folder} is a folder, and not a brief", hint)
 
