@@ -91,8 +91,8 @@ def read_brief(path: Path) -> FinishedBrief:
         if not other.is_file():
             continue
         try:
-            found = _read(other)
-        except ReportError as error:
+            found = _read(other) if edited is not None else FinishedBrief(made.numbers, None, sha256=sha256_of(other))
+        except (OSError, ReportError) as error:
             others[other.name] = str(error)
             continue
         named = made.numbers.disclosures.get(other.name)

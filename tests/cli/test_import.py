@@ -90,17 +90,20 @@ def test_the_status_and_the_exports_say_it(imported: Done) -> None:
 
 def test_the_brief_says_whose_numbers_these_are_before_any_of_them(imported: Done) -> None:
     done = imported.bench("report", imported.run, "--html-only")
-    (path,) = (Path(line) for line in done.out.split() if line.endswith(".html"))
+    path, disclosure = (Path(line) for line in done.out.split() if line.endswith(".html"))
     assert path.name == "brief-imported.html"
     html = (imported.bench.folder / path).read_text()
     assert '<div class="own">' in html  # the house style was kept with the run
     text = re.sub("<[^>]+>", "", html)
+    assert text.index("Published by Example Ltd") < text.index("7,120.1")
+    assert "It is 8.7 times." in text
+    html = (imported.bench.folder / disclosure).read_text()
+    text = re.sub("<[^>]+>", "", html)
     notice = text.index("Imported: measured elsewhere, by others")
-    assert notice < text.index("7,120.1")
+    assert notice < text.index("Published values")
     assert "Shrink Your Cluster, Example Ltd, EX-1" in text
     assert "(licence: cited with its source)" in text[notice:]
-    assert re.search(r"Licence of the figures\s+cited with its source", text), "and the disclosure has it"
-    assert "It is 8.7 times." in text
+    assert re.search(r"Licence of the figures\s+cited with its source", text), "and the test disclosure has it"
     cell = r'<td class="n">8.7</td><td class="n" data-cells="[^"]+"><a class="num" id="n\d+" href="#source-\d+" [^>]*>'
     assert re.search(f"{cell}8.701</a></td>", html), "what is computed leads to where it is from"
     assert "ssh eco-1.lab" not in text  # a host of the plan, on which nothing was measured
@@ -132,7 +135,7 @@ def test_its_tables_can_be_built_again_from_what_was_kept(imported: Done) -> Non
 
 def test_verifying_raw_outputs_looks_at_the_kept_table_whatever_cells_have_numbers(imported: Done) -> None:
     done = imported.bench("report", imported.run, "--html-only")
-    (page,) = (line for line in done.out.split() if line.endswith(".html"))
+    page, _ = (line for line in done.out.split() if line.endswith(".html"))
     side = imported.bench.folder / page.replace(".html", ".json")
     side.write_text(json.dumps(json.loads(side.read_text()) | {"cells": {}}))
     (kept,) = (side.parents[1] / "raw" / "imported").iterdir()
@@ -302,7 +305,7 @@ def test_a_brief_over_percentiles_that_were_printed_as_nothing_says_that_means_a
     done = bench("import", "ycsb", "out.txt", "--spec", spec.name, "--cell", "hardware=eco,threads=96", *SAID, "--json")
     assert "not those of [READ], [UPDATE] that it printed as 0" in done.json["remarks"][0]
     rendered = bench("report", str(done.json["run"]), "--html-only")
-    (path,) = (Path(line) for line in rendered.out.split() if line.endswith(".html"))
+    _, path = (Path(line) for line in rendered.out.split() if line.endswith(".html"))
     html = (bench.folder / path).read_text()
     assert "Of the latencies no percentile is known" in html
     assert "No latency was recorded" not in html
@@ -398,7 +401,7 @@ report brief "A brief" {{
     done = bench(*asked, "--told", "Resets between measurements: none", "--facts", "storage")
     assert done.code == 0, done.text
     rendered = bench("report", str(done.json["run"]), "--html-only")
-    (page,) = (Path(line) for line in rendered.out.split() if line.endswith(".html"))
+    brief, page = (Path(line) for line in rendered.out.split() if line.endswith(".html"))
     text = re.sub("<[^>]+>", "", (bench.folder / page).read_text()).replace("\u00a0", " ")
     disclosed = text[text.index("What the source tells") : text.index("Warnings and remarks")]
     before_paths = text[: text.index("All measurements")]  # kept files are in folders of the plan's hosts
@@ -408,8 +411,8 @@ report brief "A brief" {{
     assert [each for each in (*untold, *NEVER_IN_OUTPUTS) if each not in open_topics] == []
     assert "resets between measurements" not in open_topics, "the importer says it"
     assert re.search(r"Resets between measurements\s+none", disclosed)
-    assert "NVMe" in text
-    assert "16 GiB" not in text, "a fact that the source does not tell"
+    assert "NVMe" in (bench.folder / brief).read_text()
+    assert "16 GiB" not in (bench.folder / brief).read_text() + text, "a fact that the source does not tell"
 
 
 def test_what_the_importer_says_of_a_source_is_refused_where_it_can_not_be_read(bench: Bench) -> None:

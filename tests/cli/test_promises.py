@@ -20,7 +20,7 @@ from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
 from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.runners.scheduling.promise_search import ended_of, searches_of, vote_of
 from tests.cli.test_plan_diff import git
-from tests.support.bench import Bench, fresh_bench, records_of
+from tests.support.bench import Bench, fresh_bench, pages_of, records_of
 from tests.support.tools import built_tool
 from tests.support.waiting import until
 
@@ -142,7 +142,7 @@ def test_a_broken_promise_is_called_so_and_not_failed_wherever_a_run_is_shown(be
     metrics = bench("status", run, "--openmetrics").out
     assert re.search(r'benchbrief_cells\{[^}]*state="refused"\} 3\b', metrics)
     assert re.search(r'benchbrief_cells\{[^}]*state="failed"\} 0\b', metrics)
-    page = next(bench.run_dir.glob("reports/*.html")).read_text()
+    page = pages_of(bench.run_dir)
     assert "measurements failed" not in page
     assert "answers its search without numbers" in page
     for said in (done.err, status.out, (bench.folder / "said.md").read_text()):
@@ -167,7 +167,7 @@ def test_a_search_tells_one_story_on_the_terminal_in_the_brief_and_in_json(bench
     assert (shown["sustained"], shown["bound"], shown["decided"]) == (400.0, "at_least", True)
     (top,) = (each for each in shown["rates"] if each["rate"] == 400.0)
     assert (top["met"] + top["held_met"], top["held_out"]) == (4, 1)
-    page = " ".join(re.sub(r"<[^>]+>", "", next(bench.run_dir.glob("reports/*.html")).read_text()).split())
+    page = " ".join(re.sub(r"<[^>]+>", "", pages_of(bench.run_dir)).split())
     assert ": ≥ 400 ops/s keep the promise latency.p99[read] &lt; 5 s" in page
     assert "At this rate 4 of 4 runs kept it, among them 1 of 1 that took no part in the search." in page
 

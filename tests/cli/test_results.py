@@ -177,8 +177,9 @@ def test_status_of_all_runs_has_one_line_for_each(copied_run: Bench) -> None:
 def test_a_report_is_rendered_again_and_elsewhere(copied_run: Bench, tmp_path: Path) -> None:
     done = copied_run("report", "--to", tmp_path / "copy")
     assert done.code == 0, done.err
-    pdf, html, numbers, *data = map(Path, done.out.split())
+    pdf, disclosure, html, page, numbers, *data = map(Path, done.out.split())
     assert (pdf.suffix, html.suffix, numbers.suffix) == (".pdf", ".html", ".json")
+    assert (disclosure.name, page.name) == ("brief-disclosure.pdf", "brief-disclosure.html")
     assert [path.name for path in data] == [f"figure-{n}.csv" for n in range(1, len(data) + 1)] != []
     assert all(path.read_text(encoding="utf-8").count("\n") > 1 for path in data)
     assert pdf.read_bytes().startswith(b"%PDF-")
@@ -191,7 +192,8 @@ def test_a_report_takes_changed_prose_and_metrics_from_the_spec(copied_run: Benc
     copied_run.spec(text, "newer.bench")
     done = copied_run("report", "--spec", "newer.bench", "--html-only", "--json")
     assert done.code == 0, done.err
-    ((name, (html, numbers)),) = done.json.items()
+    ((name, (html, disclosure, numbers)),) = done.json.items()
+    assert disclosure.endswith("/brief-disclosure.html")
     assert numbers.endswith("/brief.json")
     assert name == "brief"
     page = (copied_run.folder / html).read_text(encoding="utf-8")

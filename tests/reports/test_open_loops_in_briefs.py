@@ -76,7 +76,7 @@ def test_a_disclosure_says_what_was_accepted_and_the_most_that_a_run_had(
     language: str, sentences: tuple[str, ...], tmp_path: Path
 ) -> None:
     view = view_of(tmp_path, language)
-    said = "\n".join(repr(block) for block in view.blocks if isinstance(block, DisclosureView))
+    said = "\n".join(repr(block) for block in view.disclosed if isinstance(block, DisclosureView))
     said = said.replace("\\xa0", "\N{NO-BREAK SPACE}")
     assert [each for each in sentences if each not in said] == [], said
     (figure,) = (block for block in view.blocks if isinstance(block, FigureView))

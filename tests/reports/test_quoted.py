@@ -76,7 +76,7 @@ def lead_box(view: ReportView) -> list[list[str]]:
 
 
 def disclosed(view: ReportView) -> str:
-    (found,) = [block for block in blocks(view) if isinstance(block, DisclosureView)]
+    (found,) = [block for block in view.disclosed if isinstance(block, DisclosureView)]
     return "\n".join(f"{item.term}: {item.text}" for group in found.groups for item in group.items)
 
 

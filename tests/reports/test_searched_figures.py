@@ -108,7 +108,7 @@ def figures_of(view: ReportView) -> dict[str, FigureView]:
 
 
 def disclosed(view: ReportView) -> str:
-    return "\n".join(repr(block) for block in _flat(view.blocks) if isinstance(block, DisclosureView))
+    return "\n".join(repr(block) for block in view.disclosed if isinstance(block, DisclosureView))
 
 
 def _flat(blocks: Iterable[Block]) -> Iterable[Block]:

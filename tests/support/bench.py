@@ -55,6 +55,12 @@ def records_of(run_dir: Path) -> list[dict[str, Any]]:
     return [in_words(json.loads(line)) for line in lines if line.endswith("}")]
 
 
+def pages_of(run_dir: Path) -> str:
+    """The pages of a run's only brief and of its disclosure, in this order."""
+    pages = sorted(run_dir.glob("reports/*.html"), key=lambda page: len(page.name))
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
+
+
 def in_words(kept: Any) -> Any:
     """A record with the English words of each sentence that the journal keeps as a code with arguments."""
     if isinstance(kept, dict):
@@ -167,11 +173,11 @@ class Bench:
         return found
 
     def page(self) -> str:
-        """The page of the last run's only brief. A run with `--no-report` and this spare its PDF."""
+        """The pages of the last run's only brief and of its disclosure. A run with `--no-report` and this spare
+        their PDFs."""
         made = self("report", "--html-only")
         assert made.code == 0, made.text
-        (page,) = max(self.run_dirs(), key=lambda run: run.name).glob("reports/*.html")
-        return page.read_text(encoding="utf-8")
+        return pages_of(max(self.run_dirs(), key=lambda run: run.name))
 
     def journal(self, kind: str | None = None) -> list[dict[str, Any]]:
         """The whole records of the only run's journal, with sentences in words."""

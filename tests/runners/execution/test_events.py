@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.bench import Bench, fresh_bench
+from tests.support.bench import Bench, fresh_bench, pages_of
 from tests.support.sshd import sshd
 from tests.support.tools import built_tool, system_tool
 from tests.support.warm import warm
@@ -148,7 +148,7 @@ def test_the_length_of_a_known_outage_on_a_host_behind_ssh_is_found_within_one_s
         done = bench("run", "brief.bench")
         assert done.code == 0, done.text
     assert_outage_is_known(bench)
-    page = next(bench.run_dir.glob("reports/*.html")).read_text(encoding="utf-8")
+    page = pages_of(bench.run_dir)
     assert "at 6 s: Stopped" in page, "the event is drawn, with its label"
 
 

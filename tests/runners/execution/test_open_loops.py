@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.conftest import small_disk
-from tests.support.bench import Bench, fresh_bench
+from tests.support.bench import Bench, fresh_bench, pages_of
 from tests.support.sshd import sshd
 from tests.support.tools import built_tool, system_tool
 from tests.support.warm import warm
@@ -93,8 +93,7 @@ def test_bursts_steps_and_traces_run_whole_and_come_to_a_brief(bench: Bench) -> 
     assert counts["stairs", 1]["count"] == pytest.approx(300, rel=0.3)
     assert counts["stairs", 2]["count"] == pytest.approx(900, rel=0.2)
     assert counts["recorded", None]["count"] == 250
-    (page,) = bench.run_dir.glob("reports/*.html")
-    said = " ".join(re.sub("<[^>]+>", "", page.read_text()).split())
+    said = " ".join(re.sub("<[^>]+>", "", pages_of(bench.run_dir)).split())
     for each in (
         "bursts of 600 ops/s every 3 s for 1 s",
         "steps of 100 ops/s, 300 ops/s, each for 3 s",
