@@ -627,6 +627,11 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 example='headline "{max(gain over threads, workload):+.0%}" = "more throughput"',
                 label=LINE,
             ),
+            "footnote": Key(
+                Text(holes=True),
+                "A footnote of your own, with its name; its mark in any text is `[^name]`. May stand several times.",
+                example='footnote "src" = "Micron, 2017: Low Power and High Performance Meet."',
+            ),
             "audience": Key(
                 Word(("customer", "internal")),
                 "Who reads the brief. With `internal`, its pages show run ids and paths, too.",

@@ -653,8 +653,13 @@ class Value(Node):
     high: Query | None = None
 
 
+FOOTNOTE_MARK = re.compile(r"\\.|`[^`]*`|\[\^(?P<name>[A-Za-z0-9_-]{1,40})\]", re.DOTALL)
+"""The mark of an author's footnote in a text, `[^src]`; without a `name`, what only looks like one: code, an escape."""
+
+
 class Prose(Node):
-    """Markdown with computed numbers: `parts` in order. Plain strings are Markdown; labels in them are escaped."""
+    """Markdown with computed numbers: `parts` in order. Plain strings are Markdown; labels in them are escaped, and
+    `[^src]` is the mark of the report's footnote of that name."""
 
     parts: tuple[str | Value, ...]
 

@@ -401,7 +401,7 @@ _CALLS_OF: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "teardown": _COMMAND,
 }
 """The words and calls that an attribute may have, each with its snippet and its doc."""
-_REPEATED = ("line", "bars", "bracket", "curve", "slope", "mark", "column", "headline", "color")
+_REPEATED = ("line", "bars", "bracket", "curve", "slope", "mark", "column", "headline", "footnote", "color")
 """Attributes of a report's blocks that may stand several times."""
 _CALLS = ("range", "knee", "adaptive", "highest", "random", "confident", "until_steady", *word_meanings.ARRIVALS)
 """Calls whose arguments have names, all or some of them."""

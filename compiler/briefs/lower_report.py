@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
@@ -26,7 +27,8 @@ from benchbrief.compiler.briefs.element_queries import (
     without_single_keys,
 )
 from benchbrief.compiler.briefs.plan_figures import figure
-from benchbrief.compiler.briefs.plan_prose import Body, heading, prose, read_attributes, title
+from benchbrief.compiler.briefs.plan_footnotes import FOOTNOTE, footnotes
+from benchbrief.compiler.briefs.plan_prose import ELLIPSIS, Body, heading, prose, read_attributes, title
 from benchbrief.compiler.briefs.plan_tables import callout, comparison, table
 from benchbrief.compiler.briefs.themes import is_file, parts, theme
 from benchbrief.compiler.briefs.word_catalogues import Entry, read_catalogue
@@ -52,6 +54,7 @@ from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
 from benchbrief.compiler.schemas import TEMPLATE
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.source import display_width
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.extension_spec import LANGUAGES
@@ -162,6 +165,9 @@ _HEAD = (
     "template", "paper", "columns", "layout", "subtitle", "language", "author", "audience", "address", "parts",
     "provenance", "legal",
 )  # fmt: skip
+_LINE_OF_TITLE = {TEMPLATE: 42, "white_paper": 26, "slide": 36}
+"""About how many characters of a title fit a line, by template. Japanese ones count twice."""
+MOST_LINES, _NUMBER = 3, 4
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[!-~]*)?")
 _FLOW = ("text", "disclosure")
 _HEADLINE = "headline"
@@ -338,10 +344,12 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     for again in themes[1:]:
         typer.report(DuplicateAttribute(again.keyword.span, themes[0].keyword.span, "theme"))
     headlines = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text == _HEADLINE]
-    flow = [item for item in block.body if not any(item in of for of in (attributes, themes, headlines))]
+    own = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text == FOOTNOTE]
+    flow = [item for item in block.body if not any(item in of for of in (attributes, themes, headlines, own))]
     elements = (*_headline(typer, headlines, place), *_elements(typer, flow, place, "report"))
     typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
     template = _template(typer, head)
+    _warn_of_length(typer, block.label, titled, template)
     return plan.Report(
         name=name,
         title=titled or name,
@@ -363,9 +371,18 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         address=_address(typer, head),
         columns=2 if head.number("columns", (1, 2)) == 2 else 1,
         layout=LAYOUTS[head.word("layout", tuple(LAYOUTS)) or "pages"],
+        footnotes=footnotes(typer, block, place),
         elements=elements,
         origin=origin(block.span),
     )
+
+
+def _warn_of_length(typer: Typer, label: ast.String | None, text: str, template: str) -> None:
+    """Warn of a title of more than three lines. A number takes about four characters."""
+    width = display_width(text) + (_NUMBER - 1) * text.count(ELLIPSIS)
+    lines = math.ceil(width / _LINE_OF_TITLE.get(template, _LINE_OF_TITLE[TEMPLATE]))
+    if label is not None and lines > MOST_LINES:
+        typer.report(wrong.LongTitle(label.span, width, lines))
 
 
 def _address(typer: Typer, head: Body) -> str:
@@ -468,7 +485,7 @@ def _made(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element
 def _attribute(typer: Typer, attribute: ast.Attribute, place: FixedKeys, parent: str) -> list[plan.Element]:
     key = attribute.key.text
     if key not in _FLOW:
-        known = (*_HEAD, _HEADLINE, *_FLOW) if parent == "report" else _FLOW
+        known = (*_HEAD, _HEADLINE, FOOTNOTE, *_FLOW) if parent == "report" else _FLOW
         typer.report(UnknownAttribute(attribute.key.span, parent, key, known))
         return []
     body = read_attributes(typer, parent, [attribute], _FLOW)

@@ -212,6 +212,46 @@ class TooManyHeadlines(Again):
     most: int
 
 
+class UnknownFootnote(Misspelt):
+    code = "E0776"
+    stands_alone = True
+    says = "there is no footnote `{word}`"
+    otherwise = 'write its text in the report, `footnote "{word}" = "..."`; it has {all_known}'
+    when_none = 'write its text in the report: `footnote "{word}" = "..."`'
+
+
+class FootnoteInText(CompileProblem):
+    """The text of a footnote in the running text, as in Markdown."""
+
+    code = "E0777"
+    stands_alone = True
+    says = "the text of a footnote can't stand in a text"
+    hint = 'write it in the report: `footnote "{name}" = "..."`'
+    name: str
+
+
+class FootnoteWithoutName(CompileProblem):
+    code = "E0778"
+    stands_alone = True
+    says = "this footnote needs a name of letters, digits, `-` and `_`"
+    hint = 'write `footnote "src" = "..."`; the mark in the text is `[^src]`'
+
+
+class UnusedFootnote(CompileProblem):
+    code = "W0732"
+    says = "nothing has the mark of the footnote `{name}`, so the brief does not show it"
+    hint = "write `[^{name}]` in a text, or remove the footnote"
+    name: str
+
+
+class LongTitle(CompileProblem):
+    code = "W0733"
+    says = "this title has {length} characters, about {lines} lines; a title has room for three"
+    hint = "say the result in fewer words: the rest may stand in the `subtitle` or a `headline`"
+    length: int
+    lines: int
+
+
 class NoAddress(CompileProblem):
     code = "E0773"
     stands_alone = True

@@ -29,6 +29,7 @@ NO_FACTS = {
     "engine": "an engine is that of a database: `database some_name { engine = rocksdb }`",
 }
 """Words that are no facts of hardware, unless they have quotes."""
+_OF_REPORTS = ("headline", "footnote")
 _WRITTEN_OTHERWISE = {
     ("experiment", "reset"): "write it in the `database` block: all experiments on a database bring its data back in "
     "the same way",
@@ -39,7 +40,7 @@ _WRITTEN_OTHERWISE = {
     **{("workload", key): "write it in an experiment" for key in ("threads", "target", "measure", "repeats")},
     ("workload", "type"): "the kind follows `from`: `workload some_name from ycsb.a`",
     **{
-        (kind, "headline"): "write it in the report itself: it stands on the first page" for kind in ("section", "each")
+        (kind, key): "write it in the report itself" for kind in ("section", "each") for key in ("headline", "footnote")
     },
     ("report", "title"): 'the title follows the name: `report some_name "Title" { ... }`',
     ("figure", "x"): "the axis follows the values: `line = throughput by threads`",

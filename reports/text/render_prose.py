@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
-from benchbrief.model.plan import Prose, Value
+from benchbrief.model.plan import FOOTNOTE_MARK, Prose, Value
 from benchbrief.reports.text.html_markup import note_marks
 
 if TYPE_CHECKING:
@@ -38,15 +38,26 @@ class Inserted:
     takes: int = 0
 
 
-Insert = Callable[[Value, str], Inserted]
-"""Returns the number for a value and the text behind it."""
+@dataclass(frozen=True)
+class Citation:
+    """The mark of an author's footnote, by its name."""
+
+    name: str
+
+
+Insert = Callable[[Value | Citation, str], Inserted]
+"""Returns the number for a value and the text behind it, or the mark of a footnote."""
 
 # A private-use character marks a number's place. Markdown sees a letter, and authors' texts have none.
-_OPEN, _CLOSE = "\ue000", "\ue001"
+_OPEN, _CLOSE, _JOINT = "\ue000", "\ue001", "\ue002"
+_NONE = str.maketrans(dict.fromkeys((_OPEN, _CLOSE, _JOINT)))
 _PLACE = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 _MARKED = re.compile(r"^(<span [^>]*>)<span>(.*)</span></span>$", re.DOTALL)
 _ANCHOR = re.compile(r'^<a (.*?) href="[^"]*"(.*)</a>$', re.DOTALL)
 _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # except Korean, which has word spaces
+_OUTWARD = re.compile(rf"(?<=[^\w\s*])(\*\*?)(?={_CJK.pattern})")
+_INWARD = re.compile(rf"(?<={_CJK.pattern})(\*\*?)(?=[^\w\s*])")
+"""Asterisks between a sign and a Japanese letter, which Markdown takes for no emphasis unless a letter is between."""
 _CJK_SIGN = re.compile("[\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]")
 
 
@@ -93,16 +104,23 @@ def _source(prose: Prose, insert: Insert) -> tuple[str, list[Inserted]]:
     numbers: list[Inserted] = []
     source = []
     taken = 0
+
+    def place_of(inserted: Inserted) -> str:
+        numbers.append(inserted)
+        return f"{_OPEN}{len(numbers) - 1}{_CLOSE}"
+
+    def cited(mark: re.Match[str]) -> str:
+        return place_of(insert(Citation(mark["name"]), "")) if mark["name"] else mark.group()
+
     for index, part in enumerate(prose.parts):
         if isinstance(part, str):
-            source.append(part[taken:].replace(_OPEN, "").replace(_CLOSE, ""))
+            source.append(FOOTNOTE_MARK.sub(cited, part[taken:].translate(_NONE)))
             taken = 0
             continue
         after = prose.parts[index + 1] if index + 1 < len(prose.parts) else ""
-        source.append(f"{_OPEN}{len(numbers)}{_CLOSE}")
-        numbers.append(insert(part, after if isinstance(after, str) else ""))
+        source.append(place_of(insert(part, after if isinstance(after, str) else "")))
         taken = numbers[-1].takes
-    return "".join(source), numbers
+    return _INWARD.sub(rf"\1{_JOINT}", _OUTWARD.sub(rf"{_JOINT}\1", "".join(source))), numbers
 
 
 @lru_cache(maxsize=1)
@@ -137,7 +155,7 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
         if token.attrs:  # an address or a title: plain text, and never markup
             token.attrs = {name: _in_attribute(str(value), numbers) for name, value in token.attrs.items()}
     html: str = _parser().renderer.render(tokens, _parser().options, {})
-    return Markup(_PLACE.sub(as_html, html))  # noqa: S704  # rendered with raw HTML off; numbers escaped above
+    return Markup(_PLACE.sub(as_html, html.replace(_JOINT, "")))  # noqa: S704  # rendered with raw HTML off; numbers escaped above
 
 
 def _in_attribute(value: str, numbers: list[Inserted]) -> str:

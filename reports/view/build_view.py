@@ -316,6 +316,7 @@ class _Builder:
         self.font = font_of(report)
         self.figures = self.tables = self.sections = 0
         self.foot = Footnotes(results)
+        self.citing = False
 
     def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
         index = 0
@@ -409,8 +410,22 @@ class _Builder:
         self.ledger.heading = above
         return SectionView(element.title, level, anchor, inner)
 
-    def insert(self, value: p.Value, follows: str) -> render_prose.Inserted:
-        """Return a computed number for a text, or a dash with a footnote on why it can't be computed."""
+    def cited(self, name: str) -> render_prose.Inserted:
+        """Return the mark of an author's footnote; as it is written where the report has no such footnote, or a
+        footnote has it."""
+        prose = self.report.footnotes.get(name)
+        if prose is None or self.citing:
+            return render_prose.Inserted(f"[^{name}]", Markup.escape(f"[^{name}]"))
+        self.citing = True
+        text = self.gaps.tried(lambda: render_prose.inline(prose, self.insert), Markup(""))
+        self.citing = False
+        return render_prose.Inserted("", Markup(""), self.foot.note(text))
+
+    def insert(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
+        """Return a computed number for a text, or a dash with a footnote on why it can't be computed; for a mark, that
+        of the author's footnote."""
+        if isinstance(value, render_prose.Citation):
+            return self.cited(value.name)
         made = self.gaps.made(id(value), lambda: self.computed(value, follows), "number")
         if not isinstance(made, MissingPart):
             return made
@@ -446,9 +461,11 @@ class _Builder:
         shown = self.ledger.number(value.query, printed, high=value.high)
         return render_prose.Inserted(shown.text, shown.html(missing=missing), note, takes)
 
-    def insert_quoted(self, value: p.Value, follows: str) -> render_prose.Inserted:
+    def insert_quoted(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
         """Return a computed number. A published one has a footnote that says so."""
         made = self.insert(value, follows)
+        if isinstance(value, render_prose.Citation):
+            return made
         footnotes = [*self.foot.quoted(value.query), *(self.foot.quoted(value.high) if value.high else ())]
         return replace(made, note=self.foot.note(footnotes[0])) if footnotes and made.note is None else made
 

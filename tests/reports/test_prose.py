@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from benchbrief.model.plan import Prose, Value
 from benchbrief.reports.text import render_prose
-from benchbrief.reports.text.render_prose import Inserted
+from benchbrief.reports.text.render_prose import Citation, Inserted
 from tests.reports import world as w
 
 
@@ -34,15 +34,35 @@ def span(text: str, expression: str) -> Markup:
 
 
 def shown(*parts: str | Value, number: str = "42") -> str:
-    return str(
-        render_prose.blocks(Prose(parts=parts), lambda value, _: Inserted(number, span(number, value.query.text)), 3)
-    )
+    def insert(value: Value | Citation, _follows: str) -> Inserted:
+        if isinstance(value, Citation):
+            return Inserted("", Markup(""), note=3)
+        return Inserted(number, span(number, value.query.text))
+
+    return str(render_prose.blocks(Prose(parts=parts), insert, 3))
 
 
 def test_a_number_stands_where_its_hole_was_with_its_expression() -> None:
     assert shown("It is **", ANY, "** ops.") == (
         '<p>It is <strong><a class="num" id="n1" href="#source-1" data-expression="x &lt; y">42</a></strong> ops.</p>\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("It is **", "** ops."), ("It is **", " %** of it."), ("**", "**倍"), ("約**", " %**に"), ("は**(", ")**で")],
+)
+def test_a_number_may_be_bold_whatever_stands_beside_it(before: str, after: str) -> None:
+    html = shown(before, ANY, after)
+    assert "*" not in html
+    assert "<strong>" in html
+    assert html.isascii() or not any("\ue000" <= letter <= "\uf8ff" for letter in html)
+
+
+def test_the_mark_of_a_footnote_is_its_number_but_not_in_code_or_behind_a_backslash() -> None:
+    mark = '<sup>\N{NO-BREAK SPACE}<a href="#note-3" role="doc-noteref">3</a></sup>'
+    assert shown("As **said**[^src], and [^b-2].") == f"<p>As <strong>said</strong>{mark}, and {mark}.</p>\n"
+    assert shown("`[^src]` \\[^src] [^no name]") == "<p><code>[^src]</code> [^src] [^no name]</p>\n"
 
 
 def test_a_missing_number_points_to_its_footnote() -> None:
