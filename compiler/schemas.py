@@ -617,7 +617,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 example="layout = one_page",
             ),
             "subtitle": Key(
-                Text(holes=True, longest=HEADING),
+                Text(holes=True, longest=LINE),
                 "The line below the title. Both may have computed numbers.",
                 example='subtitle = "YCSB A to F on three nodes"',
             ),
@@ -667,7 +667,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
         blocks=("theme", *_INNER),
         inherits=False,
         overridable=False,
-        label=HEADING,
+        label=LINE,
     ),
     "theme": BlockSchema(
         "The house style.",

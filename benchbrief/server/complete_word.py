@@ -534,8 +534,8 @@ class _Completer(ExpressionSuggestions):
         if block.head.keyword == "palette":
             levels = (level.rpartition(".")[2] for level in self.index.names("level"))
             others = (name for kind in ("hardware", "workload", "experiment") for name in self.index.names(kind))
-            for name in dict.fromkeys((*others, *levels)):
-                if name not in said:
+            for name in dict.fromkeys((*others, *self.index.variants, *levels)):
+                if name not in said and "." not in name:
                     yield self.word(name, "What gets a colour.", ItemKind.Field, f"{name} = ")
 
     def key(self, name: str, key: Key, *, whole: bool) -> Item:

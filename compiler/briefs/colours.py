@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 _WRITTEN = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 ACCENT = "#0072b2"
@@ -67,7 +68,13 @@ def darker(colour: str, enough: float) -> str:
 
 def distance(one: str, other: str) -> float:
     """Return how far apart two colours are, 0 to 1, to whichever eyes tell them apart least."""
-    return min(math.dist(_oklab(_times(eyes, _light(one))), _oklab(_times(eyes, _light(other)))) for eyes in _SEEN)
+    return min(map(math.dist, _as_seen(one), _as_seen(other)))
+
+
+@lru_cache(maxsize=4096)
+def _as_seen(colour: str) -> tuple[_Vector, ...]:
+    """Return the colour in OKLab as each kind of eyes sees it."""
+    return tuple(_oklab(_times(eyes, _light(colour))) for eyes in _SEEN)
 
 
 def _light(colour: str) -> _Vector:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
 import sys
 import warnings
@@ -351,10 +352,13 @@ def _unescaped(found: re.Match[str]) -> str:
 def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> plan.Asset | None:
     if string is None or not string.plain:
         return None
-    path = Path(string.span.source.name).parent / string.plain
+    folder = Path(string.span.source.name).parent
+    path = folder / string.plain
     if not is_file(path):
         return typer.refuse(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
-    content = "it is a link to another folder" if key == "cover" and _leads_away(path) else _content(path)
+    content = (
+        "it is a link to another folder" if key == "cover" and _leads_away(folder, string.plain) else _content(path)
+    )
     if isinstance(content, str):
         return typer.refuse(wrong.WrongFile(string.span, string.plain, _NAMES[key], content, wanted))
     why = ""
@@ -369,9 +373,10 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
     return _asset(path, content)
 
 
-def _leads_away(path: Path) -> bool:
-    """Return whether the file is a link to one outside of its folder."""
-    return path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve())
+def _leads_away(folder: Path, written: str) -> bool:
+    """Return whether a path from the folder follows a link out of it."""
+    inside, real = folder.resolve(), (folder / written).resolve()
+    return not real.is_relative_to(inside) and str(real) != os.path.normpath(inside / written)
 
 
 def _why_no_picture(content: bytes, wanted: str) -> str:
@@ -497,10 +502,14 @@ def _palette_colour(typer: Typer, item: ast.Attribute, name: str) -> str:
 
 def _tell_apart(typer: Typer, found: Sequence[_Coloured]) -> None:
     """Warn of each colour that is hardly told apart from an earlier one."""
-    for at, one in enumerate(found):
-        if near := next((other for other in found[:at] if distance(other.colour, one.colour) < NEAR), None):
-            same = near.colour == one.colour
-            typer.report(wrong.NearColours(one.written, near.written, one.name, near.name, same=same))
+    apart: list[_Coloured] = []
+    for one in found:
+        near = next((other for other in apart if distance(other.colour, one.colour) < NEAR), None)
+        if near is None:
+            apart.append(one)
+            continue
+        same = near.colour == one.colour
+        typer.report(wrong.NearColours(one.written, near.written, one.name, near.name, same=same))
 
 
 def is_file(path: Path) -> bool:

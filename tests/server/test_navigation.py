@@ -200,6 +200,16 @@ def test_a_renamed_spec_is_as_right_as_before(client: Client) -> None:
     assert "{range(won over threads):+.0%}" in text
 
 
+def test_a_name_in_a_palette_is_renamed_with_what_it_names(client: Client) -> None:
+    text = SMALL.replace('figure "Thr', 'theme { palette { one = grey  two = accent  rr = "#0a7" } }\n  figure "Thr')
+    uri = client.open("palette.bench", text)
+    for old, new in (("one", "uno"), ("rr", "reads")):
+        text = apply(text, client.at("rename", uri, *place(text, f" {old} "), newName=new)["changes"][uri])
+        client.change(uri, {"text": text})
+    assert 'palette { uno = grey  two = accent  reads = "#0a7" }' in text
+    assert client.diagnostics(uri) == []
+
+
 def test_renamed_factors_and_levels_change_everywhere(client: Client) -> None:
     uri = client.open("varied.bench", VARIED)
     text = VARIED
