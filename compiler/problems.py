@@ -59,7 +59,8 @@ class Findings:
         return self._more
 
     def include(self, other: Findings) -> None:
-        self._problems.update(other._problems)
+        for problem in other._problems:
+            self.add(problem)
 
     def __len__(self) -> int:
         return len(self._problems)

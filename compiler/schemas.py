@@ -807,6 +807,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
 }
 """The elements by keyword. Only a report has a name."""
 
+POINT_NOTE = "A label with an arrow to the points at these keys, which were measured: `at threads: 96, nvme`."
 OPTIONS: Mapping[str, str] = {
     "color": "One series for each key of a dimension: `color hardware`.",
     "axis": "Which side its scale stands on: `axis left` or `axis right`.",

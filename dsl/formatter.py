@@ -370,6 +370,16 @@ def is_done(item: Item) -> bool:
     return isinstance(item, ast.Attribute) and item.values[0].span.start == item.key.span.start
 
 
+def is_point_note(item: Item) -> bool:
+    """Return whether this is a note at points of a figure: an attribute with `at` in place of `=`."""
+    value = item.values[0] if isinstance(item, ast.Attribute) and item.key.text == "note" else None
+    return (
+        isinstance(value, ast.Call)
+        and value.function.text == "at"
+        and value.span.source.text[value.function.span.end] != "("
+    )
+
+
 class _Formatter:
     """The tokens of a file, and how a range [i, j) of them is laid out."""
 
@@ -431,7 +441,8 @@ class _Formatter:
         return self.word(index)
 
     def row(self, item: Item, i: int, j: int, comma: str, indent: int, beside: str) -> LaidRow:
-        kind = ATTRIBUTE if isinstance(item, ast.Attribute) and not is_done(item) else self.tokens[i].text
+        attribute = isinstance(item, ast.Attribute) and not is_done(item) and not is_point_note(item)
+        kind = ATTRIBUTE if attribute else self.tokens[i].text
 
         def broken(columns: int) -> str:
             if self.has_body(item, j):
@@ -460,7 +471,7 @@ class _Formatter:
         """Lay out an attribute, with its key padded to a number of columns, or a declaration without a body."""
         value = self.value(item, i, j)
         head: Doc = self.run(i, value)
-        if isinstance(item, ast.Attribute) and not is_done(item):
+        if isinstance(item, ast.Attribute) and not is_done(item) and not is_point_note(item):
             rest = tuple((Nest(self.between(k, " ")), self.word(k)) for k in range(i + 1, value))
             head = (self.word(i).ljust(columns), *rest)
         if value == j:
@@ -470,6 +481,8 @@ class _Formatter:
     def value(self, item: Item, i: int, j: int) -> int:
         """Where the value of an item begins, behind its head; `j` when it has none."""
         match item:
+            case ast.Attribute(values=(ast.Call() as call, *_)) if is_point_note(item):
+                return self.at[call.span.start] + 1
             case ast.Attribute() | ast.Metric() | ast.Param() if not is_done(item):
                 return next(k for k in range(i, j) if self.tokens[k].text == "=") + 1
             case ast.Expect():
@@ -486,7 +499,7 @@ class _Formatter:
             return None
         head: list[str] | None
         match item:
-            case ast.Attribute() if not is_done(item):
+            case ast.Attribute() if not is_done(item) and not is_point_note(item):
                 rest = " ".join(self.word(k) for k in range(i + 1, value))
                 head, last = [self.word(i)], flat((f"{rest} ", self.series(value, j), comma))
             case ast.Metric() | ast.Param():

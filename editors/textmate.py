@@ -103,6 +103,13 @@ _BLOCKS = [
     _rule(rf"\b(from)\s+({_NAME}(?:\.{_NAME})*)", _1="keyword.control", _2="entity.other.inherited-class"),
 ]
 
+_POINT_NOTE = _rule(
+    rf"\b(note)\s*({_QUOTED})\s*(at)\b(?!\s*=)",
+    _1="variable.other.property.attribute",
+    _2=_inside("label"),
+    _3="support.function",
+)
+
 _ATTRIBUTE = _rule(
     rf"\b({_NAME})(?:\s*({_QUOTED}))?\s*(=)(?!=)",
     _1="variable.other.property.attribute",
@@ -216,7 +223,7 @@ def grammar() -> Rule:
             "comment": _COMMENT,
             "statement": {"patterns": _STATEMENTS},
             "block": {"patterns": _BLOCKS},
-            "attribute": _ATTRIBUTE,
+            "attribute": {"patterns": [_POINT_NOTE, _ATTRIBUTE]},
             "parameter": _rule(rf"\b{_NAME}(?=\s*:)", "variable.parameter"),
             "expression": _inside("string", "number", "keyword", "name", "sign"),
             "number": _NUMBER,

@@ -24,7 +24,7 @@ from benchbrief.compiler.registry import (
     known_operations,
     own_families,
 )
-from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, OPTIONS, OVERRIDABLE
+from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, OPTIONS, OVERRIDABLE, POINT_NOTE
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import units
 from benchbrief.model.extension_spec import ExtensionSpec
@@ -523,6 +523,8 @@ class _Completer(ExpressionSuggestions):
         for name, key in sorted(known.items(), key=lambda pair: not pair[1].required):
             if (name not in said and name not in barred) or name in repeated:
                 yield self.key(name, key, whole=block.head.keyword != "override" and not block.head.base)
+        if block.head.keyword == "figure":
+            yield self.snippet("note at", 'note "${1:What happens here}" at ${0}', POINT_NOTE, ItemKind.Struct)
         for name in schema.blocks:
             doc = (ELEMENTS.get(name) or BLOCKS.get(name) or BlockSchema("", {})).doc
             yield self.snippet(name, INNER.get(name, name), doc, ItemKind.Struct)

@@ -37,6 +37,7 @@ from benchbrief.compiler.frontend.structure_errors import WrongType
 from benchbrief.compiler.measure_catalogue import SAMPLED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.metrics.indexing import index
 from benchbrief.compiler.metrics.terms import (
     Fixed,
     Measure,
@@ -48,7 +49,8 @@ from benchbrief.compiler.metrics.terms import (
     leaves,
     planned_keys,
 )
-from benchbrief.compiler.problems import CompileProblem
+from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.dsl.formatter import is_point_note
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -221,6 +223,7 @@ _MARKS: Mapping[str, SeriesMark] = {
     "mark": "rule",
 }
 _LAST = ("bracket", "mark")
+_LAST_MARKS = ("bracket", "rule")
 """What is drawn over other series, and read after them."""
 _OPTIONS = ("color", "axis", "label", "dashed", "band", "log", "format")
 _OPTIONS_OF: Mapping[str, tuple[str, ...]] = {"bracket": ("label", "format")}
@@ -236,6 +239,8 @@ _USAGE = {
 
 def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureElement | None:
     known = (*_MARKS, "multiples", "claim", "note")
+    pointing = [item for item in block.body if is_point_note(item)]
+    block = replace(block, body=tuple(item for item in block.body if item not in pointing))
     body = read_body(typer, block, known, repeated=tuple(_MARKS))
     heading = title(typer, block.label, place, "title") if block.label else ""
     note = body.string("note")
@@ -266,6 +271,9 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
     if made is None:
         return None
     series, keys = made
+    notes = [_point_note(typer, item, place, drawn) for item in pointing if isinstance(item, ast.Attribute)]
+    if None in notes:
+        return None
     return plan.FigureElement(
         title=heading or "",
         claim=claim,
@@ -275,8 +283,38 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
         log_y="y left" in logs,
         log_y_right="y right" in logs,
         panel_dim=panel.text if panel else None,
+        point_notes=tuple(one for one in notes if one is not None),
         note=words,
     )
+
+
+def _point_note(
+    typer: Typer, note: ast.Attribute, place: FixedKeys, drawn: Sequence[PlannedSeries]
+) -> plan.PointNote | None:
+    """Return a note at the points of the first series that has them; None after a mistake."""
+    call = note.values[0]
+    shown = [one for one in drawn if one.along is not None and one.mark not in _LAST_MARKS]
+    text = prose(typer, note.label, place) if note.label else None
+    if not isinstance(call, ast.Call) or text is None:
+        return None
+    if not shown:
+        return typer.refuse(wrong.NoPointsForNote(call.span))
+    found: list[tuple[Findings, Fixed | None]] = []
+    before = typer.findings
+    for one in shown:
+        typer.findings = Findings()
+        made = index(typer, one.typed.term, ast.Index(call.span, one.expr, call.arguments))
+        found.append((typer.findings, made and made[1]))
+    typer.findings = before
+    findings, at = next(((own, at) for own, at in found if at is not None), found[0])
+    typer.findings.include(findings)
+    if at is None:
+        return None
+    if missing := [str(one.x_dim) for one in shown if one.x_dim not in dict(at)]:
+        return typer.refuse(
+            wrong.NoteWithoutPlace(call.span, missing[0], example_key(typer, shown[0].typed.term, missing[0]))
+        )
+    return plan.PointNote(text=text, at=dict(at))
 
 
 def _panel(typer: Typer, body: Body) -> ast.Name | None:

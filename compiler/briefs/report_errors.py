@@ -419,6 +419,24 @@ class NoBars(CompileProblem):
     hint = "add `bars = throughput by workload, color hardware`, or write the number in a `text` or a `claim`"
 
 
+class NoPointsForNote(CompileProblem):
+    """A note with an arrow in a figure of marks alone."""
+
+    code = "E0792"
+    stands_alone = True
+    says = "a note points at what is measured, and this figure shows nothing of that"
+    hint = "add a `line`, `bars` or a `curve`"
+
+
+class NoteWithoutPlace(CompileProblem):
+    code = "E0793"
+    stands_alone = True
+    says = "the note has no place along `{dim}`, by which the figure is drawn"
+    hint = "write it behind `at`, as in `at {example}`"
+    dim: str
+    example: str
+
+
 class NotAMetric(Misspelt):
     """A `formula` of something that is not a metric."""
 

@@ -171,7 +171,8 @@ Expr: TypeAlias = Name | Quantity | String | List | Attr | Call | Index | Unary 
 class Attribute:
     """`key = value, value, ...`; with a label: `column "Improvement" = "..."`.
 
-    What an event does, `command("...")`, is one too: its key is the function, its only value the whole call.
+    What an event does, `command("...")`, is one too: its key is the function, its only value the whole call. So is
+    `note "The disks are full" at threads: 96`, whose value is a call of `at`.
 
     `values` has one item, or more when the value is a series: `3, interleaved`; `throughput by phase, color hardware`.
     """

@@ -491,6 +491,13 @@ class _Builder:
         call = self._call(function, arguments or (), (), None, closer)
         return ast.Attribute(call.span, call.function, None, (call,))
 
+    def point_note(self, children: Children) -> ast.Attribute:
+        """A note at points, `note "full" at threads: 96`, as an attribute without `=` whose value is `at` called."""
+        keyword, label, at, arguments = children
+        span = self._span(at, at).to(arguments[-1].span)
+        call = ast.Call(span, self._name(at), arguments, (), None)
+        return ast.Attribute(self._span(keyword, keyword).to(span), self._name(keyword), label, (call,))
+
     def attribute(self, children: Children) -> ast.Attribute:
         key, label, *values = children
         span = self._span(key, key).to(values[-1].span)

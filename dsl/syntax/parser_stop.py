@@ -166,8 +166,8 @@ DECLARATIONS = (
     "profile", "scheduler", "param", "use",
 )  # fmt: skip
 INNER_BLOCKS = (
-    "callout", "compare", "each", "figure", "formula", "level", "options", "override", "palette", "section", "ssh",
-    "table", "theme", "variant",
+    "callout", "compare", "each", "figure", "formula", "level", "note", "options", "override", "palette", "section",
+    "ssh", "table", "theme", "variant",
 )  # fmt: skip
 
 PIECE = re.compile(

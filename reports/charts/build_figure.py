@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from markupsafe import Markup
+
 from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.model.units import parse_unit
-from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis, XKind
+from benchbrief.reports.charts.chart import Chart, ChartNote, ChartPoint, Trace, XAxis, XKind
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers, with_numbers
 from benchbrief.reports.charts.figure_message import FEWEST_FOR_INTERVAL, message
 from benchbrief.reports.charts.searched_points import (
@@ -32,15 +34,19 @@ from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import (
     NBSP,
     Scale,
+    belonging,
     fixed,
+    in_prose,
     is_counted,
     key_text,
     locale,
     points,
     scale_for,
+    spelled_unit,
     unit_text,
     with_unit,
 )
+from benchbrief.reports.text.render_prose import Inserted, heading
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
@@ -282,6 +288,8 @@ class _Remarks:
     points: int = 0
     breaks: int = 0
     reasons: dict[str, None] = field(default_factory=dict)
+    placed: set[str] = field(default_factory=set)
+    """The notes that have a point."""
 
     def texts(self, words: Words) -> tuple[str, ...]:
         breaks = (counted(words, "breaks", self.breaks),) if self.breaks else ()
@@ -307,8 +315,12 @@ def fits_half(figure: plan.FigureElement) -> bool:
     return slots * side <= 10 and traces <= 4 and slots * longest <= 80
 
 
-def drawing(figure: plan.FigureElement, results: Results, number: int = 1) -> Drawing:
-    """Return everything about a figure except its place on the page. `number` is the figure's."""
+def drawing(
+    figure: plan.FigureElement, results: Results, number: int = 1, notes: Sequence[str] | None = None
+) -> Drawing:
+    """Return everything about a figure except its place on the page. `number` is the figure's; `notes` are the texts of
+    its `point_notes`, whose numbers are filled in here where they are None."""
+    notes = [_note_text(note.text, results) for note in figure.point_notes] if notes is None else notes
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
     figure = figure.model_copy(update={"keys": _with_level_names(figure, _all_keys(figure, results), results)})
@@ -360,6 +372,9 @@ def drawing(figure: plan.FigureElement, results: Results, number: int = 1) -> Dr
         Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
         for name in dict.fromkeys(d.panel for d in scaled)
     )
+    charts = tuple(_with_notes(chart, figure, notes, scaled, remarks) for chart in charts)
+    for text in (each for each in notes if each not in remarks.placed):
+        remarks.notes[results.words["note_not_placed"].format(note=text)] = None
     marked = all(s.mark == "rule" for s in figure.series)  # a mark alone shows nothing that was measured
     return Drawing(
         charts if any(d.has_values for d in scaled if marked or d.trace.mark != "rule") else (),
@@ -371,6 +386,34 @@ def drawing(figure: plan.FigureElement, results: Results, number: int = 1) -> Dr
         results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
         "" if figure.claim else message(figure, scaled, results, number, numeric=bool(stairs) or kind != "category"),
     )
+
+
+def _note_text(text: plan.Prose, results: Results) -> str:
+    """Return the text of a note with its numbers."""
+
+    def insert(value: plan.Value, follows: str) -> Inserted:
+        low, high = results.at(value.query), results.at(value.high) if value.high else None
+        if low is None or (value.high and high is None):
+            return Inserted(results.words["missing"], Markup(), takes=len(belonging(value.query.unit, follows)))
+        takes = len(spelled_unit(value.query.unit, follows)) if value.format else 0
+        filled = in_prose(low, high, value.format, value.query.unit, follows, results.words["to"])
+        return Inserted(filled, Markup(), takes=takes)
+
+    return heading(text, insert)[0]
+
+
+def _with_notes(
+    chart: Chart, figure: plan.FigureElement, texts: Sequence[str], drawn: Sequence[DrawnSeries], remarks: _Remarks
+) -> Chart:
+    """Return a chart with the notes whose points were measured, which `remarks` remembers."""
+    own = [d for d in drawn if d.panel == chart.heading]
+    found = []
+    for note, text in zip(figure.point_notes, texts, strict=True):
+        points = tuple((place, i) for place, d in enumerate(own) for i in d.points_at(note.at))
+        if points:
+            found.append(ChartNote(text, points))
+            remarks.placed.add(text)
+    return replace(chart, notes=tuple(found))
 
 
 # --- traces ------------------------------------------------------------------------------------------------------
@@ -491,14 +534,30 @@ def _traces(
             points, keys = [point for point, _ in kept], tuple(k for _, k in kept)
         _explain(points, keys, series, where, name, results, remarks)
         details = tuple(_detail(series, p, k, where, results) for p, k in zip(points, keys, strict=True))
+        named = False
         loose = series.mark == "line" and any(isinstance(k.value, str) for k in keys)
         if series.mark == "rule" and series.x_dim:
             points = [_standing(point, figure, series.x_dim, kind, series.query.unit) for point in points]
+            if named := _is_knee(series) and panel is None and points[0].y is not None:
+                name = _knee_name(series.x_dim, points[0].y or 0.0, key, results.words)
         right, counted = series.axis == "right", is_counted(series.query.unit)
         over_all = series.mark == "bracket" and not series.x_dim
         trace = Trace(name, series.mark, tuple(points), color, right, series.dashed, loose, counted, over_all=over_all)
         trace = with_verdicts(trace, series, keys, where, kind, results)
-        yield DrawnSeries(series, label, trace, details, panel.label if panel else "")
+        drawn = DrawnSeries(series, label, trace, details, panel.label if panel else "")
+        yield replace(drawn, named=named, where=where, keys=tuple(key.value for key in keys))
+
+
+def _is_knee(series: plan.Series) -> bool:
+    label = series.label
+    return isinstance(label, plan.Wording) and (label.form, label.name) == ("reduced", "knee")
+
+
+def _knee_name(dim: str, at: float, key: plan.LabelledKey | None, words: Words) -> str:
+    """Return the name of a knee, with its place: Knee: 8 threads."""
+    place = counted(words, f"at_{dim}", at) if f"at_{dim}" in words else points([at])
+    name = words["knee_at"].format(at=place)
+    return words.locale.listed((name, key_text(key.label, key.value))) if key else name
 
 
 def _is_due(series: plan.Series, x_dim: str, at: Mapping[str, DimKey], results: Results) -> bool:

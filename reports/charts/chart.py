@@ -133,6 +133,14 @@ class XAxis:
 
 
 @dataclass(frozen=True)
+class ChartNote:
+    """A label with an arrow to points, each by the places of its trace and of itself in that."""
+
+    text: str
+    points: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
 class Chart:
     """A chart, or one panel of several. Values are in the units that its titles name."""
 
@@ -144,6 +152,7 @@ class Chart:
     log_y_right: bool = False
     heading: str = ""
     """The heading of this panel of several."""
+    notes: tuple[ChartNote, ...] = ()
     beside: tuple[Trace, ...] = ()
     """The other panels' charts, which share their axes."""
 

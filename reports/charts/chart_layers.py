@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.charts import chart as chart_axes
+from benchbrief.reports.charts.arrow_labels import ArrowLabel
 from benchbrief.reports.charts.bar_marks import brackets, floating_bars
 from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace
 from benchbrief.reports.charts.chart_layout import (
@@ -23,7 +25,7 @@ from benchbrief.reports.charts.chart_layout import (
     columns_for,
     shorten,
 )
-from benchbrief.reports.charts.chart_texts import texts
+from benchbrief.reports.charts.chart_texts import texts_and_labels
 from benchbrief.reports.text.html_markup import writable
 
 if TYPE_CHECKING:
@@ -119,7 +121,27 @@ def _layers(panel: Panel) -> list[Layer]:
     groups += _open_marks(plot)
     items = (*plot.legend, *panel.legend)
     samples = [_written(sample) for item in items for sample in _legend_sample(item)]
-    return [*groups, {"layer": [*samples, *_write([*texts(plot), *panel.texts])]}]
+    written, labels = texts_and_labels(plot)
+    return [*groups, {"layer": [*_arrows(labels), *samples, *_write([*written, *panel.texts])]}]
+
+
+def _arrows(labels: Sequence[ArrowLabel]) -> list[Layer]:
+    """Return the arrows of labels: a thin line, and a head of two strokes."""
+    rows = []
+    for of, (start, tip) in enumerate(arrow for label in labels for arrow in label.arrows):
+        back = math.atan2(start[1] - tip[1], start[0] - tip[0])
+        head = [(tip[0] + 6 * math.cos(back + turn), tip[1] + 6 * math.sin(back + turn)) for turn in (0.45, -0.45)]
+        path = (start, tip, head[0], tip, head[1])
+        rows += [{"x": x, "y": y, "order": order, "of": of} for order, (x, y) in enumerate(path)]
+    return [_written(_path(rows))] if rows else []
+
+
+def _path(rows: Sequence[dict[str, Any]]) -> Any:
+    """Return thin lines through pixels, one for each value of `of`."""
+    alt = _altair()
+    line = alt.Chart(alt.Data(values=list(rows))).mark_line(color=INK, strokeWidth=1.2, strokeJoin="round")
+    order = alt.Order(field="order", type="quantitative")
+    return line.encode(**_pixels(), order=order, detail=alt.Detail(field="of", type="nominal"))
 
 
 def _empty(x: Any, y: Any) -> Layer:
@@ -331,7 +353,6 @@ def _pixels() -> dict[str, Any]:
 
 
 def _bracket(plot: Plot, trace: Trace) -> list[Any]:
-    alt = _altair()
     found = [each for each in brackets(plot) if each.trace is trace and each.left < each.right]
     rows = [
         {"x": x, "y": y, "order": order, "of": of}
@@ -340,9 +361,7 @@ def _bracket(plot: Plot, trace: Trace) -> list[Any]:
             ((each.left, each.y + 5), (each.left, each.y), (each.right, each.y), (each.right, each.y + 5))
         )
     ]
-    line = alt.Chart(alt.Data(values=rows)).mark_line(color=INK, strokeWidth=1.2)
-    order = alt.Order(field="order", type="quantitative")
-    return [line.encode(**_pixels(), order=order, detail=alt.Detail(field="of", type="nominal"))] if rows else []
+    return [_path(rows)] if rows else []
 
 
 def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
@@ -393,9 +412,9 @@ def _legend_sample(item: LegendItem) -> list[Any]:
     x, y = alt.XValue(item.x), alt.YValue(item.y)
     if trace.mark == "bracket":
         corners = ((0, 4), (0, -2), (18, -2), (18, 4))
-        rows = [{"x": item.x + dx, "y": item.y + dy, "order": order} for order, (dx, dy) in enumerate(corners)]
-        line = alt.Chart(alt.Data(values=rows)).mark_line(color=INK, strokeWidth=1.2)
-        return [line.encode(**_pixels(), order=alt.Order(field="order", type="quantitative"))]
+        return [
+            _path([{"x": item.x + dx, "y": item.y + dy, "order": n, "of": 0} for n, (dx, dy) in enumerate(corners)])
+        ]
     if trace.stands_in_slot:
         ends = {"x2": alt.X2Value(item.x + 12), "y2": alt.Y2Value(item.y + 5)}
         return [base.mark_rect(color=trace.paint).encode(x=x, y=alt.YValue(item.y - 5), **ends)]

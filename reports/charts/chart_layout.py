@@ -27,7 +27,9 @@ from benchbrief.reports.text.number_format import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
-NUMBER, BRACKET = 14, 24  # above a bar, for its number and for each bracket
+NUMBER, BRACKET, NOTE = 14, 24, 30  # above a bar, for its number, each bracket and notes
+_MOST_POINTED_AT = 3
+"""The most marks that are named by labels with arrows; more are in the legend."""
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
 
 
@@ -94,7 +96,8 @@ class Plot:
         if self.direct:
             self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
         elif not self.frame and needs_legend(chart):
-            self.legend = legend(chart, self.outer_width, -self.left, -16 - self.headroom)
+            items = legend(chart, self.outer_width, -self.left, -16 - self.headroom, self.is_pointed_at)
+            self.legend = items if len(items) > 1 or chart.traces[0].mark == "curve" else ()
             self.top += _ROW * rows_of(self.legend)
         self.top += self.headroom
         self.left, self.right = float(math.ceil(self.left)), float(math.ceil(self.right))
@@ -177,27 +180,33 @@ class Plot:
 
     def _wrapped(self, width: float) -> list[list[str]]:
         names = self.chart.x.categories
-        return [_wrap(name, width / len(names) - 6) for name in names]
+        return [wrap(name, width / len(names) - 6) for name in names]
 
     @staticmethod
     def widest(ticks: Ticks) -> float:
         return max(text_width(label, TEXT) for label in ticks.labels())
 
     def _room_for_brackets(self) -> float:
-        """Return the pixels above the plot area that brackets over the highest bar need."""
+        """Return the pixels above the plot area that brackets and notes over the highest bar need."""
         brackets = sum(t.mark == "bracket" for t in self.chart.traces)
-        if not brackets:
+        if not brackets and not (self.has_bars and self.chart.notes):
             return 0.0
         highest = max(
             (v for t in self.chart.sharing if t.stands_in_slot for p in t.points for v in p.extent), default=0.0
         )
         free = (self.y.high - highest) / (self.y.high - self.y.low) * self.height
-        return max(0.0, math.ceil(NUMBER + 2 + BRACKET * brackets - free))
+        needed = NUMBER + 2 + BRACKET * brackets + NOTE * min(1, len(self.chart.notes)) - free
+        return min(max(0.0, math.ceil(needed)), 0.45 * self.height)
 
     @cached_property
     def in_slots(self) -> tuple[Trace, ...]:
         """The traces that stand side by side in the slot of a category."""
         return tuple(t for t in self.chart.traces if t.stands_in_slot)
+
+    def is_pointed_at(self, trace: Trace) -> bool:
+        """Return whether a mark is named by a label with an arrow, and not in the legend."""
+        marks = [t for t in self.chart.traces if t.mark == "rule" and any(p.y is not None for p in t.points)]
+        return not self.frame and not self.direct and len(marks) <= _MOST_POINTED_AT and any(t is trace for t in marks)
 
     def place(self, trace: Trace) -> int:
         """Return the place of a trace among those in a slot."""
@@ -251,12 +260,20 @@ def needs_legend(chart: Chart) -> bool:
     return bool(others) or (first.mark == "curve" and not chart.left.startswith(first.name))
 
 
-def legend(chart: Chart, width: float, left: float, below: float) -> tuple[LegendItem, ...]:
+def legend(
+    chart: Chart,
+    width: float,
+    left: float,
+    below: float,
+    left_out: Callable[[Trace], bool] = lambda _: False,
+) -> tuple[LegendItem, ...]:
     """Return the items of the legend, in rows that begin at `left` and are about `width` wide. The last row ends
     at `below`."""
     items: list[LegendItem] = []
     x, row = 0.0, 0
     for series, trace in enumerate(chart.traces):
+        if left_out(trace):
+            continue
         name = shorten(trace.name, width - 24)
         needed = 24 + text_width(name, TEXT) + 16
         if x and x + needed > width + 16:
@@ -298,7 +315,7 @@ def heading_lines(text: str, width: float) -> list[str]:
     """
     room = width / 1.08
     parted = " ".join(" ".join(_fitting(word, room)) for word in text.split(" "))
-    return _wrap(parted, room, 2 if parted == text else 3)
+    return wrap(parted, room, 2 if parted == text else 3)
 
 
 def _fitting(word: str, width: float) -> list[str]:
@@ -344,7 +361,7 @@ def _whole_digits(value: float) -> int:
     return precision.magnitude(value) + 1
 
 
-def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
+def wrap(text: str, width: float, lines: int = 3) -> list[str]:
     """Break a label into lines that fit, at blanks, or between any characters where there are none."""
     parts = re.findall(r"\S+\s*", text) if " " in text else list(text)
     found = [""]
@@ -385,6 +402,19 @@ def legend_texts(items: Sequence[LegendItem]) -> list[ChartText]:
     return [
         ChartText(item.name, item.x + (17 if item.trace.stands_in_slot else 24), item.y, "left", INK) for item in items
     ]
+
+
+def darken_for_text(color: str) -> str:
+    """Return the colour, darkened to a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    while 1.05 / (_luminance(channels) + 0.05) < 4.5:
+        channels = [c * 0.95 for c in channels]
+    return "#" + "".join(f"{round(c * 255):02x}" for c in channels)
+
+
+def _luminance(channels: Sequence[float]) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 _GAP = 16.0  # pixels between neighbours

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from benchbrief.reports.charts import chart as chart_axes
+from benchbrief.reports.charts.arrow_labels import ArrowLabel, arrow_labels
 from benchbrief.reports.charts.bar_marks import brackets, numbers_at_bars
 from benchbrief.reports.charts.chart import INK, SMALL, SOFT, Box
-from benchbrief.reports.charts.chart_layout import LINE, ChartText, Plot, axis_titles, heading_lines, legend_texts
+from benchbrief.reports.charts.chart_layout import (
+    LINE,
+    ChartText,
+    Plot,
+    axis_titles,
+    darken_for_text,
+    heading_lines,
+    legend_texts,
+)
 
 
 def texts(plot: Plot) -> list[ChartText]:
+    """Return all texts of a chart, those of labels with arrows too."""
+    return texts_and_labels(plot)[0]
+
+
+def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
     chart = plot.chart
     found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15 - plot.headroom)
     if chart.heading:
@@ -34,7 +47,9 @@ def texts(plot: Plot) -> list[ChartText]:
                 ChartText(trace.name, at + 5, y, "left", darken_for_text(trace.paint), bold=True, series=series)
             )
     among = [*_point_labels(plot), *numbers_at_bars(plot), *(each.text for each in brackets(plot))]
-    return [*found, *(replace(text, inside=True) for text in among)]
+    found += [replace(text, inside=True) for text in among]
+    labels = arrow_labels(plot, found)
+    return [*found, *(line for label in labels for line in label.lines)], labels
 
 
 def _point_labels(plot: Plot) -> list[ChartText]:
@@ -55,16 +70,3 @@ def _point_labels(plot: Plot) -> list[ChartText]:
         for (series, trace, text, px, py), place in zip(named, places, strict=True)
         if place is not None
     ]
-
-
-def darken_for_text(color: str) -> str:
-    """Return the colour, darkened to a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    while 1.05 / (_luminance(channels) + 0.05) < 4.5:
-        channels = [c * 0.95 for c in channels]
-    return "#" + "".join(f"{round(c * 255):02x}" for c in channels)
-
-
-def _luminance(channels: Sequence[float]) -> float:
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
 from benchbrief.model import plan
+from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude
 from benchbrief.reports.charts.chart import ChartPoint, Trace
 from benchbrief.reports.charts.chart_layout import bar_text
@@ -70,6 +71,23 @@ class DrawnSeries:
     """Whether its name says its value."""
     along: str = ""
     """The dimension of its points' keys."""
+    where: Mapping[str, DimKey] = field(default_factory=dict)
+    """The keys that all of its points have."""
+    keys: tuple[DimKey, ...] = ()
+    """The key of each point along its dimension."""
+
+    def points_at(self, at: Mapping[str, DimKey]) -> list[int]:
+        """Return the places of its measured points at these keys. A moment is the nearest that was sampled."""
+        x_dim = self.series.x_dim or ""
+        if not self.on_axis or any(self.where.get(dim) != key for dim, key in at.items() if dim != x_dim):
+            return []
+        known = [i for i, point in enumerate(self.trace.points[: len(self.keys)]) if point.y is not None]
+        wanted = at.get(x_dim)
+        if x_dim == "time" and known and isinstance(wanted, float):
+            first, last = (float(self.keys[i]) for i in (known[0], known[-1]))
+            nearest = min(known, key=lambda i: abs(float(self.keys[i]) - wanted))
+            return [nearest] if first <= wanted <= last else []
+        return [i for i in known if self.keys[i] == wanted]
 
     @property
     def labels(self) -> tuple[str, ...]:

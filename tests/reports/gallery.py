@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis
+from benchbrief.reports.charts.chart import Chart, ChartNote, ChartPoint, Trace, XAxis
 
 THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8, 16))
 WORKLOADS = XAxis("Workload", "category", ("Session store", "Photo tagging", "Transactions"))
@@ -198,5 +198,34 @@ CASES: dict[str, tuple[Sequence[Chart], int, int]] = {
         ],
         657,
         240,
+    ),
+    "notes": (
+        [
+            Chart(
+                (
+                    line("HDD", growing(3e3)),
+                    line("NVMe", growing(5e3), 1),
+                    Trace("Knee: 4 threads", "rule", (ChartPoint(4.0, 4.0, upright=True),), None),
+                    Trace("Promise", "rule", (ChartPoint(0.0, 24e3),), None),
+                ),
+                THREADS,
+                "Throughput (ops/s)",
+                notes=(ChartNote("The disks are full from here on", ((0, 3), (1, 3))),),
+            )
+        ],
+        657,
+        240,
+    ),
+    "notes_on_bars": (
+        [
+            Chart(
+                (bars("A", [5, 6, 7]), bars("B", [9, 8, 20], 1), bracket("Ratio", ["1.8X", "1.3X", "2.9X"])),
+                WORKLOADS,
+                "ops/s",
+                notes=(ChartNote("Most", ((1, 2),)), ChartNote("Both are level", ((0, 1), (1, 1)))),
+            )
+        ],
+        317,
+        212,
     ),
 }  # fmt: skip

@@ -12,8 +12,9 @@ import pytest
 
 from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import Drawing, drawing
-from benchbrief.reports.charts.chart_layout import arrange
-from benchbrief.reports.charts.chart_texts import texts
+from benchbrief.reports.charts.chart import Box, text_width
+from benchbrief.reports.charts.chart_layout import ChartText, arrange
+from benchbrief.reports.charts.chart_texts import texts, texts_and_labels
 from benchbrief.reports.charts.draw_chart import FULL, draw
 from benchbrief.reports.charts.drawn_series import compared, figure_csv
 from benchbrief.reports.data.report_data import Results
@@ -138,7 +139,77 @@ def test_ratios_have_two_digits(value: float, wanted: str, tmp_path: Path) -> No
     assert compared(value, element.series[0], words("en")) == wanted
 
 
+LINE = "line = throughput[r] by threads, color hardware"
+
+
+def arrows(found: Drawing) -> list[tuple[str, int]]:
+    """The text of each label with the count of its arrows."""
+    labels = (label for panel in arrange(found.charts, *FULL) for label in texts_and_labels(panel.plot)[1])
+    return [(" ".join(line.text for line in label.lines), len(label.arrows)) for label in labels]
+
+
+def test_a_note_has_an_arrow_to_each_measured_point_at_its_keys(tmp_path: Path) -> None:
+    _, found = made(f'{LINE}  note "Full at {{throughput[r, hdd, threads: 16]:,.0f}}" at threads: 16', tmp_path)
+    assert arrows(found) == [("Full at 1,600", 2)]
+    _, found = made(f'{LINE}  note "Full" at threads: 16, hdd', tmp_path)
+    assert arrows(found) == [("Full", 1)]
+    assert found.notes == ()
+
+
+def test_a_note_covers_neither_text_nor_line(tmp_path: Path) -> None:
+    _, found = made(f'{LINE}  note "All of the disks are full from here on" at threads: 4', tmp_path)
+    (panel,) = arrange(found.charts, *FULL)
+    written, (label,) = texts_and_labels(panel.plot)
+    boxes = [_box(line) for line in label.lines]
+    assert all(_box(text).overlap(box) == 0 for box in boxes for text in written if text not in label.lines)
+    x = panel.plot.x_pixel()
+    for trace in panel.plot.chart.traces:
+        y = panel.plot.y_pixel(trace)
+        spots = [Box(x(p.x) - 1, y(p.y) - 1, x(p.x) + 1, y(p.y) + 1) for p in trace.points if p.y is not None]
+        assert all(spot.overlap(box) == 0 for spot in spots for box in boxes)
+
+
+def _box(text: ChartText) -> Box:
+    width = text_width(text.text, text.size)
+    left = text.x - {"left": 0.0, "center": width / 2, "right": width}[text.align]
+    return Box(left, text.y - text.size / 2, left + width, text.y + text.size / 2)
+
+
+def test_a_note_at_a_point_without_a_result_leaves_a_footnote(tmp_path: Path) -> None:
+    def rate(hardware: str, workload: str, threads: int) -> float | None:
+        return None if threads == 16 else eight_times(hardware, workload, threads)
+
+    _, found = made(f'{LINE}  note "Full" at threads: 16', tmp_path, rate)
+    assert arrows(found) == []
+    assert "“Full” points at nothing: there is no result at its place." in found.notes
+
+
+def test_a_note_in_panels_is_where_its_keys_are(tmp_path: Path) -> None:
+    line = "line = throughput by threads, color hardware  multiples = workload"
+    _, found = made(f'{line}  note "One" at threads: 16, w, hdd  note "All" at threads: 4', tmp_path)
+    assert arrows(found) == [("All", 2), ("One", 1), ("All", 2)]
+
+
+def test_a_knee_is_named_by_a_label_with_an_arrow_and_not_in_the_legend(tmp_path: Path) -> None:
+    def rate(_hardware: str, _workload: str, threads: int) -> float:
+        return min(threads, 4) * 100.0
+
+    _, found = made(f"{LINE}  mark = knee(throughput[r, hdd] over threads)", tmp_path, rate)
+    assert arrows(found) == [("Knee: 4 threads", 1)]
+    (panel,) = arrange(found.charts, *FULL)
+    assert [item.trace.name for item in panel.plot.legend] == ["HDD", "NVMe"]
+
+
+def test_more_marks_than_can_be_pointed_at_stand_in_the_legend(tmp_path: Path) -> None:
+    marks = "  ".join(f'mark = {n}k ops/s, label "M{n}"' for n in range(1, 5))
+    _, found = made(f"{LINE}  {marks}", tmp_path)
+    assert arrows(found) == []
+    assert len(arrange(found.charts, *FULL)[0].plot.legend) == 6
+
+
 DRAWN = (
+    f'{LINE}  note "A note" at threads: 4  mark = 1k ops/s',
+    f'{SIDE_BY_SIDE}  note "A note" at r',
     f"{SIDE_BY_SIDE}  bracket = gain[threads: 4] by workload",
     "bars = range(throughput over threads) by workload, color hardware",
 )
@@ -148,5 +219,7 @@ DRAWN = (
 @pytest.mark.parametrize("figure", DRAWN)
 def test_odd_results_are_drawn(figure: str, value: float | None, tmp_path: Path) -> None:
     _, found = made(figure, tmp_path, lambda h, w, t: value if w == "r" else eight_times(h, w, t))
-    svg = draw(found.charts, *FULL, "Inter", CONVERTER).svg
-    assert "NaN" not in svg
+    if value is None or math.isnan(value):
+        assert any("missing" in note for note in found.notes)
+    if found.charts:
+        assert "NaN" not in draw(found.charts, *FULL, "Inter", CONVERTER).svg
