@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from benchbrief.history.site.site_texts import (
@@ -41,7 +42,7 @@ def ranking_view(
         RankedTable(
             quantity_name(name, labels.get(metric_key(name), ""), words),
             words[f"site_{found[0].better or 'none'}_better"],
-            tuple(_ranked_row(each, heads, words, hidden, labels) for each in found),
+            tuple(_ranked_row(each, _greatest(found), heads, words, hidden, labels) for each in found),
         )
         for name, found in by_quantity.items()
     ]
@@ -50,11 +51,20 @@ def ranking_view(
     return ComparisonView(title, tuple(heads), tuple(tables), (*notes, *tested), words["site_best"])
 
 
+def _greatest(rankings: Sequence[Ranking]) -> float:
+    """Return the greatest size in a table: all of its bars have one scale."""
+    values = [each.value for ranking in rankings for each in ranking.values if each and each.value is not None]
+    return max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+
+
 def _ranked_row(
-    ranking: Ranking, heads: Sequence[str], words: Words, hidden: set[str], labels: Mapping[str, str]
+    ranking: Ranking,
+    greatest: float,
+    heads: Sequence[str],
+    words: Words,
+    hidden: set[str],
+    labels: Mapping[str, str],
 ) -> RankedRow:
-    known = [values.value for values in ranking.values if values and values.value is not None]
-    greatest = max((abs(value) for value in known), default=0.0)
     best = set(ranking.leading) if ranking.order else set()
     alike = len(best) == len(ranking.order)
     cells = tuple(

@@ -188,6 +188,11 @@ class Pages:
 
 def comparison_page(view: ComparisonView, title: str, words: Words) -> bytes:
     """Return a comparison as a page of its own. `title` is that of the browser's window."""
-    style = (_TEMPLATES / "site.css").read_text("utf-8")
     with written_as(words.locale):
-        return Pages("", words).page("comparison", title, {"view": view}, own_style=style)
+        return single_page("comparison", title, {"view": view}, words).encode()
+
+
+def single_page(name: str, title: str, context: Mapping[str, Any], words: Words, style: str = "") -> str:
+    """Return a page that needs no other file, with a `style` beside the site's."""
+    own = (_TEMPLATES / "site.css").read_text("utf-8") + style
+    return Pages("", words).page(name, title, context, own_style=own).decode()

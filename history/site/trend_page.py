@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
@@ -13,11 +12,13 @@ from markupsafe import Markup
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.read_series import SeriesValue, differences
 from benchbrief.history.series_changes import PartTrend, Trend
+from benchbrief.history.site.render_site import single_page
 from benchbrief.history.site.site_texts import amount, changed_by, p_text, remarks, worth
-from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT
+from benchbrief.reports.charts.chart import GRID, INK, SOFT
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.text.number_format import scale_for
+from benchbrief.reports.words.brief_words import CATALOGUES
 
 Layer = dict[str, Any]
 WIDTH, HEIGHT = 860, 170
@@ -26,6 +27,16 @@ _ROOM = 12
 _COLOURS = {True: "#a3231d", False: "#1b7f4b", None: INK}
 """The colours of changes: for the worse, for the better, and for neither."""
 _VALUE, _LEVEL, _LAB = "#0072b2", "#0b3a5b", "#8a5a00"
+_VARIABLES = {
+    INK: "ink", SOFT: "soft", GRID: "line", _VALUE: "accent", _LEVEL: "brand", _LAB: "changed",
+    _COLOURS[True]: "worse", _COLOURS[False]: "better",
+}  # fmt: skip
+_THEMED = "\n".join(
+    f'.drawn [{what}="{colour}"] {{ {what}: var(--{name}); }}'
+    for colour, name in _VARIABLES.items()
+    for what in ("fill", "stroke")
+)
+"""A style by which a chart has the colours of the page, light or dark."""
 
 
 def trend_chart(trend: Trend) -> Layer | None:
@@ -90,7 +101,7 @@ def trend_chart(trend: Trend) -> Layer | None:
         "height": HEIGHT,
         "layer": [layer for layer in layers if layer["data"]["values"]],
         "config": {
-            "background": PAPER,
+            "background": "transparent",
             "view": {"stroke": None},
             "font": "Inter, Noto Sans, Helvetica Neue, Liberation Sans, Arial, sans-serif",
             "axis": {"gridColor": GRID, "domainColor": SOFT, "tickColor": SOFT, "labelColor": INK, "titleColor": INK,
@@ -123,11 +134,6 @@ def _is_lab(change: Any) -> bool:
 
 def trend_page(trends: Sequence[Trend], notes: Sequence[str] = ()) -> str:
     """Return the page: a chart for each series, with a table of its changes and of its values."""
-    from jinja2 import Environment, StrictUndefined
-
-    text = (files("benchbrief.reports") / "templates" / "base" / "trends.html.j2").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(text)
     with Converter().running() as converter:
         groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
         for trend in trends:
@@ -136,8 +142,7 @@ def trend_page(trends: Sequence[Trend], notes: Sequence[str] = ()) -> str:
             of = f"{series.quantity} of {series.spec}" if series.label else f"of {series.spec}"
             head = series.label or series.quantity, f"{of}{profile}", series.quantity
             groups.setdefault(head, []).append(_section(trend, converter))
-    page: str = template.render(groups=groups, notes=[writable(note) for note in notes])
-    return page
+    return single_page("trends", "Trends", {"groups": groups, "notes": notes}, CATALOGUES["en"], _THEMED)
 
 
 def _section(trend: Trend, converter: Converter) -> dict[str, Any]:

@@ -201,6 +201,8 @@ def _prefixed(svg: str, prefix: str) -> str:
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 SLIDE = (720, 208)
 """Drawn 1.6 times as large, on a slide of 1,136, to be read from afar."""
+HIGHEST_ON_SLIDE = 280
+"""The height at which a figure still stands under a head of two lines."""
 
 
 LEAST_PANEL = 133
@@ -218,14 +220,15 @@ def height_for(charts: Sequence[Chart]) -> int:
 
 
 def slide_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the width of a slide, and the height that its head and texts leave."""
-    return SLIDE[0], round(SLIDE[1] * max(1.0, size[1] / FULL[1]))
+    """Return the width of a slide, and the height for a figure: of several panels most of what a head leaves."""
+    return SLIDE[0], min(HIGHEST_ON_SLIDE, round(SLIDE[1] * max(1.0, size[1] / FULL[1])))
 
 
-def card_size(cards: Sequence[Card]) -> float:
-    """Return the points of type at which the longest number fits its card, with the cards side by side on a page."""
+def card_size(cards: Sequence[Card], *, slides: bool) -> float:
+    """Return the points of type at which the longest number fits its card, with the cards side by side."""
     longest = max((text_width(card.html.striptags(), 1.0) for card in cards), default=1.0)
-    return round(min(19.0, (460 / max(1, len(cards)) - 20) / longest), 1)
+    most, width = (54.0, 740) if slides else (19.0, 460)
+    return round(min(most, (width / max(1, len(cards)) - 20) / longest), 1)
 
 
 def run_of_figures(elements: Sequence[p.Element]) -> list[p.FigureElement]:

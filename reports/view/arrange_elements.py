@@ -187,6 +187,8 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
     """Return the slide of one block with the waiting texts. A short one is its claim."""
     texts = list(waiting)
     waiting.clear()
+    if isinstance(block, TableView | FactsView) and block.title and not (texts and _is_claim(texts[-1])):
+        return Slide(topic, Markup.escape(block.title), tuple(texts), (replace(block, title=""),))
     claim = block.claim if isinstance(block, FigureView) else None
     shown = isinstance(block, FigureView | TableView)
     if claim is None and shown and texts and _is_claim(texts[-1]):
@@ -196,11 +198,13 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
 
 
 def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
-    """Return whether a slide's figure or short table leaves room for these texts."""
+    """Return whether a slide's figure, box or short table leaves room for these texts."""
     if len(slide.blocks) != 1 or slide.after or sum(map(_length, texts)) > _LEAD_IN:
         return False
     block = slide.blocks[0]
-    return isinstance(block, FigureView) or (isinstance(block, TableView) and len(block.rows) <= _FEW_ROWS)
+    return isinstance(block, FigureView | CalloutView) or (
+        isinstance(block, TableView) and len(block.rows) <= _FEW_ROWS
+    )
 
 
 def _is_claim(text: TextView) -> bool:

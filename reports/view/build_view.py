@@ -613,7 +613,7 @@ class _Builder:
             element.title,
             column,
             cards,
-            draw_chart.card_size(cards),
+            draw_chart.card_size(cards, slides=self.slides),
             None if cards else table,
             html,
             note,

@@ -41,12 +41,13 @@ _MOST_CARDS = 6
 @dataclass(frozen=True)
 class TableRoom:
     """The room of a table: its width in pixels, its usual size of type in points, the most columns. `filled`: a table
-    of few columns takes all of the width, too."""
+    of few columns takes all of the width, too. Its type may be `grown` by this factor."""
 
     width: float
     points: float
     columns: int
     filled: bool
+    grown: float = 1.0
 
     @property
     def smallest(self) -> float:
@@ -57,7 +58,7 @@ def room_of(slides: bool, *, boxed: bool) -> TableRoom:
     """Return the room within the margins of a page or a slide; `boxed`: within a callout there."""
     most = MOST_COLUMNS - 2 if boxed else MOST_COLUMNS
     if slides:
-        return TableRoom(1020 if boxed else 1136, 15, most, filled=True)
+        return TableRoom(1020 if boxed else 1136, 15, most, filled=True, grown=1.34)
     return TableRoom(627 if boxed else 657, 8.8, most, filled=boxed)
 
 
@@ -98,7 +99,7 @@ class _Table:
         # A longer word of a row's name is broken: the numbers have the rest of the width.
         self._first = min(max(map(_longest_word, names)) * _BOLD * self._em + gap, _FIRST * room.width)
         whole = max(text_width(name, self._em) for name in names) * _BOLD + max(units, default=0.0) + gap
-        self._names = max(self._first, min(whole, _NAMES * room.width))
+        self._names = max(self._first, min(whole * room.grown, _NAMES * room.width))
 
     def fits(self, piece: Sequence[int]) -> bool:
         """Return whether the columns fit side by side with whole words in their heads, in the smallest type."""
@@ -161,7 +162,7 @@ class _Table:
             for low, head in zip(least, heads, strict=True)
         ]
         liked = [
-            max(want, _in_even_lines(text_width(head.label, _BOLD * em), _HEAD * em) + gap)
+            max(want, _in_even_lines(text_width(head.label, _BOLD * em), _HEAD * em) + gap) * self._room.grown
             for want, head in zip(wanted, heads, strict=True)
         ]
         return least, wanted, liked
