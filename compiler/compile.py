@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
 from benchbrief.compiler.blocks.experiments import databases_of
+from benchbrief.compiler.blocks.factor_errors import TooFewLevels
 from benchbrief.compiler.briefs.lower_report import LoweredReports, lower
 from benchbrief.compiler.briefs.report_errors import EmptyElement
 from benchbrief.compiler.estimates.budget_fit import most_s
@@ -43,7 +44,9 @@ from benchbrief.model.plan import Expect, Metric, Plan, Report, SpecRef
 from benchbrief.model.planned_cells import most_cells
 from benchbrief.model.value_shapes import HEADING, LABEL, NAME, PARAGRAPH, BlockSchema, Fact, Text
 
-_LACKS = frozenset({MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code, EmptyElement.code})
+_LACKS = frozenset(
+    {MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code, EmptyElement.code, TooFewLevels.code}
+)
 """Codes of a missing attribute, or a missing word in a head."""
 
 

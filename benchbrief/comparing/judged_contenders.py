@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from benchbrief.history.site.site_texts import metric_key
 from benchbrief.model.message import Message
 from benchbrief.model.plan import DimKey, Levels, Plan, key_text
 from benchbrief.model.points import labels_of_levels
+from benchbrief.model.units import UnknownUnitError, parse_unit
 from benchbrief.results.compare.compared_quantities import by_default, pairs
 from benchbrief.results.compare.comparison import ComparedQuantity, Comparison, PairOutcome
 from benchbrief.results.compare.contender import Contender, Difference, differences
@@ -135,15 +137,28 @@ def _levels(reference: NamedContender, plan: Plan) -> Levels:
             has = f"it has {', '.join(plan.factors)}" if plan.factors else "its spec varies no factor"
             what = f"run {reference.run_dir.name} has no factor {name}"
             raise NotComparable(what, f"did you mean `{guess}`?" if guess else has)
-        names = {name: each.key for each in factor.levels for name in (each.label, each.label.replace(" ", ""))}
+        # A level that was renamed is found by its value.
+        names = {str(each.value): each.key for each in factor.levels if each.value is not None}
+        names |= {name: each.key for each in factor.levels for name in (each.label, each.label.replace(" ", ""))}
         names |= {key_text(each.key): each.key for each in factor.levels}
-        if level not in names:
+        amount = _amount(level)
+        said = level if level in names or amount is None else key_text(amount)
+        if said not in names:
             guess = did_you_mean(level, names)
             has = f"it has {', '.join(key_text(each.key) for each in factor.levels)}"
             what = f"factor {name} of run {reference.run_dir.name} has no level {level}"
             raise NotComparable(what, f"did you mean `{guess}`?" if guess else has)
-        found[name] = names[level]
+        found[name] = names[said]
     return Levels.of({name: found[name] for name in plan.factors if name in found})
+
+
+def _amount(text: str) -> float | None:
+    """Return a number with a unit in base units: 1000 of `1kB`; None for another text."""
+    found = re.fullmatch(r"([-+]?\d+(?:\.\d+)?)\s*(\D\S*)?", text)
+    try:
+        return float(found[1]) * (parse_unit(found[2]).factor if found[2] else 1.0) if found else None
+    except UnknownUnitError:
+        return None
 
 
 MOST = 26

@@ -54,6 +54,24 @@ class SameLevels(Again):
     other: str
 
 
+class NoLabel(CompileProblem):
+    code = "E0820"
+    says = "the label of level `{level}` is empty"
+    hint = "write what readers call it; without a label, it is called `{level}`"
+    level: str
+
+
+class SameLabels(Again):
+    code = "E0821"
+    says = "levels `{one}` and `{other}` are both called `{called}`"
+    mark = "the same label again"
+    remark = "the same label"
+    hint = "give each level a label of its own: readers could not tell them apart"
+    called: str
+    one: str
+    other: str
+
+
 class NoLevelValue(CompileProblem):
     code = "E0806"
     says = "level `{level}` is {found}"

@@ -113,7 +113,7 @@ class _Levels:
     def factor(self) -> DeclaredFactor | None:
         """Return the factor; None after a mistake."""
         found = self._found()
-        if found is None or not (self._alike(found) and self._differ(found)):
+        if found is None or not (self._alike(found) and self._differ(found) and self._are_told_apart(found)):
             return None
         words = {each.level.key: each.name for each in found}
         default, key = self.entry.attributes.get("default"), found[0].level.key
@@ -158,7 +158,8 @@ class _Levels:
         if None in levels:
             return None
         if len(levels) < 2:
-            return self.reader.refuse(wrong.TooFewLevels(entry.head, entry.name, len(levels)))
+            place = entry.attributes["levels"].values[0].span if "levels" in entry.attributes else entry.head
+            return self.reader.refuse(wrong.TooFewLevels(place, entry.name, len(levels)))
         return [each for each in levels if each]
 
     def _alike(self, found: Sequence[_Level]) -> bool:
@@ -182,6 +183,20 @@ class _Levels:
                     names = (earlier.name, each.name)
                     self.reader.report(wrong.SameLevels(each.place, earlier.place, self.entry.name, *names))
                     return False
+        return True
+
+    def _are_told_apart(self, found: Sequence[_Level]) -> bool:
+        """Report labels that readers can't tell apart, and empty ones."""
+        seen: dict[str, _Level] = {}
+        for each in found:
+            label = each.level.label.strip()
+            if not label:
+                self.reader.report(wrong.NoLabel(each.place, each.name))
+                return False
+            earlier = seen.setdefault(label, each)
+            if earlier is not each:
+                self.reader.report(wrong.SameLabels(each.place, earlier.place, label, earlier.name, each.name))
+                return False
         return True
 
     def _unit(self, found: Sequence[_Level]) -> str | None:
@@ -236,7 +251,7 @@ class _Levels:
         return _Level(level, {self.entry.name: Bound(expr, constant)}, place)
 
     def _named(self, name: str, attribute: ast.Attribute) -> _Level | None:
-        label = (attribute.label.plain if attribute.label else None) or name
+        label = name if attribute.label is None or attribute.label.plain is None else attribute.label.plain
         found = self._value(attribute)
         if found is None:
             return None

@@ -32,6 +32,8 @@ from benchbrief.model.value_shapes import BlockSchema, Fact, Flag, Key, Login, N
 
 _NUMBER = re.compile(r"[0-9][0-9_.]*(?:[kMGT](?![A-Za-z]))?\s*(.*)")
 _NUMBERS = re.compile(r"\s*[0-9]+(?:\s*,\s*[0-9]+|\s+[0-9]+)+\s*")
+_VARIED = ("workload", "options")
+"""The blocks in whose attributes a factor may stand."""
 _PREFIXES = ("var", "param", "params", "vars")
 
 
@@ -295,7 +297,7 @@ class Reader:
                 meant.add(problem.replacement)
                 self._recover(attribute, problem.replacement, entry, schema, found)
                 continue
-            value = self.attribute(attribute, key.shape)
+            value = self._of_block(entry, attribute, key.shape)
             if value is not None:
                 found[name] = value
         for rivals in schema.exclusive:
@@ -312,6 +314,14 @@ class Reader:
                     of, wanted = (entry.head, entry.kind, entry.name), key.shape.described
                     self.report(structure_errors.MissingAttribute(*of, name, wanted))
         return Values(entry, found, frozenset(meant))
+
+    def _of_block(self, entry: Entry, attribute: ast.Attribute, shape: Shape) -> Value | None:
+        """Return the value of an attribute. Where a factor may stand, a list is taken for its levels, and reported."""
+        written = attribute.values[0]
+        if isinstance(written, ast.List) and entry.kind in _VARIED and not isinstance(shape, Special):
+            found = (attribute.key.text, shape.described, described(written))
+            return self.refuse(structure_errors.WrongType(written.span, *found, varies=True))
+        return self.attribute(attribute, shape)
 
     def _recover(
         self, attribute: ast.Attribute, meant: str | None, entry: Entry, schema: BlockSchema, found: dict[str, Value]

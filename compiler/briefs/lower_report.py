@@ -269,7 +269,7 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
     if typed is None or not typer.is_complete(typed, metric.expr):
         return None
     if metric.better:
-        warn_of_grown_sizes(typer, metric.span, typed.term)
+        warn_of_grown_sizes(typer, metric.expr, typed.term)
     repeated = typer.by_repeat(name)
     return plan.Metric(
         name=name,
@@ -290,7 +290,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
     typed = on_lone_hardware(typer, typed)
-    warn_of_grown_sizes(typer, expect.span, typed.term)
+    warn_of_grown_sizes(typer, expect.condition, typed.term)
     unjudged = warn_of_cells(typer, expect.span, typed.term, judged)
     text = text_of(expect.condition)
     condition = expect.condition

@@ -11,7 +11,7 @@ from benchbrief.compiler.blocks.values import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
-    example_key,
+    examples,
     is_change,
     label_of,
     ordered,
@@ -491,8 +491,8 @@ def _shown(
         if dim in left and key in (planned_keys(typed.term, dim) or ()):
             typed, left = without_single_keys(Typed(fix(typed.term, dim, key), typed.display), shown)
     if left:
-        example = example_key(typer, typed.term, left[0])
-        return typer.refuse(wrong.DimensionFree(expr.span, kind, left, example, panels=panels))
+        keys = examples(typer, typed.term, left)
+        return typer.refuse(wrong.DimensionFree(expr.span, kind, left, keys, panels=panels))
     return typed
 
 

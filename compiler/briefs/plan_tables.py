@@ -10,7 +10,7 @@ from typing import Literal
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
-    example_key,
+    examples,
     key_label,
     label_of,
     ordered,
@@ -394,7 +394,7 @@ def _numbers(
     typer, dim = table.typer, table.dim
     typed, left = without_single_keys(typed, (dim,))
     if left:
-        return typer.refuse(wrong.DimensionFree(expr.span, "table", left, example_key(typer, typed.term, left[0])))
+        return typer.refuse(wrong.DimensionFree(expr.span, "table", left, examples(typer, typed.term, left)))
     if dim not in typed.term.dims:
         return typer.refuse(metric_errors.DimensionAbsent(expr.span, text_of(expr), dim, typed.term.dims))
     unit = printed_unit(typer, expr.span, table.format, typed)

@@ -261,7 +261,7 @@ class NoAddress(CompileProblem):
 
 
 class DimensionFree(CompileProblem):
-    """A figure or table with more dimensions than it shows. `example` is a key of the first one.
+    """A figure or table with more dimensions than it shows. `examples` has a key of each.
 
     `panels`: small multiples could show it.
     """
@@ -270,17 +270,17 @@ class DimensionFree(CompileProblem):
     says = "the {kind} does not show {dims:ticked}, which this value has"
     kind: str
     dims: tuple[str, ...]
-    example: str
+    examples: tuple[str, ...]
     panels: bool = False
 
     @property
     def help(self) -> str:
         first = self.dims[0]
-        ways = [f"take one with `[{self.example}]`"]
+        ways = [f"take one{' of each' if self.dims[1:] else ''} with `[{', '.join(self.examples)}]`"]
         if self.kind == "figure":
             ways.insert(0, f"add `color {first}`" + (f" or `multiples = {first}`" if self.panels else ""))
         else:
-            ways.append(f"reduce it with `max(... over {first})`")
+            ways.append(f"reduce {'them' if self.dims[1:] else 'it'} with `max(... over {', '.join(self.dims)})`")
         if first in ("workload", "hardware", "experiment") or first not in DIMENSIONS:
             ways.append(f"put the {self.kind} inside `each {first} {{ }}`")
         return f"{', '.join(ways[:-1])}{', or ' if self.panels else ' or ' if len(ways) > 1 else ''}{ways[-1]}"

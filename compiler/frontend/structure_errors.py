@@ -122,12 +122,17 @@ class WrongType(CompileProblem):
     wanted: str
     found: str
     meant: str | None = None
+    varies: bool = False
+    """Whether a list stands where a factor may stand."""
 
     @property
     def help(self) -> str:
         if self.key == "workloads" and self.span and _BASE.fullmatch(self.span.text):
             return f"declare `workload some_name from {self.span.text}`, and write its name here"
-        return f"write `{self.meant}`" if self.meant else f"`{self.key}` is {self.wanted}"
+        if self.meant:
+            return f"write `{self.meant}`"
+        vary = "; to measure each of them, declare a `factor` with these `levels` and name it here"
+        return f"`{self.key}` is {self.wanted}{vary if self.varies else ''}"
 
 
 class ExclusiveAttributes(Again):

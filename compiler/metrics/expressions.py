@@ -423,16 +423,14 @@ def _over_the_same_points(
 ) -> Typed:
     """Return a reduction, with a warning and a note of combinations that are left out where it goes over some."""
     term = reduced.term
-    parts = (operand, *((term.when,) if isinstance(term, Reduction) and term.when else ()))
-    measures = [leaf for part in parts for leaf in leaves(part) if isinstance(leaf, Measure)]
-    found = dict.fromkeys(dim for each in measures for dim in left_out(each, operand.dims, over))
+    found = left_out((operand, *((term.when,) if isinstance(term, Reduction) and term.when else ())), over)
     if not found or not isinstance(term, Reduction):
         return reduced
     example = next((dim for dim in found if dim in over), next(iter(found)))
     key = typer.runs.keys(example)[-1]
     index = str(key) if isinstance(key, str) else f"{example}: {point_text(typer.scope, example, key)}"
-    typer.report(metric_errors.RaggedPoints(expr.span, text_of(expr), tuple(found), index))
-    return Typed(replace(term, ragged=tuple(found)), reduced.display)
+    typer.report(metric_errors.RaggedPoints(expr.span, text_of(expr), found, index))
+    return Typed(replace(term, ragged=found), reduced.display)
 
 
 def _beside_condition(axis: Term, condition: Term) -> Term:

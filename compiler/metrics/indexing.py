@@ -13,6 +13,7 @@ from benchbrief.compiler.metrics.terms import (
     Measure,
     NumberTerm,
     Term,
+    at_unmeasured,
     counted,
     fix,
     leaves,
@@ -58,7 +59,7 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
             failed = True
             continue
         keys[dim] = key
-        term = fix(term, dim, key)
+        term = fix(term, dim, key) if dim in offers(term) else at_unmeasured(term, dim, key)
     if failed:
         return None
     if without_points(term) is not None and without_points(base) is None:
@@ -122,6 +123,9 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
     if dim not in typer.scope.dimensions:
         return typer.refuse(wrong.UnknownDimension(argument.key.span, "dimension", dim, typer.scope.dimensions))
     if dim not in offers(base) or (dim in axes and dim != "time" and not offered_keys(base, dim)):
+        level = scope_key(typer.scope, dim, word_of(argument.value) or "")
+        if level is not None and _is_off_the_profile(typer, argument.value, dim, level, ()):
+            return dim, level
         if search := yet_to_be_found(base, dim):
             return typer.refuse(wrong.PointNotKnown(argument.span, base_text, dim, search))
         return typer.refuse(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
@@ -162,6 +166,8 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
             if _is_off_the_profile(typer, expr, dim, key, offered_here):
                 return dim, key
             typer.report(wrong.UnknownKey(expr.span, dim, word, tuple(map(str, offered_here)), base_text))
+        elif _is_off_the_profile(typer, expr, dim, key, ()):
+            return dim, key
         else:
             typer.report(wrong.DimensionAbsent(expr.span, base_text, dim, base.dims))
     else:

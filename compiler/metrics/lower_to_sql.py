@@ -38,6 +38,12 @@ def key_literal(key: DimKey) -> str:
     return sql_text(key) if isinstance(key, str) else number_literal(key)
 
 
+def _key(dim: Dimension, key: DimKey) -> str:
+    """Return a key as a literal of the type that its column has in the store: a factor's numbers are DOUBLE."""
+    literal = key_literal(key)
+    return literal if isinstance(key, str) or dim in DIMENSIONS else f"CAST({literal} AS DOUBLE)"
+
+
 def sql_text(value: object) -> str:
     """Quote a text as an SQL literal."""
     return "'" + str(value).replace("'", "''") + "'"
@@ -465,13 +471,13 @@ class _Tables:
     def _axis(self, term: AxisValue) -> str:
         if term.dim == "time":
             return "SELECT DISTINCT time, CAST(time AS DOUBLE) AS value\nFROM measure.sample"
-        return _values(term.dim, ", ".join(f"({key_literal(p)}, {number_literal(p)})" for p in term.points))
+        return _values(term.dim, ", ".join(f"({_key(term.dim, p)}, {number_literal(p)})" for p in term.points))
 
     def _spread(self, term: SpreadTerm, source: str | None) -> str:
         if term.beside:
             keys = f"(\n{indent(self._keys_of(term.beside, term.dim))}\n) AS keys"
         else:
-            keys = f"(VALUES {', '.join(f'({key_literal(key)})' for key in term.keys)}) AS keys ({column(term.dim)})"
+            keys = f"(VALUES {', '.join(f'({_key(term.dim, key)})' for key in term.keys)}) AS keys ({column(term.dim)})"
         columns = [f"{'keys' if dim == term.dim else source}.{column(dim)}" for dim in term.dims]
         value = f"{source}.value" if source else f"CAST({self._scalar(term.operand, {})} AS DOUBLE)"
         lines = [f"SELECT {', '.join([*columns, f'{value} AS value'])}", f"FROM {keys}"]

@@ -86,7 +86,7 @@ class OffTheProfile(CompileProblem):
 
     code = "W0702"
     says = "{dim} {point} is not measured with profile `{profile}`, so this value will be missing"
-    hint = "the profile's {kind} are {points:joined}"
+    hint = ("the profile's {kind} are {points:joined}", "the profile does not vary `{dim}`")
     profile: str
     dim: str
     point: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeAlias, cast
 
 from benchbrief.compiler.frontend.declarations import dotted
 from benchbrief.compiler.measure_catalogue import MeasureKind
-from benchbrief.compiler.metrics.planned_points import Runs, unique
+from benchbrief.compiler.metrics.planned_points import PlannedRun, Runs, unique
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -293,24 +293,76 @@ def offers(term: Term) -> frozenset[Dimension]:
             return offers(term.operand) | {term.dim}
 
 
-def left_out(measure: Measure, dims: Dims, over: Dims) -> Dims:
-    """Return the factors among `dims` if a reduction `over` some of them covers different points at different keys,
-    since not all combinations are measured; () if it covers the same points everywhere."""
-    factors = [dim for dim in dims if dim in measure.runs.factors and dim in measure.dims]
-    apart = [dim for dim in dims if dim in (*factors, "hardware", "workload") and dim in measure.dims]
-    reduced = [dim for dim in apart if dim in over]
-    if not factors or not reduced or measure.runs.is_whole:
+def left_out(operands: Sequence[Term], over: Dims) -> Dims:
+    """Return the factors of a reduction of `operands` together that goes over different points at different keys, since
+    not all combinations are measured; () if it goes over the same points everywhere."""
+    measures = [leaf for each in operands for leaf in leaves(each) if isinstance(leaf, Measure)]
+    if all(measure.runs.is_whole or not measure.runs.factors for measure in measures):
+        return ()
+    covered = _joined(_covered(each, over) for each in operands)
+    known = {name for measure in measures for name in measure.runs.factors}
+    factors = tuple(dim for dim in in_order(covered.dims) if dim in known)
+    reduced = [at for at, dim in enumerate(covered.dims) if dim in over]
+    if not factors or not reduced:
         return ()
     points: dict[tuple[DimKey, ...], set[tuple[DimKey, ...]]] = {}
-    whole_runs = [run for run in measure.runs if run.level_of.keys() >= set(factors)]
-    # Where no experiment varies all factors that are reduced, each run lacks a level of some.
-    for run in whole_runs or (measure.runs if set(factors).intersection(reduced) else ()):
-        keys = {dim: (*run.keys(dim), "")[0] for dim in apart}
-        at, of = (tuple(key for dim, key in keys.items() if (dim in over) == wanted) for wanted in (False, True))
-        points.setdefault(at, set()).add(of)
+    for keys in covered.keys:
+        at = tuple(key for place, key in enumerate(keys) if place not in reduced)
+        points.setdefault(at, set()).add(tuple(keys[place] for place in reduced))
     everywhere = {frozenset(each) for each in points.values()}
     whole = prod(len({each[at] for keys in everywhere for each in keys}) for at in range(len(reduced)))
-    return tuple(factors) if any(len(keys) < whole for keys in everywhere) else ()
+    return factors if any(len(keys) < whole for keys in everywhere) else ()
+
+
+@dataclass(frozen=True)
+class _Covered:
+    """The combinations of hardware, workload and levels at which a term has values."""
+
+    dims: Dims
+    keys: frozenset[tuple[DimKey, ...]]
+
+
+def _covered(term: Term, over: Dims) -> _Covered:
+    """Return the combinations at which a term has values, as far as they differ in its own dimensions."""
+    if not isinstance(term, Measure):
+        found = _joined(_covered(part, over) for part in parts(term))
+        kept = [at for at, dim in enumerate(found.dims) if dim in term.dims]
+        return _Covered(
+            tuple(found.dims[at] for at in kept), frozenset(tuple(keys[at] for at in kept) for keys in found.keys)
+        )
+    factors = [dim for dim in term.dims if dim in term.runs.factors]
+    dims = tuple(dim for dim in term.dims if dim in (*factors, "hardware", "workload"))
+    runs: Iterable[PlannedRun] = [run for run in term.runs if run.level_of.keys() >= set(factors)]
+    if not runs and factors:  # no experiment varies all of them, so each run lacks a level of some
+        runs = term.runs if set(factors).intersection(over) else ()
+    return _Covered(dims, frozenset(tuple((*run.keys(dim), "")[0] for dim in dims) for run in runs))
+
+
+def _joined(tables: Iterable[_Covered]) -> _Covered:
+    """Return the combinations that all tables have, as arithmetic matches them."""
+    found = _Covered((), frozenset({()}))
+    for table in tables:
+        shared = [dim for dim in table.dims if dim in found.dims]
+        more = [at for at, dim in enumerate(table.dims) if dim not in shared]
+        by_shared: dict[tuple[DimKey, ...], list[tuple[DimKey, ...]]] = {}
+        for keys in table.keys:
+            key = tuple(keys[table.dims.index(dim)] for dim in shared)
+            by_shared.setdefault(key, []).append(tuple(keys[at] for at in more))
+        places = [found.dims.index(dim) for dim in shared]
+        found = _Covered(
+            (*found.dims, *(table.dims[at] for at in more)),
+            frozenset(
+                keys + rest for keys in found.keys for rest in by_shared.get(tuple(keys[at] for at in places), ())
+            ),
+        )
+    return found
+
+
+def at_unmeasured(term: Term, dim: Dimension, key: DimKey) -> Term:
+    """Return the term at a level of a factor that none of its runs varies: its values are missing."""
+    if not isinstance(term, Measure):
+        return with_parts(term, lambda part: at_unmeasured(part, dim, key))
+    return Measure(term.kind, term.runs, term.demanded, (*term.fixed, (dim, key)), term.counted)
 
 
 def fix(term: Term, dim: Dimension, key: DimKey) -> Term:

@@ -21,8 +21,10 @@ from benchbrief.compiler.metrics.terms import (
     SpreadTerm,
     Term,
     leaves,
+    mention,
 )
 from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Dimension, Unjudged
 from benchbrief.model.precision import are_few, share_beyond
 from benchbrief.model.units import parse_unit
@@ -181,7 +183,7 @@ def warn_of_few_operations(typer: Typer, term: Term) -> None:
                 typer.report(FewBeyond(span, *found, even=place.schedule.is_even))
 
 
-def warn_of_grown_sizes(typer: Typer, span: Span, term: Term) -> None:
+def warn_of_grown_sizes(typer: Typer, expr: ast.Expr, term: Term) -> None:
     """Warn where a comparison reads the size of a database after a closed loop of writes. The faster they are, the
     larger it is."""
     writing = {workload.key for workload in typer.scope.workloads if workload.writes}
@@ -189,7 +191,7 @@ def warn_of_grown_sizes(typer: Typer, span: Span, term: Term) -> None:
         runs = (run for leaf in leaves(term) if _is_grown(leaf) and leaf.kind.name == measure for run in leaf.runs)
         grown = dict.fromkeys(run.workload for run in runs if run.workload in writing and run.axis != "target")
         if grown:
-            typer.report(SizeOfTime(span, measure, tuple(grown)))
+            typer.report(SizeOfTime(mention(expr, measure), measure, tuple(grown)))
 
 
 def _is_grown(leaf: Term) -> TypeGuard[Measure]:

@@ -556,6 +556,20 @@ def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int
             yield opened, match.start()
 
 
+_SHOWN_BY_PATTERN = {
+    _DOLLARS: r"write `\1 USD\2`",
+    re.compile(r"\d\w*(?=\s*(?:\"[^\"\n]*\"\s*)?=(?!=))"): (
+        r"a name begins with a letter, as `v\g<0>` does; a label may begin with a digit"
+    ),
+}
+"""Advice on what stands where the parser stopped."""
+
+
+def _advice_by_pattern(stop: ParserStop) -> str:
+    found = ((pattern.match(stop.source.text, stop.at), advice) for pattern, advice in _SHOWN_BY_PATTERN.items())
+    return next((written.expand(advice) for written, advice in found if written), "")
+
+
 def _advice(stop: ParserStop) -> str:
     text = stop.source.text
     if stop.in_hole and stop.after_value and stop.sign == "$":
@@ -564,8 +578,8 @@ def _advice(stop: ParserStop) -> str:
         return f'a param is named without a sign: `{name[1]}`; a variable of the environment is `env("NAME")`'
     if stop.last and stop.last.text in ("higher", "lower") and "_IS" in stop.expected:
         return f"write `{stop.last.text} is better`"
-    if price := _DOLLARS.match(text, stop.at):
-        return f"write `{price[1]} USD{price[2]}`"
+    if advice := _advice_by_pattern(stop):
+        return advice
     if text.startswith(".p99.", max(0, stop.at - 5)) and (nines := _NINES.match(text, stop.at)):
         return f"percentiles are written without a point: `p99{nines[0]}`"
     if stop.wants_value and stop.sign == "*" and stop.last and stop.last.text == "*":

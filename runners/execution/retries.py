@@ -47,7 +47,8 @@ points if there are fewer."""
 
 
 class NotTried(RunnerError):
-    """A cell is not tried, because the earlier cells of its workload on its hardware all failed for one reason."""
+    """A cell is not tried, because the earlier cells of its workload on its hardware, at its levels, all failed for one
+    reason."""
 
     code = "not_tried"
 
@@ -120,7 +121,8 @@ class FirstFailures:
             few = len(known.points) < min(ALIKE, len(self._planned.get(place, ())))
             if few or not any(point.is_within(load) for point in known.points):
                 return None
-            error = NotTried(say.not_tried(n=ALIKE, said=known.reason))
+            not_tried = say.not_tried_levels if cell.levels else say.not_tried
+            error = NotTried(not_tried(n=ALIKE, said=known.reason))
             error.by_plan, error.by_host = known.by_plan, known.by_host
         return error
 

@@ -84,6 +84,17 @@ def test_an_experiment_of_one_level_alone_is_no_other_load_where_another_factor_
     assert {row["verdict"] for row in rows} <= {"better", "worse", "within noise"}
 
 
+def test_a_level_is_found_by_its_value_whatever_it_is_called(tmp_path: Path, measured: Bench) -> None:
+    renamed = SPEC.replace('lz4 "LZ4" = "lz4"', 'quick "Quick" = "lz4"').replace("[100 B, 1 kB]", "[100 B, 1000 B]")
+    assert renamed.count("quick") == 1
+    assert "1000 B" in renamed
+    (measured.folder / "renamed.bench").write_text(renamed)
+    ran = measured("run", "renamed.bench", "--simulate", "--no-report", "--out", str(tmp_path), "--json").json["run"]
+    for one, other in (("codec=lz4", "codec=quick"), ("vsize=1kB", "vsize=1000")):
+        rows = measured("compare", f"{ran}:{one}", f"{ran}:{other}", "--out", str(tmp_path), "--json").json
+        assert {row["verdict"] for row in rows["comparisons"]} == {"same measurement"}
+
+
 @pytest.mark.parametrize(
     ("part", "said", "hint"),
     [

@@ -326,3 +326,33 @@ def test_experiment_is_a_dimension_where_runs_of_several_repeat(
     path = tmp_path / "experiments.bench"
     path.write_text(EXPERIMENTS, encoding="utf-8")
     assert metric(expr, scope_of(path)).dims == dims
+
+
+def test_a_quotient_goes_over_the_points_that_both_of_its_sides_have() -> None:
+    """LZ4 is measured with large values alone, so everything that is divided by it has these alone, too."""
+    assert metric("mean(throughput[rr] / throughput[rr, lz4] over vsize)", world()).ragged == ()
+    assert metric("mean(throughput[rr] / throughput[rr, none] over vsize)", world()).ragged == ("codec", "vsize")
+    assert metric("mean(throughput[rr] / max(throughput[rr] over codec) over vsize)", world()).ragged != ()
+
+
+def test_the_numbers_of_a_factor_are_of_one_type_in_all_tables(store: duckdb.DuckDBPyConnection) -> None:
+    for expression in ("vsize", "throughput[rr, matrix, zstd, threads: 1]", "max(vsize over vsize, when vsize > 0 B)"):
+        query = metric(expression, world())
+        if "vsize" in query.dims:
+            columns = store.sql(query.sql)
+            types = dict(zip(columns.columns, map(str, columns.types), strict=True))
+            assert types["vsize"] == "DOUBLE", expression
+
+
+def test_a_level_that_a_profile_does_not_vary_is_missing_with_a_warning(tmp_path: Path) -> None:
+    spec = tmp_path / "world.bench"
+    when = "  when      = codec != lz4 or vsize > 100 B\n"
+    assert when in WORLD.read_text()
+    spec.write_text(
+        WORLD.read_text().replace(when, "")
+        + "metric cost = throughput[rr, matrix, threads: 1] / throughput[rr, matrix, codec: none, threads: 1]\n"
+        + "metric gone = throughput[rr, matrix, zstd, threads: 1]\n"
+        + "profile flat { override experiment matrix { vary = [] } }\n"
+    )
+    found = check(spec, profile="flat").diagnostics
+    assert [(each.code, each.help) for each in found] == [("W0702", "the profile does not vary `codec`")] * 2

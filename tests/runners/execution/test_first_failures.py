@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchbrief.model.plan import Cell
+from benchbrief.model.plan import Cell, Levels
 from benchbrief.runners.errors import BadOutput, ConnectionLost, OptionRefused, RunnerError
 from benchbrief.runners.execution.retries import FirstFailures
 from tests.support.plans import compile_text
@@ -66,6 +67,13 @@ def test_what_the_plan_makes_fail_stays_the_plans_fault(cells: list[Cell]) -> No
     assert error is not None
     assert "the first 3 cells of its workload on its hardware failed alike: no such option" in error.message
     assert error.by_plan
+
+
+def test_cells_at_other_levels_are_not_blamed_on_the_hardware(cells: list[Cell]) -> None:
+    at = [replace(cell, levels=Levels("codec=lz4")) for cell in cells]
+    error = after(at, *(OptionRefused("no such option") for _ in range(3))).why_not(at[3])
+    assert error is not None
+    assert "the first 3 cells of its workload at its levels failed alike: no such option" in error.message
 
 
 def test_as_many_cells_are_reported_as_decide(cells: list[Cell]) -> None:
