@@ -802,7 +802,7 @@ class _Experiment:
                     fills = (each for each, said in load.family.workloads.items() if not said.existing and said.timed)
                     fill = next(fills, next(iter(load.family.workloads)))
                     return self.reader.refuse(experiment_errors.NoMeasuredLoad(call.span, name, load.family.name, fill))
-                return load and load_phase(load, self.world.language)
+                return load and load_phase(load, self.world.language, alone=len(self.world.workloads) == 1)
             case _:
                 why = "takes the name of one workload"
                 self.reader.report(structure_errors.BadArgument(call.span, "load", why, "`load(a)`"))
@@ -865,7 +865,8 @@ class _Experiment:
                 read, spec = world.workloads.at(of, each), world.databases.at(database.name, each)
                 if read is None or spec is None:
                     return None
-                found[key] = fitted(load_phase(read, world.language) if load.of else read, spec)
+                alone = len(world.workloads) == 1
+                found[key] = fitted(load_phase(read, world.language, alone=alone) if load.of else read, spec)
         return found
 
     def _check_cells(

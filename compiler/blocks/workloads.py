@@ -63,12 +63,13 @@ def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:
 
 Properties = dict[str, Setting]
 
-_LOADING_LABEL: Texts = {"en": "Load of {label}", "ja": "{label}のロード"}
+_LOADING_LABEL: Texts = {"en": "Inserts", "ja": "挿入"}
+_ONE_LOADING_LABEL: Texts = {"en": "Inserts ({label})", "ja": "挿入（{label}）"}
 _LOADING: Texts = {
     "en": "All threads insert new records into a database that is empty at first.",
     "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
 }
-"""The label and the description of `load(a)`."""
+"""The label of `load(a)`, where it is the only workload and among others, and its description."""
 
 
 @dataclass(frozen=True)
@@ -266,9 +267,10 @@ def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors
     return structure_errors.NotForThis(entry.attributes[key].key.span, key, only, actual)
 
 
-def load_phase(load: ReadWorkload, language: str) -> ReadWorkload:
-    """Return the workload that measures the loading: it inserts the records into an empty database."""
-    workload = load.workload
+def load_phase(load: ReadWorkload, language: str, *, alone: bool) -> ReadWorkload:
+    """Return the workload that measures the loading: it inserts the records into an empty database. `alone`: the spec
+    has no other workload to load."""
+    workload, label = load.workload, _LOADING_LABEL if alone else _ONE_LOADING_LABEL
     shape = {
         key: workload.properties[key]
         for key, attribute in load.family.attributes.items()
@@ -279,7 +281,7 @@ def load_phase(load: ReadWorkload, language: str) -> ReadWorkload:
         workload=workload.model_copy(
             update={
                 "name": f"load({workload.name})",
-                "label": in_language(_LOADING_LABEL, language).format(label=workload.label),
+                "label": in_language(label, language).format(label=workload.label),
                 "description": in_language(_LOADING, language),
                 "properties": {**shape, "insert": 1.0},
                 "operations": ("insert",),

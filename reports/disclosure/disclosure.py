@@ -597,7 +597,7 @@ def _settings(results: Results) -> Iterable[Item]:
             parts.append(words["d_repeats"].format(n=experiment.repeats))
         if experiment.cool_down_s:
             parts.append(words["d_cool_down"].format(time=duration(experiment.cool_down_s)))
-        parts.append(order_text(experiment, results))
+        parts.append(_order(experiment, results))
         parts.append(
             words["d_errors"].format(share=f"{100 * result_limits.accepted_share(experiment, results):.12g}{NBSP}%")
         )
@@ -605,8 +605,7 @@ def _settings(results: Results) -> Iterable[Item]:
         yield Item(experiment.label, words["semicolon"].join(parts))
 
 
-def order_text(experiment: p.Experiment, results: Results) -> str:
-    """Return the order in which an experiment measured its cells: `order: interleaved over hardware`."""
+def _order(experiment: p.Experiment, results: Results) -> str:
     if not experiment.levels or experiment.order == "random":
         return results.words[f"d_order_{experiment.order}"].format(seed=experiment.seed)
     dims = system_heading(experiment.levels, results, within=True)

@@ -11,13 +11,15 @@ from benchbrief.model.budgets import is_budgeted
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Method
-from benchbrief.reports.disclosure.disclosure import disclose_latency, order_text
+from benchbrief.reports.disclosure.disclosure import disclose_latency
 from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, versions
 from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, served_by
 from benchbrief.reports.notices.repeat_variation import tested
 from benchbrief.reports.text.number_format import NBSP, duration, points
 from benchbrief.reports.words.brief_words import as_sentence, counted
 
+_MOST_LOADS = 6
+"""The most loads that are listed."""
 _MOST_STATED = 8
 """The most items of what a source tells; the disclosure has them all."""
 
@@ -51,9 +53,8 @@ def _of_source(results: Results) -> Iterator[Item]:
     for source in imported_briefs.sources(results):
         yield Item(results.words["m_source"], imported_briefs.cited(source))
     stated = [Item(name, text) for name, text in results.stated]
-    yield from stated[:_MOST_STATED] or disclose_source(results)
-    if stated:
-        yield Item("", results.words["d_stated_rest"])
+    if stated or not results.published:
+        yield from stated[:_MOST_STATED] or disclose_source(results)
 
 
 def _tools(results: Results, *, named: bool) -> str:
@@ -80,8 +81,7 @@ def _loads(results: Results) -> Iterator[str]:
     for axis, key in (("threads", "m_threads"), ("target", "m_target")):
         loads = {float(value) for cell in results.cells if (value := getattr(cell, axis)) and cell.status == "ok"}
         if any(each.axis == axis for each in planned):
-            listed = words.locale.in_a_sentence(points([load]) for load in sorted(loads))
-            yield words[key].format(points=listed or words["missing"])
+            yield words[key].format(points=_points(sorted(loads), results))
     rules = {
         "m_knee": any(each.search for each in planned),
         "m_adaptive": any(each.adaptive for each in planned),
@@ -90,16 +90,22 @@ def _loads(results: Results) -> Iterator[str]:
     yield from (words[rule] for rule, is_used in rules.items() if is_used)
 
 
+def _points(loads: list[float], results: Results) -> str:
+    """Return loads as in a sentence; of many, the ends and how many there are."""
+    words = results.words
+    if len(loads) <= _MOST_LOADS:
+        return words.locale.in_a_sentence(points([load]) for load in loads) or words["missing"]
+    return counted(words, "m_loads", len(loads), low=points(loads[:1]), high=points(loads[-1:]))
+
+
 def _times(results: Results) -> Iterator[str]:
-    """Yield how long and how often each point was measured, and in which order: once, where all experiments are
-    alike."""
+    """Yield how long and how often each point was measured: once, where all experiments are alike."""
     words, planned = results.words, results.plan.experiments.values()
     alike: dict[str, list[str]] = {}
     for experiment in planned:
         alike.setdefault(_time(experiment, results), []).append(experiment.label)
     for text, labels in alike.items():
         yield text if len(alike) == 1 else words["m_of"].format(labels=words.locale.in_a_sentence(labels), text=text)
-    yield from dict.fromkeys(order_text(experiment, results) for experiment in planned)
 
 
 def _time(experiment: p.Experiment, results: Results) -> str:

@@ -17,6 +17,7 @@ from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results, reads_of
 from benchbrief.reports.data.view_model import FactGroup, FactLine, Item
+from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.text.number_format import bytes_text, locale
 from benchbrief.reports.words.brief_words import Words
 
@@ -150,7 +151,8 @@ def _lines(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine
     words = results.words
     known = results.disclosed_facts
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items() if known is None or name in known}
-    observed = _observed(hardware, results)
+    # Of simulated hosts, all that was observed is that there are none.
+    observed = {} if told and run_row(results)["simulated"] else _observed(hardware, results)
     lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)]
     if not is_imported(results) and not told:  # the plan's hosts did not measure imported results
         lines.append(FactLine(words["hosts"], words.locale.listed(hardware.hosts), "", differs=False))

@@ -211,4 +211,4 @@ def test_ycsb_searches_loads_and_runs_at_what_was_found(bench: Bench) -> None:
     assert insert["ops_per_s"] == pytest.approx(100, rel=0.35)
     assert (read["workload"], read["operation"]) == ("a", "read")
     (page,) = (bench.run_dir / "reports").glob("*.html")
-    assert "Load of YCSB A" in page.read_text(encoding="utf-8")
+    assert "Inserts" in page.read_text(encoding="utf-8")

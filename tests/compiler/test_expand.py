@@ -402,7 +402,7 @@ def test_a_measured_load_has_no_data_set_and_no_warm_up(tmp_path: Path) -> None:
     assert [step.kind for step in load.steps] == ["prepare", "measure", "collect"]
     assert [step.seconds for step in load.steps if step.kind == "measure"] == [6.0], "5k records at 1k ops/s"
     assert plan.workloads["load(w)"].phase == "load"
-    assert plan.workloads["load(w)"].label == "Load of YCSB A"
+    assert plan.workloads["load(w)"].label == "Inserts"
     assert load.hash != other.hash
 
 
