@@ -44,6 +44,8 @@ class _PageConverter(markdownify.MarkdownConverter):
     def convert_a(self, tag: Any, text: str, parent_tags: set[str]) -> str:
         if (name := tag.get("id")) in self._anchors:
             return f'<a id="{name}"></a>'
+        if "h1" in parent_tags and "num" in (tag.get("class") or ()):
+            return text
         target = str(tag.get("href") or "")
         if target.startswith("#") and not target.startswith("#note-") and target[1:] not in self._anchors:
             return text

@@ -31,7 +31,8 @@ def made(tmp_path: Path, *parts: str | p.Value, template: str = "technical_brief
         template=template,
     )
     world = w.World({"disk": "Disk"}, {"a": "Sessions"}, ops=lambda _hardware, _workload, threads: 1000.0 * threads)
-    return render(world.plan(report), world.store(), "brief", tmp_path, html_only=not pdf)
+    formats = ("html", "pdf") if pdf else ("html", "markdown")
+    return render(world.plan(report), world.store(), "brief", tmp_path, formats=formats)
 
 
 def test_titles_have_their_numbers_and_plain_text_where_there_is_no_markup(tmp_path: Path) -> None:
@@ -61,6 +62,12 @@ def test_a_headline_is_on_the_first_page_before_the_lead_box(tmp_path: Path) -> 
     assert html.index('<div class="headline">') < html.index('<aside class="callout">')
     assert re.search(r'<p class="value"><a class="num" [^>]*>4,000</a> ops/s</p>', html)
     assert '<p class="of"><strong>at</strong> the most' in html
+
+
+def test_in_markdown_a_title_has_no_links_and_a_headline_is_a_bold_number(tmp_path: Path) -> None:
+    text = made(tmp_path, "Up to ", MOST, " ops/s").html.with_suffix(".md").read_text("utf-8")
+    assert "# Up to 4,000 ops/s\n" in text
+    assert re.search(r"^\*\*.*4,000.* ops/s\*\* \*\*at\*\* the most", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("template", ["technical_brief", "white_paper", "blog", "slide"])
