@@ -339,7 +339,7 @@ class TemplateSpec(ExtensionSpec):
 
     `labels` are the words above the title, by language ("en" at least), with a `key` in catalogues where that is not
     `kicker_` and the name. `slides` puts each figure or table on a slide of 16:9, and `leads` sets the first box beside
-    the first text. `formats` are the files that are usually made.
+    the first text. `covers` sets the first figure on the cover. `formats` are the files that are usually made.
     """
 
     kind: ClassVar[str] = "template"
@@ -349,6 +349,7 @@ class TemplateSpec(ExtensionSpec):
     key: str = ""
     slides: bool = False
     leads: bool = False
+    covers: bool = False
     formats: tuple[Format, ...] = ("html", "pdf")
 
     @property

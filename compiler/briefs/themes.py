@@ -76,7 +76,7 @@ PARTS = (
 
 NAMES = (
     "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "query", "headline", "lead",
-    "opening", "following", "slides", "slides_of_result", "script", "policy",
+    "opening", "key_figure", "following", "slides", "slides_of_result", "script", "policy",
 )  # fmt: skip
 """Names that every part can use."""
 OWN: Mapping[str, tuple[str, ...]] = {
@@ -120,7 +120,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "notice": ("first", "limits", "link", "number", "origin", "severity", "text", "title"),
     "section": ("anchor", "blocks", "kind", "level", "title"),
     "text": ("html", "kind", "leads", "notes"),
-    "headline": ("kind", "notes", "numbers"),
+    "headline": ("beside", "kind", "notes", "numbers", "points"),
     "callout": ("card_pt", "cards", "column", "html", "kind", "note", "notes", "sources", "table", "title"),
     "table": _TABLE,
     "figure": _FIGURE,

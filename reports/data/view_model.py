@@ -193,10 +193,12 @@ class HeadlineNumberView:
 
 @dataclass(frozen=True)
 class HeadlineView:
-    """One to three numbers of the first page."""
+    """One to three numbers of the first page, `points` high. What they say stands `beside` them, else below."""
 
     numbers: tuple[HeadlineNumberView, ...]
     notes: tuple[Footnote, ...] = ()
+    points: float = 42.0
+    beside: bool = False
     kind: Literal["headline"] = "headline"
 
 

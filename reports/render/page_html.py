@@ -14,8 +14,9 @@ from markupsafe import Markup
 
 from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.data.view_model import FigureView, ReportView, notes_of
+from benchbrief.reports.data.view_model import Block, FigureView, ReportView, notes_of
 from benchbrief.reports.render.companion import SHORT
+from benchbrief.reports.render.fill_pages import FirstFigure
 from benchbrief.reports.render.page_pdf import require_on_screen
 from benchbrief.reports.render.templating import as_data_url, make_environment, render_template
 from benchbrief.reports.render.watermark import (
@@ -26,7 +27,7 @@ from benchbrief.reports.render.watermark import (
     require_closed_parts,
 )
 from benchbrief.reports.text.html_markup import writable
-from benchbrief.reports.view.arrange_elements import headline_of, lead_of, opening_of, slides_of
+from benchbrief.reports.view.arrange_elements import headline_of, lead_of, opening_of, slides_of, take_figure
 from benchbrief.reports.view.house_style import House, files_of_others, template_of
 from benchbrief.reports.words.brief_words import Words
 
@@ -49,18 +50,24 @@ def to_html(
     house: House | None = None,
     query: Answer | None = None,
     figures: str = "",
+    first_figure: FirstFigure = "in_place",
 ) -> str:
     """Return the page in a template. Raises ReportError for a mistake in a user's parts or another
     package's template.
 
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown,
-    they are images in the folder `figures`.
+    they are images in the folder `figures`. The `first_figure` may stand before or after the lead.
     """
     house = house or House()
     layout = template_of(template)
     headline, blocks = headline_of(view.blocks)
     lead, following = lead_of(blocks) if layout.leads else (None, blocks)
     opening, rest = opening_of(following) if lead is None else ((), following)
+    if first_figure == "before_lead":
+        lead, opening, rest = None, (), blocks
+    key_figure: tuple[Block, ...] = ()
+    if first_figure != "in_place" or layout.covers:
+        key_figure, rest = take_figure(rest)
     context: dict[str, Any] = {
         **_shared(view, words, medium, house, _script()),
         "kind": template,
@@ -70,6 +77,7 @@ def to_html(
         "headline": headline,
         "lead": lead,
         "opening": opening,
+        "key_figure": key_figure,
         "following": rest,
         "slides": slides_of(blocks) if layout.slides else (),
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,

@@ -30,6 +30,7 @@ from benchbrief.reports.data.view_model import (
     with_redrawn_figures,
 )
 from benchbrief.reports.render.companion import companion_of, lead_across
+from benchbrief.reports.render.fill_pages import Arrangement
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
 from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.house_style import House, Kept, house_of, missing_typefaces, template_of
@@ -252,8 +253,9 @@ class _Brief:
             disclosure = to_pdf(self.disclosure("paper", ".pdf"), {ATTACHMENT: b"".join(own)}, over)
         other = self.companion(".pdf", disclosure)
 
-        def redraw(shares: Mapping[str, float]) -> str:
-            return self.page("paper", other, replace(self.view, blocks=with_redrawn_figures(self.view.blocks, shares)))
+        def redraw(arrangement: Arrangement) -> str:
+            view = replace(self.view, blocks=with_redrawn_figures(self.view.blocks, arrangement.shares))
+            return self.page("paper", other, view, first_figure=arrangement.first_figure)
 
         styled = [asset.file for asset in (self.report.theme.css, *self.report.parts) if asset]
         if disclosure is not None:

@@ -17,6 +17,7 @@ from benchbrief.reports.data.view_model import (
     FigureRow,
     FigureView,
     FormulaView,
+    HeadlineNumberView,
     HeadlineView,
     SectionView,
     TableView,
@@ -29,6 +30,12 @@ _CLAIM, _LEAD_IN = 150, 460
 """The most characters of a text that heads a slide, and of the texts under its head."""
 
 
+_PAGE_WIDTH, _HEADLINE_GAP = 490.0, 20.0
+"""Points of a page between its margins, and between two numbers of a headline."""
+_HEADLINE, _SMALLEST_HEADLINE = (40.0, 58.0), 20.0
+"""The points of its numbers, and the fewest where they are long."""
+_HEADLINE_SHARE, _BOLD = 0.66, 1.02
+"""The most of the width that a number with a sentence beside it takes, and how much wider bold letters are."""
 _FEW_ROWS = 6
 """The most rows of a table that leaves room for a text under it."""
 _SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
@@ -59,6 +66,17 @@ def headline_of(blocks: Sequence[Block]) -> tuple[HeadlineView | None, tuple[Blo
     return (found[0] if found else None), tuple(block for block in blocks if block not in found)
 
 
+def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
+    """Return the points of a headline's numbers, and whether one leaves room for its sentence beside it."""
+    width = _PAGE_WIDTH / len(numbers) - _HEADLINE_GAP
+    widest = max(text_width(number.value.striptags(), 1.0) for number in numbers) * _BOLD
+    low, high = _HEADLINE
+    beside = len(numbers) == 1 and widest * low <= width * _HEADLINE_SHARE
+    room = width * _HEADLINE_SHARE if beside else width
+    most = high if beside else low + (high - low) / 3
+    return round(max(_SMALLEST_HEADLINE, min(most, room / max(widest, 0.1))), 1), beside
+
+
 def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:
     """Return the lead of a brief that begins with one box and enough text, and everything after it."""
     callouts: list[CalloutView] = []
@@ -83,6 +101,22 @@ def opening_of(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block,
         if not isinstance(block, TextView):
             break
     return (), tuple(blocks)
+
+
+def take_figure(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """Return the first figure or row of figures, and everything else. A section with nothing else goes with it."""
+    found: list[Block] = []
+    rest: list[Block] = []
+    for block in blocks:
+        if not found and isinstance(block, FigureView | FigureRow):
+            found.append(block)
+        elif not found and isinstance(block, SectionView):
+            figure, others = take_figure(block.blocks)
+            found += figure if others or not figure else (block,)
+            rest += [replace(block, blocks=others)] if others or not figure else ()
+        else:
+            rest.append(block)
+    return tuple(found), tuple(rest)
 
 
 def _narrow(callout: CalloutView) -> bool:

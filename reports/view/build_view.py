@@ -74,7 +74,7 @@ from benchbrief.reports.text import render_prose
 from benchbrief.reports.text.html_markup import note_marks
 from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text, written_as
 from benchbrief.reports.view import table_heads
-from benchbrief.reports.view.arrange_elements import with_leads
+from benchbrief.reports.view.arrange_elements import headline_size, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.view.table_heads import (
@@ -374,11 +374,11 @@ class _Builder:
 
     def headline(self, element: p.HeadlineElement) -> HeadlineView:
         self.ledger.at("")
-        numbers = [
+        numbers = tuple(
             HeadlineNumberView(*(render_prose.inline(text, self.insert) for text in (number.value, number.text)))
             for number in element.numbers
-        ]
-        return HeadlineView(tuple(numbers), self.foot.taken())
+        )
+        return HeadlineView(numbers, self.foot.taken(), *headline_size(numbers))
 
     def text(self, element: p.TextElement, level: int) -> TextView:
         self.ledger.at("")

@@ -100,7 +100,8 @@ def test_no_page_ends_with_a_heading_or_a_sentence_that_leads_to_a_figure(filler
     found = pdf(tmp_path, w.World(HARDWARE, WORKLOADS, (1, 4)), report)
     heads = {word.text: word.page for word in found if re.fullmatch(r"Part\d", word.text)}
     captions = {f"Part{word.text[1:]}": word.page for word in found if re.fullmatch(r"F\d", word.text)}
-    assert heads == captions
+    assert captions.pop("Part1") == 1, "before the texts, if they fill the first page"
+    assert {part: page for part, page in heads.items() if part != "Part1"} == captions
 
 
 @pytest.mark.parametrize("filler", [640, 680])

@@ -3,7 +3,8 @@ from benchbrief.compiler.extensions import TemplateSpec
 SPEC = TemplateSpec(
     api=1,
     name="white_paper",
-    doc="A cover, the contents, and numbered sections.",
+    doc="A cover with the first figure, the contents, and numbered sections.",
     implementation="benchbrief.reports.templates.white_paper",
     labels={"en": "White paper", "ja": "ホワイトペーパー"},
+    covers=True,
 )

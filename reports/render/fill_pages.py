@@ -1,0 +1,294 @@
+"""Fills the pages of a document: its figures are drawn lower or higher, and the first one stands on the first page.
+
+A layout is taken apart into atoms, which no page divides: lines, rows of tables, figures. From their heights follows
+where pages would end with figures of other heights, so that only the best choice is laid out again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+LOWEST = 0.7
+"""The least share of its height that a figure keeps."""
+HIGHEST, HIGHEST_ON_SLIDES = 1.3, 1.6
+"""The largest share of its height that a figure grows to."""
+_SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, HIGHEST)
+"""The shares that are tried for all figures, the best of equals first."""
+_BLANK, _LAST = 0.3, 0.36
+"""The largest blank share of a page, and the least filled share of the last one. Both are a little stricter than the
+third that is promised, since a page's end is estimated."""
+_SPARE = 6.0
+"""The pixels that stay blank at a page's foot at least."""
+_WORTH = 0.12
+"""The gain for which a document is laid out again, which takes as long as the first time."""
+_ORPHANS = 3
+"""The fewest lines of a paragraph before and after a page's end, as in the style sheet."""
+_FIGURE = re.compile(r"figure-\d+")
+_FORCED = ("page", "left", "right", "recto", "verso", "always")
+_WHOLE = ("FlexBox", "GridBox", "BlockReplacedBox", "LineBox", "TableRowBox")
+
+
+FirstFigure = Literal["in_place", "after_lead", "before_lead"]
+_MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "before_lead": 2.0}
+"""What it costs to move the first figure out of its place."""
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """How a document is laid out: the figures' shares of their heights, by their ids, and the first one's place."""
+
+    shares: Mapping[str, float] = field(default_factory=dict)
+    first_figure: FirstFigure = "in_place"
+
+
+@dataclass
+class _Atom:
+    """What no page divides. `gap` is the space before it, `inset` the same where it begins a page. `figures` has the
+    heights of the drawings in it."""
+
+    page: int
+    top: float
+    height: float
+    gap: float = 0.0
+    inset: float = 0.0
+    may_break: bool = True
+    forced: bool = False
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    def height_with(self, shares: Mapping[str, float]) -> float:
+        return self.height + max((high * (shares.get(name, 1) - 1) for name, high in self.figures.items()), default=0)
+
+
+@dataclass(frozen=True)
+class _Pages:
+    """The atoms on each page and what is left blank of it, as a share of its height, in some arrangement."""
+
+    atoms: Sequence[Sequence[_Atom]]
+    blanks: Sequence[float]
+    arrangement: Arrangement
+
+    @property
+    def cost(self) -> float:
+        """Return how bad it is: a first page without a figure most, then pages that are a third empty."""
+        has = [any(atom.figures for atom in page) for page in self.atoms]
+        shares = self.arrangement.shares.values()
+        lower = sum(max(0.0, 1 - share) for share in shares)
+        return (
+            12.0 * (any(has) and not has[0])
+            + 10.0 * sum(blank > _BLANK for blank in self.blanks[:-1])
+            + 6.0 * (len(has) > 1 and 1 - self.blanks[-1] < _LAST)
+            + 3.0 * len(has)
+            + 10.0 * lower / max(1, len(shares))
+            + sum(self.blanks[:-1])
+            + _MOVED[self.arrangement.first_figure]
+        )
+
+
+def fit_figures(document: Any, again: Callable[[Arrangement], Any]) -> Any:
+    """Return the best layout of the document. `again` lays it out in another arrangement."""
+    galley = _Galley(document)
+    if grown := galley.grown_slides():
+        return again(Arrangement(grown))
+    now, chosen = galley.laid_out(Arrangement()), galley.chosen()
+    if now.cost - chosen.cost < _WORTH:
+        return document
+    fitted = again(chosen.arrangement)
+    return fitted if _Galley(fitted).laid_out(chosen.arrangement).cost < now.cost else document
+
+
+class _Galley:
+    """The atoms of a layout in one long column."""
+
+    def __init__(self, document: Any) -> None:
+        self.document = document
+        self.atoms: list[_Atom] = []
+        sheets = [page._page_box for page in document.pages]
+        self.tops = [sheet.content_box_y() for sheet in sheets]
+        self.heights = [sheet.height - _notes(sheet) for sheet in sheets]
+        flows = [sheet.children[0] for sheet in sheets]
+        self._slides = [sum(_is_slide(box) for box in flow.descendants()) for flow in flows]
+        self._elements = [{box.element for box in flow.descendants()} for flow in flows]
+        self._lead = self._rest = 0
+        """The numbers of the atoms before the lead, and before what follows it."""
+        self._begun: list[Any] = []
+        self._ended: list[Any] = []
+        for page, flow in enumerate(flows):
+            self._walk(flow, page)
+
+    def laid_out(self, arrangement: Arrangement) -> _Pages:
+        """Return the pages as they are."""
+        pages = [[atom for atom in self.atoms if atom.page == page] for page in range(len(self.tops))]
+        ends = [page[-1].top + page[-1].height if page else top for page, top in zip(pages, self.tops, strict=True)]
+        blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]
+        return _Pages(pages, blanks, arrangement)
+
+    def chosen(self) -> _Pages:
+        """Return the pages with the best heights of figures, and the best place of the first one."""
+        names = sorted({name for atom in self.atoms for name in atom.figures})
+        tried = [
+            self._filled(self._packed(atoms, Arrangement(dict.fromkeys(names, share), place)))
+            for place, atoms in self._orders()
+            for share in _SHARES
+        ]
+        return min(tried, key=lambda each: each.cost)
+
+    def _orders(self) -> Iterator[tuple[FirstFigure, list[_Atom]]]:
+        """Yield the atoms in each order that they may have."""
+        yield "in_place", self.atoms
+        at = next((at for at, atom in enumerate(self.atoms) if atom.figures), 0)
+        places: tuple[tuple[FirstFigure, int], ...] = (("after_lead", self._rest), ("before_lead", self._lead))
+        for place, to in places:
+            if at > to > 0:
+                moved, following = replace(self.atoms[at], may_break=True), self.atoms[at + 1 :]
+                if following:
+                    following[0] = replace(following[0], may_break=True)
+                yield place, [*self.atoms[:to], moved, *self.atoms[to:at], *following]
+
+    def grown_slides(self) -> dict[str, float]:
+        """Return the figures that are alone on their slides, with the shares of their heights that fill the slides."""
+        found: dict[str, float] = {}
+        pages = self.laid_out(Arrangement())
+        for page, atoms in enumerate(pages.atoms):
+            drawn = [atom for atom in atoms if atom.figures]
+            if self._slides[page] == len(drawn) == 1:
+                room = pages.blanks[page] * self.heights[page] - _SPARE
+                for name, height in drawn[0].figures.items():
+                    found[name] = round(min(max(1.0, 1 + room / height), HIGHEST_ON_SLIDES), 3)
+        return found
+
+    def _height(self, page: int) -> float:
+        return float(self.heights[min(page, len(self.heights) - 1, 1)]) - _SPARE
+
+    def _packed(self, atoms: Sequence[_Atom], arrangement: Arrangement) -> _Pages:
+        """Return the pages that the atoms come to."""
+        pages: list[list[_Atom]] = [[]]
+        shares = arrangement.shares
+        blanks, at, y, last = list[float](), 0, 0.0, -1
+        while at < len(atoms):
+            atom, room = atoms[at], self._height(len(pages) - 1)
+            gap = atom.gap if pages[-1] else atom.inset
+            fits = y + gap + atom.height_with(shares) <= room or not pages[-1]
+            if fits and not (atom.forced and pages[-1]):
+                last = at if atom.may_break and pages[-1] else last
+                pages[-1].append(atom)
+                y, at = y + gap + atom.height_with(shares), at + 1
+                continue
+            if not atom.forced and not atom.may_break and last > 0:  # back to where a page may end
+                for one in atoms[last:at]:
+                    pages[-1].remove(one)
+                    y -= one.gap + one.height_with(shares)
+                at = last
+            blanks.append(max(0.0, 1 - y / room))
+            pages.append([])
+            y, last = 0.0, -1
+        blanks.append(max(0.0, 1 - y / self._height(len(pages) - 1)))
+        return _Pages(pages, blanks, arrangement)
+
+    def _filled(self, packed: _Pages) -> _Pages:
+        """Return the pages with figures that grow into what is blank of each but the last."""
+        shares, blanks = dict(packed.arrangement.shares), list(packed.blanks)
+        for page, atoms in enumerate(packed.atoms[:-1]):
+            drawn = [atom for atom in atoms if atom.figures]
+            sizes = [max(atom.figures.values()) for atom in drawn]
+            if not drawn:
+                continue
+            room = blanks[page] * self._height(page)
+            now = shares[next(iter(drawn[0].figures))]
+            more = min(room / sum(sizes), HIGHEST - now)
+            if more * sum(sizes) > 2 * _SPARE:
+                shares |= {name: round(now + more, 3) for atom in drawn for name in atom.figures}
+                blanks[page] -= more * sum(sizes) / self._height(page)
+        return replace(packed, blanks=blanks, arrangement=replace(packed.arrangement, shares=shares))
+
+    def _walk(self, box: Any, page: int) -> None:
+        """Add the atoms of a box on this page."""
+        before = page > 0 and box.element in self._elements[page - 1]
+        after = page + 1 < len(self._elements) and box.element in self._elements[page + 1]
+        line = type(box).__name__ == "LineBox"
+        if not line and not before:
+            self._begun.append(box)
+        inside = [child for child in getattr(box, "children", ()) if child.is_in_normal_flow()]
+        if line or not inside or _is_whole(box):
+            if line or box.height or inside:
+                self._add(box, page)
+        else:
+            lines = [child for child in inside if type(child).__name__ == "LineBox"]
+            for at, child in enumerate(inside):
+                known = len(self.atoms)
+                self._walk(child, page)
+                if lines and len(self.atoms) > known and (before or at) and not after:
+                    left = len(lines) - at
+                    self.atoms[known].may_break &= (before or at >= _ORPHANS) and left >= _ORPHANS
+                elif lines and after and at and len(self.atoms) > known:
+                    self.atoms[known].may_break &= before or at >= _ORPHANS
+        if not line and not after:
+            self._ended.append(box)
+            if self.atoms and self.atoms[-1].page == page:  # its padding, or a height of its own
+                last = self.atoms[-1]
+                last.height = max(last.height, float(box.border_box_y() + box.border_height()) - last.top)
+            kinds = () if box.element is None else box.element.get("class", "").split()
+            if {"band", "headline"} & set(kinds):
+                self._lead = self._rest = len(self.atoms)
+            elif "opening" in kinds:
+                self._rest = len(self.atoms)
+
+    def _add(self, box: Any, page: int) -> None:
+        line = type(box).__name__ == "LineBox"
+        top = box.position_y if line else box.border_box_y()
+        height = box.height if line else box.border_height()
+        begun, ended = self._begun, self._ended
+        follows = self.atoms and self.atoms[-1].page == page
+        gap = top - self.atoms[-1].top - self.atoms[-1].height if follows else _between(begun, ended)
+        allowed = all(one.style["break_before"] != "avoid" for one in begun)
+        allowed &= all(one.style["break_after"] != "avoid" for one in ended)
+        forced = any(one.style["break_before"] in _FORCED for one in begun)
+        forced |= any(one.style["break_after"] in _FORCED for one in ended)
+        inset = 0.0 if follows else top - self.tops[page]
+        self.atoms.append(_Atom(page, top, height, gap, inset, allowed, forced, dict(_drawings(box))))
+        self._begun, self._ended = [], []
+
+
+def _is_whole(box: Any) -> bool:
+    """Return whether no page may end in a box, or it is simpler to take it so: it has columns or floats."""
+    style = box.style
+    return (
+        type(box).__name__ in _WHOLE
+        or style["break_inside"] == "avoid"
+        or style["column_count"] != "auto"
+        or any(child.is_floated() for child in getattr(box, "children", ()))
+    )
+
+
+def _is_slide(box: Any) -> bool:
+    return box.element is not None and box.element.tag == "section" and "slide" in box.element.get("class", "").split()
+
+
+def _between(begun: Sequence[Any], ended: Sequence[Any]) -> float:
+    """Return the space between two atoms by the style sheet: a page's end removes margins from the boxes."""
+    return max(
+        (_margin(one, side) for boxes, side in ((begun, "margin_top"), (ended, "margin_bottom")) for one in boxes),
+        default=0.0,
+    )
+
+
+def _margin(box: Any, side: str) -> float:
+    length = box.style[side]
+    return float(length.value) if getattr(length, "unit", None) == "px" else 0.0
+
+
+def _notes(sheet: Any) -> float:
+    """Return the height of a page's footnotes."""
+    return sum(float(box.margin_height()) for box in sheet.children[1:] if type(box).__name__ == "FootnoteAreaBox")
+
+
+def _drawings(box: Any) -> Iterator[tuple[str, float]]:
+    """Yield the figures in a box, each with the height of its drawing."""
+    for figure in (box, *getattr(box, "descendants", list)()):
+        name = "" if figure.element is None else figure.element.get("id", "")
+        if _FIGURE.fullmatch(name):
+            for inner in figure.descendants():
+                if type(inner).__name__ == "BlockReplacedBox":
+                    yield name, float(inner.height)
