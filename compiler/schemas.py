@@ -783,6 +783,11 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 "two expressions `along` a dimension",
                 "curve = throughput, latency.p99[read] along threads, color hardware",
             ),
+            "slope": _series(
+                "A line from one key of a dimension to the next, with the values at both ends",
+                _BY,
+                "slope = latency.p99[read][threads: 96] by hardware, color workload",
+            ),
             "mark": _series("A straight line at one value", "an expression", "mark = 10 ms"),
             "claim": Key(
                 Text(holes=True, longest=LINE),

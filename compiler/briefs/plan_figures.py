@@ -122,7 +122,7 @@ def lowered_series(
         return None
     for one in drawn:
         points = keys.get(one.x_dim, ()) if one.x_dim else ()
-        if one.mark in ("line", "curve") and one.along is not None and len(points) == 1:
+        if one.mark in ("line", "curve", "slope") and one.along is not None and len(points) == 1:
             point = str(plan_keys(typer, cast(Dimension, one.x_dim), points)[0].label)
             typer.report(wrong.SinglePoint(one.along.span, one.along.text, point))
     return tuple(one for one in series if one is not None), keys
@@ -312,7 +312,7 @@ def _point_note(
         return None
     if missing := [str(one.x_dim) for one in shown if one.x_dim not in dict(at)]:
         return typer.refuse(
-            wrong.NoteWithoutPlace(call.span, missing[0], example_key(typer, shown[0].typed.term, missing[0]))
+            wrong.NoteWithoutPlace(call.span, missing[0], *examples(typer, shown[0].typed.term, missing[:1]))
         )
     return plan.PointNote(text=text, at=dict(at))
 

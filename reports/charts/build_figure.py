@@ -46,7 +46,7 @@ from benchbrief.reports.text.number_format import (
     unit_text,
     with_unit,
 )
-from benchbrief.reports.text.render_prose import Inserted, heading
+from benchbrief.reports.text.render_prose import Citation, Inserted, heading
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
@@ -391,7 +391,9 @@ def drawing(
 def _note_text(text: plan.Prose, results: Results) -> str:
     """Return the text of a note with its numbers."""
 
-    def insert(value: plan.Value, follows: str) -> Inserted:
+    def insert(value: plan.Value | Citation, follows: str) -> Inserted:
+        if isinstance(value, Citation):
+            return Inserted("", Markup())
         low, high = results.at(value.query), results.at(value.high) if value.high else None
         if low is None or (value.high and high is None):
             return Inserted(results.words["missing"], Markup(), takes=len(belonging(value.query.unit, follows)))

@@ -111,7 +111,7 @@ def _layers(panel: Panel) -> list[Layer]:
                 drawn += [*_named([_rectangles(boxes, trace.paint)], series), _empty(x, y)]
             elif trace.mark == "bracket":
                 drawn += _named(_bracket(plot, trace), series)
-            elif trace.mark in ("line", "curve"):
+            elif trace.mark in ("line", "curve", "slope"):
                 drawn += _named(_line(plot, trace, x, y, low), series)
             elif trace.mark == "rule":
                 drawn += _named(_rule(plot, trace, y), series)

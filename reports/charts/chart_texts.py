@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from benchbrief.reports.charts import chart as chart_axes
@@ -13,6 +14,7 @@ from benchbrief.reports.charts.chart_layout import (
     ChartText,
     Plot,
     axis_titles,
+    bar_text,
     darken_for_text,
     heading_lines,
     legend_texts,
@@ -46,10 +48,47 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
             found.append(
                 ChartText(trace.name, at + 5, y, "left", darken_for_text(trace.paint), bold=True, series=series)
             )
-    among = [*_point_labels(plot), *numbers_at_bars(plot), *(each.text for each in brackets(plot))]
+    among = [
+        *_point_labels(plot),
+        *_ends_of_slopes(plot),
+        *numbers_at_bars(plot),
+        *(each.text for each in brackets(plot)),
+    ]
     found += [replace(text, inside=True) for text in among]
     labels = arrow_labels(plot, found)
     return [*found, *(line for label in labels for line in label.lines)], labels
+
+
+def _ends_of_slopes(plot: Plot) -> Iterator[ChartText]:
+    """Yield the values at both ends of slopes, moved apart where they are near each other."""
+    slopes = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "slope"]
+    values = [p.y for t in plot.chart.sharing if t.mark == "slope" for p in t.points if p.y is not None]
+    x = plot.x_pixel()
+    for end, align, beside in ((0, "right", -9.0), (-1, "left", 9.0)):
+        known = [
+            (series, t, points[end]) for series, t in slopes if (points := [p for p in t.points if p.y is not None])
+        ]
+        if end:
+            known = [(series, t, p) for series, t, p in known if p.x != 0]
+        places = _apart([plot.y_pixel(t)(p.y or 0.0) for _, t, p in known], 12.0, plot.height)
+        for (series, trace, point), y in zip(known, places, strict=True):
+            if y is not None:
+                text = point.mark + bar_text(point.y, values)
+                color = darken_for_text(trace.paint)
+                yield ChartText(text, x(point.x) + beside, y, align, color, SMALL, series=series)
+
+
+def _apart(places: Sequence[float], gap: float, height: float) -> list[float | None]:
+    """Return places at least `gap` apart, near those given, from 0 to `height`; None for those without room."""
+    order = sorted(range(len(places)), key=places.__getitem__)
+    order = order[: int(height / gap) + 1]
+    found: list[float | None] = [None] * len(places)
+    low = 0.0
+    for rank, i in enumerate(order):
+        left = len(order) - 1 - rank
+        found[i] = low = min(max(places[i], low), height - gap * left)
+        low += gap
+    return found
 
 
 def _point_labels(plot: Plot) -> list[ChartText]:

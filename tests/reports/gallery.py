@@ -74,6 +74,9 @@ def floating(name: str, pairs: Iterable[tuple[float, float] | None], color: int 
     return Trace(name, "range", tuple(points), color)
 
 
+SLOPES: Sequence[Sequence[float | None]] = ([12.0, 3.0], [11.5, 9.0], [4.0, None], [2.0, 2.2], [7.0, 2.1])
+
+
 CASES: dict[str, tuple[Sequence[Chart], int, int]] = {
     "direct_labels": ([_panel("", 1)], 657, 240),
     "eight_lines": ([_wide("line", 8)], 657, 240),
@@ -227,5 +230,18 @@ CASES: dict[str, tuple[Sequence[Chart], int, int]] = {
         ],
         317,
         212,
+    ),
+    "slopes": (
+        [
+            Chart(
+                tuple(
+                    replace(in_slots(line(f"Load {i}", values, i)), mark="slope") for i, values in enumerate(SLOPES)
+                ),
+                XAxis("Hardware", "category", ("HDD", "NVMe")),
+                "p99 read latency (ms)",
+            )
+        ],
+        657,
+        240,
     ),
 }  # fmt: skip

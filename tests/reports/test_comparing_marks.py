@@ -207,7 +207,25 @@ def test_more_marks_than_can_be_pointed_at_stand_in_the_legend(tmp_path: Path) -
     assert len(arrange(found.charts, *FULL)[0].plot.legend) == 6
 
 
+def test_a_slope_has_its_values_at_both_ends(tmp_path: Path) -> None:
+    def rate(hardware: str, workload: str, threads: int) -> float:
+        return (1 if workload == "r" else 1.001) * eight_times(hardware, workload, threads)
+
+    _, found = made("slope = throughput[threads: 4] by hardware, color workload", tmp_path, rate)
+    (panel,) = arrange(found.charts, *FULL)
+    ends = [
+        text for text in texts(panel.plot) if text.align in ("right", "left") and text.text in ("400", "4,350", "4,354")
+    ]
+    assert [(text.text, text.align) for text in ends] == [
+        ("400", "right"), ("400", "right"), ("4,350", "left"), ("4,354", "left"),
+    ]  # fmt: skip
+    assert all(abs(one.y - other.y) >= 12 for one, other in ((ends[0], ends[1]), (ends[2], ends[3])))
+    assert found.alt.startswith("Slope chart: Throughput (ops/s) by Hardware.")
+    assert found.charts[0].x.categories == ("HDD", "NVMe")
+
+
 DRAWN = (
+    "slope = throughput[threads: 4] by hardware, color workload",
     f'{LINE}  note "A note" at threads: 4  mark = 1k ops/s',
     f'{SIDE_BY_SIDE}  note "A note" at r',
     f"{SIDE_BY_SIDE}  bracket = gain[threads: 4] by workload",
