@@ -24,7 +24,7 @@ from tests.support.tools import REPOSITORY, built_tool, system_tool
 
 EXAMPLES = REPOSITORY / "examples"
 DATA = ("/var/tmp/benchbrief", "/dev/shm/benchbrief")
-MONGO_STAND_IN = "The server is not MongoDB but a stand-in that speaks its wire protocol"
+MONGO_STAND_IN = "Stand-in server, not MongoDB"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ SMOKES = (
     Example(
         "compression",
         cells=12,
-        pages=range(3, 9),
+        pages=range(2, 6),
         cuts=(("threads = [1, 2]", "threads = [1]  workloads = [rr, rrw]"),),
         says=(
             r"Against no compression Compression Space saved Throughput",
@@ -60,7 +60,7 @@ SMOKES = (
     Example(
         "cluster_shrink",
         cells=4,
-        pages=range(4, 9),
+        pages=range(2, 5),
         cuts=(
             ("warm_up = 1 s", "warm_up = 0 s"),
             ("measure = 4 s", "measure = 1 s"),
@@ -69,35 +69,35 @@ SMOKES = (
         says=(
             r"Session recording [\d.]+X",
             r"a RAM disk.*the local disk",
-            r"it takes between [\d.]+ and [\d.]+ The local disk nodes to do the work of 1 with A RAM disk",
+            r"it takes about [\d.]+ The local disk nodes to keep up",
             MONGO_STAND_IN,
         ),
     ),
     Example(
         "flash_cache",
         cells=2,
-        pages=range(4, 14),
+        pages=range(3, 7),
         # One operation in twenty is an update: on a busy machine, a phase of one second may have none.
         cuts=(("phases = 6 x 3 s", "phases = 3 x 2 s  workloads = [b]"),),
         says=(
             r"Web updates( [+−]?[\d,.]+\s?%){3}",
             r"a RAM disk in its place",
-            r"in 3 phases of equal length",
+            r"A run has 3 phases of equal length",
             MONGO_STAND_IN,
         ),
-        may_miss=("Table 4",),  # so short a run need not get steady
+        may_miss=("Table 3",),  # so short a run need not get steady
     ),
     Example(
         "power_efficiency",
         cells=4,
-        pages=range(3, 10),
+        pages=range(3, 6),
         cuts=(("threads    = [1, 4]", "threads = [1]  workloads = [a, f]"), ("measure    = 2 s", "measure = 1 s")),
         says=(r"Session recording [\d.]+X", r"a folder in this machine's memory", MONGO_STAND_IN),
     ),
     Example(
         "price_performance",
         cells=8,
-        pages=range(5, 12),
+        pages=range(3, 7),
         cuts=(
             ("target  = [2k ops/s, 20k ops/s]", "target  = [200 ops/s]"),
             ("measure = 2 s", "measure = 1 s"),
@@ -105,7 +105,7 @@ SMOKES = (
             ("override database", "override client load { tool = go_ycsb }\n  override database"),
         ),
         says=(
-            r"costs 20\s?% less, the same money buys [\d.]+ times the inserts",
+            r"an hour of R6g stand-in costs 20\s?% less",
             r"at the 5 % level at \d (\d+ )?of 1 (\d+ )?offered loads for inserts",  # each may have a footnote's mark
             MONGO_STAND_IN,
         ),
@@ -113,11 +113,11 @@ SMOKES = (
     Example(
         "rocksdb_ssds",
         cells=6,
-        pages=range(4, 10),
+        pages=range(2, 5),
         cuts=(("threads = [8, 32, 96]", "threads = [96]  workloads = [rww, rr]"), ("measure = 2 s", "measure = 1 s")),
         says=(
             r"RocksDB で比べる NVMe SSD 3 機種",
-            r"最大スループットは、 ?フォルダー 1（代替） が [\d,]+ ops/s",
+            r"フォルダー 3（代替） の最大スループットは最速の SSD の [\d,]+ ?%",
             r"試行用の代替",
         ),
     ),
@@ -172,7 +172,7 @@ def test_the_smoke_profile_ends_in_a_whole_brief(example: Example, bench: Bench,
     assert {status for status, _ in verdicts.values()} == {"ok"}
     assert len([cell for cell in verdicts if not cell.startswith("find_threads/")]) == example.cells
 
-    (pdf,) = (bench.run_dir / "reports").glob("*.pdf")
+    pdf, _ = sorted((bench.run_dir / "reports").glob("*.pdf"), key=lambda file: "disclosure" in file.stem)
     assert len(PdfReader(pdf).pages) in example.pages
     assert [share for share in paging.blank_shares(pdf)[:-1] if share > 0.5] == []
     assert [mark for mark in paging.marks(pdf) if mark.page != mark.note_page] == []
