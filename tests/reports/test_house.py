@@ -136,6 +136,17 @@ def test_a_theme_gives_colours_typeface_logo_and_a_style_sheet_that_comes_last(p
     assert html.count("</style>") == 1
 
 
+@pytest.mark.parametrize(("start", "kind"), [(b"\xff\xd8\xff", "jpeg"), (b"\x89PNG", "png"), (b"<svg/>", "svg+xml")])
+def test_a_cover_is_a_background_of_the_band_so_that_it_needs_no_other_text(
+    page: Made, tmp_path: Path, start: bytes, kind: str
+) -> None:
+    (tmp_path / "cover").write_bytes(start)
+    html = page(cover={"file": str(tmp_path / "cover"), "sha256": "0" * 64})
+    band = html[html.index("<header") : html.index("</header>")]
+    assert f'<div class="cover" style="background-image: url(data:image/{kind};base64,' in band
+    assert "<img" not in band
+
+
 def test_markdown_has_its_logo_as_a_file_beside_it_as_it_has_its_figures(tmp_path: Path) -> None:
     (tmp_path / "mark.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     theme = p.Theme(logo=p.Asset(file=str(tmp_path / "mark.svg"), sha256="0" * 64))
