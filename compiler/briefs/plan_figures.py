@@ -11,7 +11,6 @@ from benchbrief.compiler.blocks.values import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
-    example_key,
     examples,
     is_change,
     label_of,
