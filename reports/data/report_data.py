@@ -476,6 +476,11 @@ class Results:
         return bool(self.store.sql("SELECT title FROM sources WHERE kind = 'table'").rows)
 
     @cached_property
+    def has_none_measured(self) -> bool:
+        """Whether a limit of a brief for customers says of all its numbers that they are as published."""
+        return self.for_customers and self.published and all(cell.status != "ok" for cell in self.cells)
+
+    @cached_property
     def _published_values(self) -> tuple[PublishedNumber, ...]:
         columns = ", ".join(DIMENSIONS)
         rows = self.store.sql(f"SELECT metric, bound, value, unit, {columns}, levels FROM published").rows  # noqa: S608  # names

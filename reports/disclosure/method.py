@@ -3,7 +3,7 @@ disclosure has the details."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
@@ -100,12 +100,19 @@ def _points(loads: list[float], results: Results) -> str:
 
 def _times(results: Results) -> Iterator[str]:
     """Yield how long and how often each point was measured: once, where all experiments are alike."""
-    words, planned = results.words, results.plan.experiments.values()
+    planned = results.plan.experiments.values()
     alike: dict[str, list[str]] = {}
     for experiment in planned:
         alike.setdefault(_time(experiment, results), []).append(experiment.label)
+    yield from _said_of(alike, results)
+
+
+def _said_of(alike: Mapping[str, Iterable[str]], results: Results) -> Iterator[str]:
+    """Yield each text with what it holds for; a text that holds for all, by itself."""
+    words = results.words
     for text, labels in alike.items():
-        yield text if len(alike) == 1 else words["m_of"].format(labels=words.locale.in_a_sentence(labels), text=text)
+        named = words.locale.in_a_sentence(labels)
+        yield text if len(alike) == 1 else words["m_of"].format(labels=named, text=text[:1].lower() + text[1:])
 
 
 def _time(experiment: p.Experiment, results: Results) -> str:
@@ -130,7 +137,6 @@ def _resets(results: Results) -> Iterator[str]:
         if key in used:
             text = words[f"d_reset_{database.reset}"]
             alike.setdefault(text.rpartition(opening)[0] or text, {})[database.label] = None
-    for text, labels in alike.items():
-        yield text if len(alike) == 1 else words["m_of"].format(labels=words.locale.in_a_sentence(labels), text=text)
+    yield from _said_of(alike, results)
     if any(database.drop_caches for key, database in results.plan.databases.items() if key in used):
         yield words["d_drop_caches"]

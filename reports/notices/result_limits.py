@@ -233,7 +233,8 @@ def _single_repeats(results: Results) -> Iterator[ResultLimit]:
 
 def _claims(elements: Iterable[p.Element]) -> bool:
     return any(
-        isinstance(element, p.CalloutElement) or (isinstance(element, p.SectionElement) and _claims(element.elements))
+        isinstance(element, p.CalloutElement | p.HeadlineElement)
+        or (isinstance(element, p.SectionElement) and _claims(element.elements))
         for element in elements
     )
 

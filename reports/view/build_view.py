@@ -106,7 +106,8 @@ class Footnotes:
         return self._pending[text].number
 
     def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
-        return tuple(self.note(text) for text in dict.fromkeys(texts))
+        said_once = self._results.words["as_published"] if self._results.has_none_measured else ""
+        return tuple(self.note(text) for text in dict.fromkeys(texts) if text != said_once)
 
     def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
         """Add a footnote to numbers whose watts are not those of whole machines."""

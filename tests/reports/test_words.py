@@ -149,6 +149,7 @@ SEVERAL = {
     "r_busy_often": "of several",
     "r_busy_meanwhile_often": "of several",
     "r_not_tried": "after several cells",
+    "r_not_tried_levels": "after several cells",
     "r_sockets": "of several",
     "site_percentage_points": "of a difference with decimals",
     "r_halted": "the run had more cells than the one that failed",
