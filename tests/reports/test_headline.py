@@ -31,8 +31,7 @@ def made(tmp_path: Path, *parts: str | p.Value, template: str = "technical_brief
         template=template,
     )
     world = w.World({"disk": "Disk"}, {"a": "Sessions"}, ops=lambda _hardware, _workload, threads: 1000.0 * threads)
-    formats = ("html", "pdf") if pdf else ("html", "markdown")
-    return render(world.plan(report), world.store(), "brief", tmp_path, formats=formats)
+    return render(world.plan(report), world.store(), "brief", tmp_path, formats=("html", "pdf" if pdf else "markdown"))
 
 
 def test_titles_have_their_numbers_and_plain_text_where_there_is_no_markup(tmp_path: Path) -> None:
