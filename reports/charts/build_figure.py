@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import Chart, ChartNote, ChartPoint, Trace, XAxis, XKind
-from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers, with_numbers
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, with_texts
 from benchbrief.reports.charts.figure_message import FEWEST_FOR_INTERVAL, message
 from benchbrief.reports.charts.searched_points import (
     chosen_ramp,
@@ -30,6 +30,7 @@ from benchbrief.reports.charts.searched_points import (
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.place_labels import keys_in_order, level_name
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.tables import Columns
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import (
     NBSP,
@@ -78,21 +79,20 @@ def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], resul
             sentences.append(words["alt_panel"].format(name=panel.heading))
         sentences += _findings(own, words)
         if len(drawn) <= _MANY:
-            named = zip(drawn, value_writers(drawn, words), strict=True)
-            for d, text in named:
-                if d.panel == panel.heading:
-                    sentences += [_ends(d, text, words), *_verdicts(d, words)]
+            for d in own:
+                sentences += [_ends(d, words), *_verdicts(d, words)]
     return " ".join(sentences)
 
 
-def _ends(d: DrawnSeries, text: Callable[[ChartPoint], str], words: Words) -> str:
-    shown = [(text(p), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
+def _ends(d: DrawnSeries, words: Words) -> str:
+    drawn = zip(d.trace.points, d.labels, strict=True)
+    shown = [(with_unit(p.text, d.unit), label) for p, label in drawn if p.y is not None]
     name = d.trace.name
     if not shown:
         return words["alt_empty"].format(name=name)
     if d.named:
         return words["alt_named"].format(name=name)
-    first, last = with_unit(shown[0][0], d.unit), with_unit(shown[-1][0], d.unit)
+    first, last = shown[0][0], shown[-1][0]
     if not shown[0][1]:
         key = "alt_constant"
     elif len(shown) == 1:
@@ -208,6 +208,8 @@ def axis_scale(drawn: Sequence[DrawnSeries]) -> Scale:
     units = {d.series.query.unit for d in shown}
     if len(units) != 1:
         return Scale(1.0, "")
+    if any(d.series.format and d.series.query.unit != "share" for d in shown):
+        return Scale(1.0, unit_text(units.pop()))  # a format is of the unit, as in tables
     return scale_for([v for d in shown for p in d.trace.points for v in (p.y, p.end)], units.pop())
 
 
@@ -316,10 +318,15 @@ def fits_half(figure: plan.FigureElement) -> bool:
 
 
 def drawing(
-    figure: plan.FigureElement, results: Results, number: int = 1, notes: Sequence[str] | None = None
+    figure: plan.FigureElement,
+    results: Results,
+    number: int = 1,
+    notes: Sequence[str] | None = None,
+    columns: Columns | None = None,
 ) -> Drawing:
     """Return everything about a figure except its place on the page. `number` is the figure's; `notes` are the texts of
-    its `point_notes`, whose numbers are filled in here where they are None."""
+    its `point_notes`, whose numbers are filled in here where they are None; `columns` are those of the tables beside
+    it."""
     notes = [_note_text(note.text, results) for note in figure.point_notes] if notes is None else notes
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
@@ -348,9 +355,8 @@ def drawing(
         x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit)
     else:
         x_scale = _axis_of_keys(along or "", kind, results)
-    scaled = tuple(
-        with_numbers([in_scale(d, y_right if d.trace.right else y_scale, x_scale) for d in drawn], results.words)
-    )
+    in_scales = [in_scale(d, y_right if d.trace.right else y_scale, x_scale) for d in drawn]
+    scaled = with_texts(in_scales, results.words, columns)
     x_label = figure.x_label or next((readable_label(s.x_label, results.words) for s in figure.series if s.x_label), "")
     x_label = x_label or results.words.dimension(along or "")
     x_keys = _keys(figure, x_dim)
@@ -724,10 +730,10 @@ def _data_head(
 
 def _data(drawn: Sequence[DrawnSeries], words: Words, *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
     x_text = column_writer([p.x for d in drawn for p in d.trace.points if p.y is not None])
-    for d, y_text in zip(drawn, value_writers(drawn, words), strict=True):
+    for d in drawn:
         for point, detail in zip(d.trace.points, d.details, strict=True):
             if detail.left_out:
                 continue
-            shown = y_text(point) if point.y is None else with_unit(y_text(point), d.unit)
+            shown = words["missing"] if point.y is None else with_unit(point.text, d.unit)
             x = ["–" if point.y is None else x_text(point.x)] if curve else []
             yield (*([d.panel] if panels else []), d.trace.name, detail.key, *x, shown)

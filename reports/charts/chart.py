@@ -45,6 +45,10 @@ class ChartPoint:
     upright: bool = False
     hollow: bool = False
     late: bool = False
+    text: str = ""
+    """Its value as the brief writes it, with its mark."""
+    short: str = ""
+    """The same with three digits, where there is little room."""
     mark: str = ""
     """The sign of what is not known about `y` (`results/store/searched_doubts.py`)."""
     end: float | None = None
@@ -234,14 +238,14 @@ def _ticks(first: int, last: int, step: float) -> Ticks:
 
 
 def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
-    """Return labels of one size: 0, 10k, 20k; or 0, 0.5, 1.0; with thousands separators below ten thousand."""
+    """Return labels of one size: 0, 10,000, 20,000; or 0, 0.5, 1.0; with a letter from ten million on: 10M, 20M."""
     size, letter = divisor_for(max((abs(v) for v in values), default=0.0))
     scaled = [v / size for v in values]
     return tuple("0" if v == 0 and letter else f"{_trimmed(v, scaled)}{letter}" for v in scaled)
 
 
 def _power_label(value: float) -> str:
-    """Return the label of a tick of a logarithmic axis: 0.001, 10k, and 1e−9 beyond what can be read."""
+    """Return the label of a tick of a logarithmic axis: 0.001, 10,000, and 1e−9 beyond what can be read."""
     if _LEAST_PLAIN <= value < _LARGEST_PLAIN:
         return tick_labels([value])[0]
     power = magnitude(value)
@@ -250,9 +254,10 @@ def _power_label(value: float) -> str:
 
 
 def divisor_for(largest: float) -> tuple[float, str]:
-    """Return the divisor for numbers up to this one, and its letter: from ten thousand on."""
-    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if largest >= size and largest >= 1e4:
+    """Return the divisor for numbers up to this one, and its letter: from ten million on, where texts write all
+    digits."""
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if largest >= size and largest >= 1e7:
             return size, letter
     return 1.0, ""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from benchbrief.model import precision
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.chart import (
     INK,
@@ -23,7 +22,6 @@ from benchbrief.reports.charts.chart import (
     text_width,
     tick_labels,
 )
-from benchbrief.reports.text.number_format import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
@@ -215,18 +213,18 @@ class Plot:
     @property
     def bars_have_numbers(self) -> bool:
         bars = [t for t in self.chart.traces if t.mark == "bar"]
-        points = [p for t in bars for p in t.points]
-        width = self.width / max(1, len(self.chart.x.categories)) * (1 - SLOT_GAP) / max(1, len(self.in_slots))
-        crowded = self.y_right is not None or any(p.low is not None or p.repeats for p in points)
-        texts = [text for t in bars for text in self.bar_texts(t)]
-        return bool(bars) and not crowded and all(text_width(text, SMALL) < width + 3 for text in texts)
+        crowded = self.y_right is not None or any(p.low is not None or p.repeats for t in bars for p in t.points)
+        return bool(bars) and not crowded and self._fit_bars(text for t in bars for text in self.bar_texts(t))
 
     def bar_texts(self, trace: Trace) -> list[str]:
-        """Return the numbers at bars, written alike at all bars of the figure: 9.5k beside 12.2k."""
-        bars = [p.y for t in self.chart.sharing if t.mark == "bar" for p in t.points if p.y is not None]
-        own = [p.y for p in trace.points if p.y is not None]
-        texts = [bar_text(p.y, own if trace.whole else bars) for p in trace.points]
-        return [point.mark + text if text else text for point, text in zip(trace.points, texts, strict=True)]
+        """Return the numbers at bars: with fewer digits at all of them where one is too wide otherwise."""
+        bars = [t for t in self.chart.sharing if t.mark == "bar"]
+        whole = self._fit_bars(point.text for t in bars for point in t.points)
+        return [point.text if whole else point.short or point.text for point in trace.points]
+
+    def _fit_bars(self, texts: Iterable[str]) -> bool:
+        width = self.width / max(1, len(self.chart.x.categories)) * (1 - SLOT_GAP) / max(1, len(self.in_slots))
+        return all(text_width(text, SMALL) < width + 3 for text in texts)
 
     def bar(self, trace: Trace, index: float) -> tuple[float, float]:
         """Return the left and right edges of a bar in the category `index`, as the renderer's band scales place it."""
@@ -340,25 +338,6 @@ _BROKEN_ANYWHERE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 def _extent(traces: Sequence[Trace]) -> list[float]:
     return [v for t in traces if t.mark != "bracket" for p in t.points if not p.upright for v in p.extent]
-
-
-def bar_text(value: float | None, among: Sequence[float]) -> str:
-    """Write a number with the letter and the decimals that suit all numbers `among` which it stands: three digits for
-    the largest, two for the smallest."""
-    if not value:
-        return "" if value is None else "0"
-    sizes = [abs(v) for v in among if v]
-    size, letter = chart_axes.divisor_for(max(sizes, default=0.0))
-    if size == 1 and all(v == int(v) for v in sizes):
-        return locale().numerals(f"{int(value):,}".replace("-", "−"))
-    wanted = (3 - _whole_digits(max(sizes) / size), 2 - _whole_digits(min(sizes) / size)) if sizes else (0,)
-    decimals = min(max(0, *wanted), 3)
-    return locale().numerals(precision.formatted(value / size, f",.{decimals}f").replace("-", "−")) + letter
-
-
-def _whole_digits(value: float) -> int:
-    """Return the digits before the point: 12.5 -> 2; 0.5 -> 0; 0.05 -> -1."""
-    return precision.magnitude(value) + 1
 
 
 def wrap(text: str, width: float, lines: int = 3) -> list[str]:

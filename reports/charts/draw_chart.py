@@ -112,18 +112,16 @@ def _tip(drawn: DrawnSeries, detail: Detail, words: Words, *, with_cells: bool) 
     if detail.value is None:
         return
     scale = drawn.x if drawn.upright else drawn.y
-    shown = [None if v is None else scale(v) for v in (detail.value, detail.low, detail.high)]
-    decimals = decimals_for(shown[:1])
-    texts = [None if v is None else with_unit(fixed(v, decimals), drawn.unit) for v in shown]
-    value = detail.mark + (texts[0] or "")
+    value, low, high = ("" if v is None else drawn.written(scale(v)) for v in (detail.value, detail.low, detail.high))
+    value = detail.mark + value
     if detail.x is not None:
         x = drawn.x(detail.x)
         value = f"{value}{words['semicolon']}{with_unit(fixed(x, decimals_for([x])), drawn.x.unit)}"
     dim = words.dimension(drawn.series.x_dim or "")
     key = f"{dim} {detail.key}" if dim and _is_number(detail.in_files or detail.key) else detail.key
     yield f"{key}{words['colon']}{value}" if detail.key else value
-    if texts[1] and texts[2]:
-        yield words["tip_interval"].format(low=texts[1], high=texts[2])
+    if low and high:
+        yield words["tip_interval"].format(low=low, high=high)
     if detail.repeats:
         yield counted(words, "tip_repeats", detail.repeats)
     if detail.cells and with_cells:

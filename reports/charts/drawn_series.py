@@ -6,15 +6,15 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 
 from benchbrief.model import plan
 from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude
 from benchbrief.reports.charts.chart import ChartPoint, Trace
-from benchbrief.reports.charts.chart_layout import bar_text
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.tables import Columns
 from benchbrief.reports.text.number_format import (
     NBSP,
     Scale,
@@ -71,6 +71,8 @@ class DrawnSeries:
     """Whether its name says its value."""
     along: str = ""
     """The dimension of its points' keys."""
+    write: Callable[[float], str] = field(default=automatic, compare=False)
+    """Writes a value of its axis, as all numbers of this kind are written in the brief."""
     where: Mapping[str, DimKey] = field(default_factory=dict)
     """The keys that all of its points have."""
     keys: tuple[DimKey, ...] = ()
@@ -111,6 +113,10 @@ class DrawnSeries:
         """Whether its values come from searched rates."""
         return any(read.view == "sustained" for read in self.series.query.reads or ())
 
+    def written(self, value: float) -> str:
+        """Return a value of its axis with its unit."""
+        return with_unit(self.write(value), self.unit)
+
     @property
     def unit(self) -> str:
         """The unit of its values on their axis."""
@@ -143,54 +149,49 @@ def event_rules(
             yield DrawnSeries(rule, name, trace, (detail,), panel.label if panel else "", named=True)
 
 
-def value_writers(drawn: Sequence[DrawnSeries], words: Words) -> list[Callable[[ChartPoint], str]]:
-    """Return a function for each series that writes the values of its points: with equal decimals on one axis; for a
-    mark, a bracket or whole counts, each number by itself; both ends of a range."""
-    axes = {
-        right: column_writer(
-            [v for d in drawn if d.trace.right == right and d.on_axis for p in d.trace.points for v in (p.y, p.end)]
-        )
-        for right in (False, True)
-    }
-    return [_value_writer(d, axes[d.trace.right], words) for d in drawn]
+def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | None = None) -> tuple[DrawnSeries, ...]:
+    """Return the series with the texts of their values.
 
-
-def _value_writer(drawn: DrawnSeries, on_axis: Callable[[float], str], words: Words) -> Callable[[ChartPoint], str]:
-    alone = drawn.trace.mark == "rule" or drawn.trace.whole
-    write = automatic if alone else on_axis
-
-    def written(point: ChartPoint) -> str:
-        if point.y is None:
-            return words["missing"]
-        if drawn.trace.mark == "bracket":
-            return compared(point.y, drawn.series, words)
-        return point.mark + (
-            _joined(range_texts(point, drawn, write, words), words) if point.end is not None else write(point.y)
-        )
-
-    return written
-
-
-def with_numbers(drawn: Sequence[DrawnSeries], words: Words) -> list[DrawnSeries]:
-    """Return the series with the numbers that stand beside their brackets and ranges."""
+    They follow the author's format, else have equal decimals on one axis, as in tables with such numbers. A mark or
+    whole counts are written by themselves, a bracket as a comparison, and a range by both ends.
+    """
+    axes = {right: _axis_writers([d for d in drawn if d.trace.right == right], columns) for right in (False, True)}
     found = []
-    floating = [v for d in drawn if d.trace.mark == "range" for p in d.trace.points for v in p.extent]
-
-    def column(value: float) -> str:
-        return bar_text(value, floating)
-
-    for d, write in zip(drawn, value_writers(drawn, words), strict=True):
-        points = d.trace.points
-        if d.trace.mark == "bracket":
-            points = tuple(replace(p, label=write(p) if p.y is not None else "") for p in points)
-        elif d.trace.mark == "range":
-            points = tuple(_with_ends(p, range_texts(p, d, column, words), words) for p in points)
-        found.append(replace(d, trace=replace(d.trace, points=points)))
-    return found
+    for d in drawn:
+        write, shorten = axes[d.trace.right]
+        if d.trace.mark == "rule" or d.trace.whole:
+            write = shorten = automatic
+        elif d.series.format:
+            write = shorten = partial(formatted, spec=d.series.format, unit=d.unit)
+        written = replace(d, write=write)
+        points = (p if p.y is None else _with_text(p, p.y, written, shorten, words) for p in d.trace.points)
+        found.append(replace(written, trace=replace(d.trace, points=tuple(points))))
+    return tuple(found)
 
 
-def _with_ends(point: ChartPoint, ends: tuple[str, str], words: Words) -> ChartPoint:
-    return point if point.y is None else replace(point, label=point.mark + _joined(ends, words), ends=ends)
+def _axis_writers(
+    drawn: Sequence[DrawnSeries], columns: Columns | None
+) -> tuple[Callable[[float], str], Callable[[float], str]]:
+    """Return how the values of an axis are written, and how with three digits."""
+    own = [d for d in drawn if d.on_axis]
+    values = [v for d in own for p in d.trace.points for v in (p.y, p.end) if v is not None]
+    scale = own[0].y if own else _AS_IT_IS
+    decimals = columns.decimals_beside(values, scale) if columns else decimals_for(values)
+    fewer = max((2 - magnitude(v) for v in map(abs, values) if v), default=0)
+    return partial(in_column, decimals=decimals), partial(in_column, decimals=max(0, min(decimals, fewer)))
+
+
+def _with_text(
+    point: ChartPoint, value: float, drawn: DrawnSeries, shorten: Callable[[float], str], words: Words
+) -> ChartPoint:
+    if drawn.trace.mark == "bracket":
+        text = compared(value, drawn.series, words)
+        return replace(point, text=text, label=text)
+    if point.end is None:
+        return replace(point, text=point.mark + drawn.write(value), short=point.mark + shorten(value))
+    ends = range_texts(point, drawn, drawn.write, words)
+    text = point.mark + _joined(ends, words)
+    return replace(point, text=text, label=text, ends=ends)
 
 
 def range_texts(point: ChartPoint, drawn: DrawnSeries, write: Callable[[float], str], words: Words) -> tuple[str, str]:

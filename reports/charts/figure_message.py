@@ -17,7 +17,7 @@ from typing import Literal
 from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.precision import formatted
-from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, value_writers
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import locale, points, with_unit
 from benchbrief.reports.words.brief_words import Words
@@ -101,14 +101,14 @@ def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
     found: dict[str, dict[_Key, _Value]] = {}
     of_cells = results.once(_noise_of_cells)
     x_text = column_writer([p.x for d in drawn for p in d.trace.points if p.y is not None])
-    for d, writer in zip(drawn, value_writers(drawn, results.words), strict=True):
+    for d in drawn:
         name = d.trace.name.removeprefix(locale().listed((d.label, ""))) if d.series.color_dim else d.trace.name
         own = found.setdefault(name, {})
         for point, detail in zip(d.trace.points, d.details, strict=True):
             if point.y is not None:
                 noise = abs(point.y) * _noise(d, detail, of_cells, results)
                 own[d.panel, detail.key] = _Value(
-                    point.y, noise, writer(point), d.unit, point.x, with_unit(x_text(point.x), d.x.unit)
+                    point.y, noise, point.text, d.unit, point.x, with_unit(x_text(point.x), d.x.unit)
                 )
     return [_Line(name, values) for name, values in found.items() if values]
 

@@ -106,6 +106,11 @@ class Columns:
             for unit, own in self._own(table).items()
         }
 
+    def decimals_beside(self, values: Iterable[float | None], scale: Scale) -> int:
+        """Return the decimals of numbers in `scale` that stand beside these tables, in a figure."""
+        own = _of_sizes(scale, values)
+        return max(other.decimals for other in (own, *filter(own.compares, self._all)))
+
     def _own(self, table: p.TableElement) -> dict[str, Column]:
         """Return a column for each unit: one scale and one number of decimals for all of its lines."""
         by_unit: dict[str, list[float | None]] = {}
@@ -119,7 +124,12 @@ class Columns:
 def _column(values: Iterable[float | None], unit: str) -> Column:
     values = list(values)
     scale = scale_for(values, unit)
-    sizes = [abs(scale(value)) for value in values if value]
+    return _of_sizes(scale, (scale(value) for value in values if value))
+
+
+def _of_sizes(scale: Scale, values: Iterable[float | None]) -> Column:
+    """Return the column of values that are in `scale` already."""
+    sizes = [abs(value) for value in values if value]
     return Column(scale, decimals_for(sizes), min(sizes, default=math.inf), max(sizes, default=0.0))
 
 

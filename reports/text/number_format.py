@@ -272,9 +272,9 @@ def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> 
 
 
 def with_unit(text: str, unit: str) -> str:
-    """Join a number and its unit, so that they stay on one line."""
+    """Join a number and its unit, so that they stay on one line. A format of the author may have written the `%`."""
     unit = unit_text(unit)
-    return f"{text}{NBSP}{unit}" if unit else text
+    return f"{text}{NBSP}{unit}" if unit and not (unit == "%" and text.endswith("%")) else text
 
 
 def quantity(value: float, unit: str, *, significant: int = 0) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from benchbrief.reports.charts.chart import Chart, ChartNote, ChartPoint, Trace, XAxis
+from benchbrief.reports.text.number_format import decimals_for, in_column
 
 THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8, 16))
 WORKLOADS = XAxis("Workload", "category", ("Session store", "Photo tagging", "Transactions"))
@@ -32,7 +33,12 @@ def line(
 
 
 def bars(name: str, values: Iterable[float | None], color: int = 0, *, band: float = 0) -> Trace:
-    return replace(in_slots(line(name, values, color, band=band)), mark="bar")
+    made = in_slots(line(name, values, color, band=band))
+    decimals = decimals_for(p.y for p in made.points)
+    texts = ("" if p.y is None else in_column(p.y, decimals) for p in made.points)
+    return replace(
+        made, mark="bar", points=tuple(replace(p, text=text) for p, text in zip(made.points, texts, strict=True))
+    )
 
 
 def in_slots(trace: Trace) -> Trace:

@@ -62,7 +62,7 @@ def test_the_axes_carry_their_titles_with_units_and_readable_ticks() -> None:
     found = texts(root)
     assert "Throughput (ops/s)" in found
     assert "Threads" in found
-    assert {"0", "5k", "10k", "15k", "20k"} <= set(found)
+    assert {"0", "5,000", "10,000", "15,000", "20,000"} <= set(found)
     assert {"1", "2", "4", "8"} <= set(found)
 
 
@@ -156,7 +156,7 @@ def test_a_curve_may_have_two_logarithmic_axes_and_a_gap() -> None:
     root = drawn(Chart((Trace("A", "curve", points, 0),), XAxis("ops/s", "log"), "p99 (ms)", log_y=True))
     ticks = {"".join(t.itertext()): t for t in root.iter(f"{SVG}text")}
     left, middle, right = (
-        float(re.findall(r"[-0-9.]+", ticks[name].get("transform", ""))[0]) for name in ("0.1k", "1.0k", "10.0k")
+        float(re.findall(r"[-0-9.]+", ticks[name].get("transform", ""))[0]) for name in ("100", "1,000", "10,000")
     )
     assert left == 0
     assert middle == pytest.approx(right / 2)
@@ -199,10 +199,10 @@ def test_a_single_point_is_drawn() -> None:
 @pytest.mark.parametrize(
     ("values", "labels"),
     [
-        ([0, 24e3], ("0", "5k", "10k", "15k", "20k", "25k")),
+        ([0, 24e3], ("0", "5,000", "10,000", "15,000", "20,000", "25,000")),
         ([0.3, 1.1], ("0.00", "0.25", "0.50", "0.75", "1.00", "1.25")),
         ([34.9], ("0", "10", "20", "30", "40")),
-        ([1.2e6], ("0", "0.25M", "0.50M", "0.75M", "1.00M", "1.25M")),
+        ([1.2e7], ("0", "2.5M", "5.0M", "7.5M", "10.0M", "12.5M")),
         ([-4.0, 4.0], ("−4", "−2", "0", "2", "4")),
         ([7000.0], ("0", "2,000", "4,000", "6,000", "8,000")),
     ],

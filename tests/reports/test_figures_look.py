@@ -156,5 +156,5 @@ def test_labels_of_neighbouring_panels_do_not_run_into_each_other() -> None:
     for one, other in itertools.pairwise(panels):
         last, first = tick_labels(one.plot.x_ticks)[-1], tick_labels(other.plot.x_ticks)[0]
         ends = one.x + one.plot.left + one.plot.width + text_width(last, TEXT) / 2
-        assert (last, first) == ("150k", "0")
+        assert (last, first) == ("150,000", "0")
         assert ends + 6 < other.x + other.plot.left - text_width(first, TEXT) / 2

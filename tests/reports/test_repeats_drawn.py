@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
 from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import Drawing, drawing
-from benchbrief.reports.charts.chart_layout import bar_text
+from benchbrief.reports.charts.chart_layout import Plot
 from benchbrief.reports.charts.draw_chart import draw
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
@@ -81,15 +82,28 @@ def test_three_repeats_make_an_interval() -> None:
 @pytest.mark.parametrize(
     ("values", "texts"),
     [
-        ((9500.0, 12200.0), ["9.5k", "12.2k"]),
-        ((9500.0, 151000.0), ["9.5k", "151.0k"]),
+        ((9500.0, 12200.0), ["9,500", "12,200"]),
+        ((818.3, 21531.25), ["818.3", "21,531.3"]),
         ((0.5, 12.25), ["0.50", "12.25"]),
         ((3.0, 4.0, 0.0), ["3", "4", "0"]),
-        ((120.4, 99.1), ["120", "99"]),
-        ((-27.3, 79.0), ["−27.3", "79.0"]),
+        ((-27.3, 79.0), ["−27.30", "79.00"]),
     ],
 )
-def test_the_numbers_at_bars_have_one_size_and_one_number_of_decimals(
-    values: tuple[float, ...], texts: list[str]
-) -> None:
-    assert [bar_text(value, values) for value in values] == texts
+def test_the_numbers_at_bars_are_written_as_in_tables(values: tuple[float, ...], texts: list[str]) -> None:
+    assert bar_texts(values, 657) == texts
+
+
+def test_bars_without_room_have_numbers_with_fewer_digits() -> None:
+    assert bar_texts((818.3, 21531.25), 110) == ["818", "21,531"]
+
+
+def bar_texts(values: Sequence[float], width: float) -> list[str]:
+    """The numbers at bars of these values in a figure."""
+    rows = {str(i): value for i, value in enumerate(values)}
+    query = w.table_of(rows, "workload", "ops/s", "throughput")
+    figure = w.figure(
+        "F", w.series("bar", query, "Throughput", "workload"), by={"workload": w.keys({k: k for k in rows})}
+    )
+    world = w.World({"ssd": "SSD"}, {key: key for key in rows})
+    (chart,) = drawing(figure, Results(world.plan(), world.store(), words("en"))).charts
+    return Plot(chart, width, 240).bar_texts(chart.traces[0])

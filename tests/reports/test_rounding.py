@@ -12,9 +12,8 @@ import pytest
 
 import benchbrief.reports
 from benchbrief.model.precision import formatted, magnitude, printed_as, share_text, to_decimals, to_digits
-from benchbrief.reports.charts.chart_layout import bar_text
 from benchbrief.reports.data.numbers_file import PrintedBy
-from benchbrief.reports.text.number_format import bytes_text, fixed, percent, quantity
+from benchbrief.reports.text.number_format import bytes_text, fixed, in_column, percent, quantity
 
 ROOM = Path(next(iter(benchbrief.reports.__path__)))
 
@@ -65,7 +64,7 @@ def test_texts_tables_and_worked_formulas_round_by_one_rule(by: str, printed: st
 
 def test_figures_and_automatic_sentences_round_by_the_same_rule() -> None:
     assert fixed(0.125, 2) == "0.13"
-    assert bar_text(100.5, [100.5]) == "101"
+    assert in_column(100.5, 0) == "101"
     assert percent(0.125) == "13\u00a0%"
     assert quantity(10000.5, "ops/s") == "10,001\u00a0ops/s"
     assert bytes_text(100.25 * 1024, exact=False) == "100\u00a0KiB"

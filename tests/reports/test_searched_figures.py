@@ -158,7 +158,7 @@ def test_a_figure_of_a_search_shows_the_limit_the_rate_found_and_which_rates_bro
     assert f"Eco: the promise is broken at {broken} ops/s." in both.alt
     assert "Hollow points: rates at which they did not." in notes(both)
     assert re.search(r"A search chose the rates: \d+ of 42 that it did not ask for", notes(both))
-    for label in ("1k", "10k", "50k"):
+    for label in ("1,000", "10,000", "50,000"):
         assert f">{label}</text>" in both.svg, "a logarithmic axis with round numbers"
     assert both.svg.count("stroke-dasharray") >= 3
 
