@@ -16,7 +16,8 @@ from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.model.units import parse_unit
-from benchbrief.reports.charts.chart import Chart, ChartNote, ChartPoint, Trace, XAxis, XKind
+from benchbrief.reports.charts.chart import MOST_COLOURS, Chart, ChartNote, ChartPoint, Trace, XAxis, XKind
+from benchbrief.reports.charts.document_colours import Colour, DocumentColours, document_colours
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, with_texts
 from benchbrief.reports.charts.figure_message import FEWEST_FOR_INTERVAL, message
 from benchbrief.reports.charts.searched_points import (
@@ -28,7 +29,7 @@ from benchbrief.reports.charts.searched_points import (
     with_verdicts,
 )
 from benchbrief.reports.data.measure_labels import readable_label
-from benchbrief.reports.data.place_labels import keys_in_order, level_name
+from benchbrief.reports.data.place_labels import level_name
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.tables import Columns
 from benchbrief.reports.text.merged_remarks import merge_remarks
@@ -323,10 +324,13 @@ def drawing(
     number: int = 1,
     notes: Sequence[str] | None = None,
     columns: Columns | None = None,
+    colours: DocumentColours | None = None,
 ) -> Drawing:
-    """Return everything about a figure except its place on the page. `number` is the figure's; `notes` are the texts of
-    its `point_notes`, whose numbers are filled in here where they are None; `columns` are those of the tables beside
-    it."""
+    """Return everything about a figure except its place on the page.
+
+    `number` is the figure's; `notes` are the texts of its `point_notes`, whose numbers are filled in here where they
+    are None; `columns` are those of the tables beside it, and `colours` those of the whole brief.
+    """
     notes = [_note_text(note.text, results) for note in figure.point_notes] if notes is None else notes
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
@@ -334,12 +338,19 @@ def drawing(
     along, stairs = staircase_axis(figure, x_dim, results)
     figure = figure.model_copy(update={"keys": {**figure.keys, **stairs}})
     remarks = _Remarks()
+    colours = colours or document_colours([figure], results.plan, {})
     chosen = chosen_ramp(figure, x_dim, results)
     kind = "category" if stairs else _x_kind(figure, x_dim, results, chosen=bool(chosen))
     drawn = [
-        d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
+        d
+        for panel in _panels(figure)
+        for s in figure.series
+        for d in _traces(figure, s, kind, panel, results, remarks, colours)
     ]
-    drawn = [replace(d, along=along or "") for d in with_rules(figure, _panels(figure), drawn, results, remarks.notes)]
+    drawn = [
+        replace(d, along=along or "")
+        for d in with_rules(figure, _panels(figure), drawn, results, remarks.notes, colours)
+    ]
     low = low_limits(drawn)
     bars = {s.axis for s in figure.series if s.mark == "bar"}  # which start at zero
     log_y = (figure.log_y or False in low) and "left" not in bars
@@ -373,6 +384,8 @@ def drawing(
     if left_out:
         key = "candidates" if chosen == "adaptive" else "rates_left_out"
         remarks.notes[counted(results.words, key, len(left_out), of=len(planned))] = None
+    if any(d.trace.stands_in_slot and (d.trace.color or 0) >= MOST_COLOURS for d in scaled):
+        remarks.notes[results.words["colours_repeat"].format(n=MOST_COLOURS)] = None
     titles = axis_title(left, y_scale), axis_title(right, y_right)
     charts = tuple(
         Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
@@ -511,18 +524,20 @@ def _traces(
     panel: plan.LabelledKey | None,
     results: Results,
     remarks: _Remarks,
+    colours: DocumentColours,
 ) -> Iterable[DrawnSeries]:
     coloured = sum(1 for s in figure.series if s.color_dim)
-    plain = [s for s in figure.series if not s.color_dim and s.mark != "bracket"]
     label = readable_label(series.label, results.words)
     for index, key in enumerate(_keys(figure, series.color_dim) or (None,)):
         if key is None:
-            name, color = label, (None if coloured or series.mark == "bracket" else plain.index(series))
+            plain = not coloured and series.mark != "bracket"
+            name, colour = label, (colours.of_series(figure, series, results.plan) if plain else None)
             where: dict[str, DimKey] = {}
         else:
             shown = key_text(key.label, key.value)
             name = shown if coloured == 1 else results.words.locale.listed((label, shown))
-            color, where = _color(results, series.color_dim or "", key, index), {series.color_dim or "": key.value}
+            where = {series.color_dim or "": key.value}
+            colour = colours.of_key.get((series.color_dim or "", key.value), Colour(index))
         if panel is not None and figure.panel_dim:
             where = {**where, figure.panel_dim: panel.value}
         level = series.mark == "rule" or not series.x_dim
@@ -550,7 +565,19 @@ def _traces(
                 name = _knee_name(series.x_dim, points[0].y or 0.0, key, results.words)
         right, counted = series.axis == "right", is_counted(series.query.unit)
         over_all = series.mark == "bracket" and not series.x_dim
-        trace = Trace(name, series.mark, tuple(points), color, right, series.dashed, loose, counted, over_all=over_all)
+        place, given = (colour.place, colour.given) if colour else (None, "")
+        trace = Trace(
+            name,
+            series.mark,
+            tuple(points),
+            place,
+            right,
+            series.dashed,
+            loose,
+            counted,
+            over_all=over_all,
+            given=given,
+        )
         trace = with_verdicts(trace, series, keys, where, kind, results)
         drawn = DrawnSeries(series, label, trace, details, panel.label if panel else "")
         yield replace(drawn, named=named, where=where, keys=tuple(key.value for key in keys))
@@ -582,12 +609,6 @@ def _moments(
     own = results.keys(series.query, "time", **where)
     gaps = (_numbered(at) for at in moments_in_gaps([v for v in own if not isinstance(v, str)]))
     return tuple(sorted((*(key for key in keys if key.value in own), *gaps), key=lambda key: key.value))
-
-
-def _color(results: Results, dim: str, key: plan.LabelledKey, index: int) -> int:
-    """Return the colour. A hardware, workload or level has one colour in every figure of a report."""
-    known = keys_in_order(dim, results.plan)
-    return known.index(key.value) if key.value in known else index
 
 
 def _point(

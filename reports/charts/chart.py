@@ -16,12 +16,30 @@ from typing import Literal
 from benchbrief.model.precision import magnitude
 from benchbrief.reports.text.number_format import locale
 
-PALETTE = ("#0072B2", "#E69F00", "#5D3A9B", "#009E73", "#8C1D04", "#56B4E9", "#6B6B00", "#D98BB5")
+PALETTE = ("#0072b2", "#e69f00", "#5d3a9b", "#009e73", "#8c1d04", "#56b4e9", "#6b6b00", "#d98bb5")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
 SOLID, DASHED = (1, 0), (5, 3)
 DASHES = (SOLID, (7, 2), (2, 2), (9, 3, 2, 3), (4, 4), (12, 3), (1, 3), (6, 2, 1, 2, 1, 2))
 INK, SOFT, GRID, PAPER = "#1d2a35", "#55626e", "#dfe4e8", "#ffffff"
 TEXT, SMALL = 10.5, 9.5  # pixels: 8 and 7 points on paper
+
+MOST_COLOURS = 3 * len(PALETTE)
+"""The palette, its tints, and its shades."""
+
+
+def palette_colour(place: int) -> str:
+    """Return the colour of a place: of the palette, then a tint of it, then a shade. Further ones are those again, with
+    other shapes and dashes."""
+    colour = PALETTE[place % len(PALETTE)]
+    mix = (0.0, 0.5, -0.45)[place // len(PALETTE) % 3]
+    channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(c + (255 - c) * mix if mix > 0 else c * (1 + mix)):02x}" for c in channels)
+
+
+def _turned(place: int, among: int) -> int:
+    """Return a place among shapes or dashes, so that series of one hue have different ones."""
+    return (place + place // len(PALETTE)) % among
+
 
 XKind = Literal["category", "steps", "log", "linear"]
 
@@ -72,7 +90,8 @@ class RefusedPlace:
 
 @dataclass(frozen=True)
 class Trace:
-    """One series. `color` is its place in the palette; None draws it in the colour of the text.
+    """One series. `color` is its place in the palette; None draws it in the colour of the text. A `given` colour stands
+    in place of the palette's.
 
     A `loose` line is only points: nothing connects names such as those of workloads.
     """
@@ -89,6 +108,7 @@ class Trace:
     refused: tuple[RefusedPlace, ...] = ()
     over_all: bool = False
     """Whether a bracket compares all bars, and not those of each slot."""
+    given: str = ""
 
     @property
     def stands_in_slot(self) -> bool:
@@ -102,11 +122,11 @@ class Trace:
 
     @property
     def paint(self) -> str:
-        return INK if self.color is None else PALETTE[self.color % len(PALETTE)]
+        return self.given or (INK if self.color is None else palette_colour(self.color))
 
     @property
     def shape(self) -> str:
-        return "diamond" if self.color is None else SHAPES[self.color % len(SHAPES)]
+        return "diamond" if self.color is None else SHAPES[_turned(self.color, len(SHAPES))]
 
     @property
     def has_points(self) -> bool:
@@ -118,7 +138,7 @@ class Trace:
         """The dash of a line without markers, for a print in grey."""
         if self.dashed or self.mark == "rule":
             return DASHED
-        return SOLID if self.has_points or self.color is None else DASHES[self.color % len(DASHES)]
+        return SOLID if self.has_points or self.color is None else DASHES[_turned(self.color, len(DASHES))]
 
 
 @dataclass(frozen=True)

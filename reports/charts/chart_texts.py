@@ -14,7 +14,6 @@ from benchbrief.reports.charts.chart_layout import (
     ChartText,
     Plot,
     axis_titles,
-    bar_text,
     darken_for_text,
     heading_lines,
     legend_texts,
@@ -62,7 +61,6 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
 def _ends_of_slopes(plot: Plot) -> Iterator[ChartText]:
     """Yield the values at both ends of slopes, moved apart where they are near each other."""
     slopes = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "slope"]
-    values = [p.y for t in plot.chart.sharing if t.mark == "slope" for p in t.points if p.y is not None]
     x = plot.x_pixel()
     for end, align, beside in ((0, "right", -9.0), (-1, "left", 9.0)):
         known = [
@@ -73,9 +71,8 @@ def _ends_of_slopes(plot: Plot) -> Iterator[ChartText]:
         places = _apart([plot.y_pixel(t)(p.y or 0.0) for _, t, p in known], 12.0, plot.height)
         for (series, trace, point), y in zip(known, places, strict=True):
             if y is not None:
-                text = point.mark + bar_text(point.y, values)
                 color = darken_for_text(trace.paint)
-                yield ChartText(text, x(point.x) + beside, y, align, color, SMALL, series=series)
+                yield ChartText(point.text, x(point.x) + beside, y, align, color, SMALL, series=series)
 
 
 def _apart(places: Sequence[float], gap: float, height: float) -> list[float | None]:

@@ -10,7 +10,7 @@ import math
 import statistics
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Literal
 
@@ -31,8 +31,6 @@ _FEW = 1.5
 """A ratio below this one is said in per cent."""
 
 _SAID = ("line", "bar", "curve", "slope")
-_MOST_BESIDE = 3
-"""The most quantities whose values one sentence lists."""
 FEWEST_FOR_INTERVAL = 3
 """In repeats. With two, Student's interval is nine times as wide as their distance."""
 
@@ -79,7 +77,7 @@ def message(
     of_one = [d for d in shown if (d.label, d.trace.right) == (first.label, first.trace.right)]
     said = _Said(figure, first, _lines(of_one, results), results, number)
     if len(of_one) < len(shown) and not first.series.color_dim:
-        found = replace(said, lines=_lines(shown, results)).side_by_side()
+        found = []  # quantities of several kinds
     elif first.trace.mark == "curve":
         found = said.on_curves()
     elif first.trace.mark == "slope":
@@ -108,7 +106,7 @@ def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
             if point.y is not None:
                 noise = abs(point.y) * _noise(d, detail, of_cells, results)
                 own[d.panel, detail.key] = _Value(
-                    point.y, noise, point.text, d.unit, point.x, with_unit(x_text(point.x), d.x.unit)
+                    point.y, noise, point.short or point.text, d.unit, point.x, with_unit(x_text(point.x), d.x.unit)
                 )
     return [_Line(name, values) for name, values in found.items() if values]
 
@@ -296,14 +294,6 @@ class _Said:
         if form not in self.words or not key[1].replace(".", "").isdigit():
             return key[1]
         return self.words.form(form, 1.0 if key[1] == "1" else 2.0).format(n=points([float(key[1])]))
-
-    def side_by_side(self) -> list[str]:
-        """Return the values of quantities of one unit that are drawn side by side, from the lowest to the highest."""
-        if len(self.lines) > _MOST_BESIDE:
-            return []
-        words = self.words
-        parts = [line.name + words["colon"] + _extent(line.values.values(), words) for line in self.lines]
-        return [words["semicolon"].join(parts)]
 
     def on_curves(self) -> list[str]:
         """Return the ends of the only curve, or the most that each of two reaches; the most of all for others."""

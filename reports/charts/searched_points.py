@@ -13,9 +13,10 @@ from benchbrief.model.points import Curve
 from benchbrief.model.precision import magnitude
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts.chart import ChartPoint, RefusedPlace, Trace, XKind
+from benchbrief.reports.charts.document_colours import Colour, DocumentColours
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, event_rules
 from benchbrief.reports.data.measure_labels import readable_label
-from benchbrief.reports.data.place_labels import keys_in_order, system_label
+from benchbrief.reports.data.place_labels import system_label
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import points, quantity
 from benchbrief.reports.words.brief_words import Words
@@ -85,6 +86,7 @@ def with_rules(
     drawn: Sequence[DrawnSeries],
     results: Results,
     notes: dict[str, None],
+    colours: DocumentColours,
 ) -> list[DrawnSeries]:
     """Return the series of a figure panel by panel, each with its events, limits of promises and rates that were found.
 
@@ -94,7 +96,7 @@ def with_rules(
         return list(drawn)
     notes |= dict.fromkeys(_notes_on_verdicts(drawn, results.words))
     rules = [*event_rules(figure, panels, results), *_limit_rules(figure, panels, results)]
-    together = [*drawn, *rules, *_found_rules(figure, panels, results, notes)]
+    together = [*drawn, *rules, *_found_rules(figure, panels, results, notes, colours)]
     order = list(dict.fromkeys(d.panel for d in together))
     return sorted(together, key=lambda d: order.index(d.panel))
 
@@ -140,7 +142,11 @@ def _limit_rules(
 
 
 def _found_rules(
-    figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results, notes: dict[str, None]
+    figure: plan.FigureElement,
+    panels: Sequence[plan.LabelledKey | None],
+    results: Results,
+    notes: dict[str, None],
+    colours: DocumentColours,
 ) -> Iterator[DrawnSeries]:
     """Yield an upright line in each panel for each rate that was found. The notes name a search without one.
 
@@ -164,7 +170,7 @@ def _found_rules(
                 name = results.words["promise_found"]
             query = line.query.model_copy(update={"unit": "ops/s", "dims": ()})
             point = ChartPoint(each.sustained, each.sustained, upright=True)
-            yield _rule(line, query, name, point, _color(line, each, results), panel, name)
+            yield _rule(line, query, name, point, _colour(line, each, colours), panel, name)
     if missing:
         notes[results.words["promise_found_at"].format(rates=results.words["semicolon"].join(missing))] = None
 
@@ -220,23 +226,23 @@ def _rule(
     query: plan.Query,
     name: str,
     point: ChartPoint,
-    color: int | None,
+    colour: Colour | None,
     panel: plan.LabelledKey | None,
     label: str,
 ) -> DrawnSeries:
     rule = line.model_copy(update={"mark": "rule", "query": query, "color_dim": None, "band": False})
     right = rule.axis == "right" and not point.upright
     detail = Detail("", None, point.y, None, None, 0, ())
-    trace = Trace(name, "rule", (point,), color, right)
+    trace = Trace(name, "rule", (point,), colour.place if colour else None, right, given=colour.given if colour else "")
     return DrawnSeries(rule, label, trace, (detail,), panel.label if panel else "", named=True)
 
 
-def _color(line: plan.Series, each: Promised, results: Results) -> int | None:
-    """Return the palette's place for the hardware, workload or level that the line's colour stands for, as
-    `build_figure.py` chooses it; None if it stands for neither."""
-    key = each.curve.keys.get(line.color_dim or "")
-    known = keys_in_order(line.color_dim or "", results.plan)
-    return known.index(key) if key in known else None
+def _colour(line: plan.Series, each: Promised, colours: DocumentColours) -> Colour | None:
+    """Return the colour of the hardware, workload or level that the line's colour stands for; None if it stands for
+    neither."""
+    dim = line.color_dim or ""
+    key = each.curve.keys.get(dim)
+    return None if key is None else colours.of_key.get((dim, key))
 
 
 def _found(each: Promised, results: Results, *, alone: bool) -> str:

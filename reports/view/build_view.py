@@ -18,6 +18,7 @@ from benchbrief.model.plan import DimKey
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import drawing
+from benchbrief.reports.charts.document_colours import document_colours
 from benchbrief.reports.charts.draw_chart import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
@@ -313,6 +314,7 @@ class _Builder:
         self.mark = "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else ""
         columns = gaps.made("columns", lambda: Columns(report.elements, results), "columns")
         self.columns = Columns((), results) if isinstance(columns, MissingPart) else columns
+        self.colours = document_colours(report.elements, results.plan, report.theme.palette)
         self.ledger = Ledger(results, report.provenance)
         self.font = font_of(report)
         self.figures = self.tables = self.sections = 0
@@ -626,7 +628,7 @@ class _Builder:
         number = str(self.figures)
         self.ledger.at(f"{self.words['figure']} {number}", of_text=True)
         notes = [render_prose.heading(note.text, self.insert)[0] for note in element.point_notes]
-        found = drawing(element, self.results, self.figures, notes, self.columns)
+        found = drawing(element, self.results, self.figures, notes, self.columns, self.colours)
         drawn_size = (draw_chart.FULL[0], draw_chart.height_for(found.charts))
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
         made = (

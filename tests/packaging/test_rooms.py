@@ -43,6 +43,7 @@ ONLY = {
         "benchbrief.compiler.estimates.estimate",  # what was measured side by side
         "benchbrief.compiler.planning.plan_file",
         "benchbrief.compiler.briefs.confined_styles",  # runs keep style sheets of earlier versions
+        "benchbrief.compiler.briefs.colours",  # greys beside the colours of a palette
     },
     ("reports", "dsl"): {
         "benchbrief.dsl.bench_error",

@@ -23,9 +23,15 @@ def line(
     right: bool = False,
     dashed: bool = False,
 ) -> Trace:
+    values = list(values)
+    decimals = decimals_for(values)
     points = tuple(
         ChartPoint(
-            float(2**i), y, low=y * (1 - band) if y and band else None, high=y * (1 + band) if y and band else None
+            float(2**i),
+            y,
+            low=y * (1 - band) if y and band else None,
+            high=y * (1 + band) if y and band else None,
+            text="" if y is None else in_column(y, decimals),
         )
         for i, y in enumerate(values)
     )
@@ -33,12 +39,7 @@ def line(
 
 
 def bars(name: str, values: Iterable[float | None], color: int = 0, *, band: float = 0) -> Trace:
-    made = in_slots(line(name, values, color, band=band))
-    decimals = decimals_for(p.y for p in made.points)
-    texts = ("" if p.y is None else in_column(p.y, decimals) for p in made.points)
-    return replace(
-        made, mark="bar", points=tuple(replace(p, text=text) for p, text in zip(made.points, texts, strict=True))
-    )
+    return replace(in_slots(line(name, values, color, band=band)), mark="bar")
 
 
 def in_slots(trace: Trace) -> Trace:

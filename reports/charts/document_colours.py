@@ -1,0 +1,96 @@
+"""What each colour means in a brief: one hardware, workload or level, or one quantity, in all of its figures.
+
+Places are given in the spec's order: first to the keys of each dimension that colours a figure, then to the labels of
+other series. So no figure's own order decides, and what is left out of one figure changes no colour in another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from benchbrief.compiler.briefs.colours import greys
+from benchbrief.model import plan as p
+from benchbrief.model.plan import DimKey, key_text
+from benchbrief.reports.data.place_labels import keys_in_order
+
+
+@dataclass(frozen=True)
+class Colour:
+    """A place in the palette, which also decides on shape and dash. `given` is a colour in place of the palette's."""
+
+    place: int
+    given: str = ""
+
+
+@dataclass(frozen=True)
+class DocumentColours:
+    """The colours of a brief's keys and labels."""
+
+    of_key: Mapping[tuple[str, DimKey], Colour] = field(default_factory=dict)
+    of_label: Mapping[str, Colour] = field(default_factory=dict)
+
+    def of_series(self, figure: p.FigureElement, series: p.Series, plan: p.Plan) -> Colour:
+        """Return the colour of a series without a `color`: that of the one key that it is at, where no other series of
+        the figure is at it; else that of its label."""
+        own = _only_key(series, plan)
+        others = [_only_key(each, plan) for each in figure.series if each is not series and each.mark != "bracket"]
+        if own and own in self.of_key and own not in others:
+            return self.of_key[own]
+        return self.of_label.get(str(series.label), Colour(0))
+
+
+def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mapping[str, str]) -> DocumentColours:
+    """Return the colours of a brief with these elements. A `palette` has colours by keys: other keys of a dimension
+    that has some are grey."""
+    figures = list(_figures(elements))
+    keys: dict[tuple[str, DimKey], None] = {}
+    labels: dict[str, None] = {}
+    for figure in figures:
+        for series in figure.series:
+            if dim := series.color_dim:
+                own = [key.value for key in figure.keys.get(dim, ())]
+                known = keys_in_order(dim, plan)
+                keys |= dict.fromkeys((dim, key) for key in (*known, *(key for key in own if key not in known)))
+    for figure in figures:
+        if not any(series.color_dim for series in figure.series):
+            for series in figure.series:
+                key = _only_key(series, plan)
+                if key and key_text(key[1]) in palette:
+                    keys[key] = None
+                labels |= dict.fromkeys([str(series.label)] if series.mark != "bracket" else [])
+    by_key: dict[tuple[str, DimKey], Colour] = {}
+    for dim in dict.fromkeys(dim for dim, _ in keys):
+        own = [key for of, key in keys if of == dim]
+        others = [key_text(key) for key in own if key_text(key) not in palette]
+        given = dict(palette)
+        if len(others) < len(own):
+            given |= zip(others, greys(len(others)), strict=True)
+        by_key |= {(dim, key): Colour(len(by_key) + at, given.get(key_text(key), "")) for at, key in enumerate(own)}
+    return DocumentColours(by_key, {label: Colour(len(by_key) + at) for at, label in enumerate(labels)})
+
+
+def _figures(elements: Iterable[p.Element]) -> Iterator[p.FigureElement]:
+    for element in elements:
+        if isinstance(element, p.FigureElement):
+            yield element
+        elif isinstance(element, p.SectionElement):
+            yield from _figures(element.elements)
+
+
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+
+
+def _only_key(series: p.Series, plan: p.Plan) -> tuple[str, DimKey] | None:
+    """Return the hardware that a series is at, if it is one of several; else the level of a factor, or the workload."""
+    if series.color_dim:
+        return None
+    named = {word for found in _BRACKETS.findall(series.query.text) for word in re.findall(r"\w+", found)}
+    for dim in ("hardware", *plan.factors, "workload"):
+        known = keys_in_order(dim, plan)
+        read = {key for each in series.query.reads or () for key in each.keys.get(dim, ()) if key in known}
+        there = read or {key for key in known if key in named}
+        if len(known) > 1 and len(there) == 1 and dim not in series.query.dims:
+            return dim, there.pop()
+    return None
