@@ -37,7 +37,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 def page(folder: Path, pattern: str = "*.html") -> str:
-    (found,) = folder.glob(pattern)
+    found = min(folder.glob(pattern), key=lambda path: len(path.name))  # the other one is the disclosure
     return found.read_text()
 
 
