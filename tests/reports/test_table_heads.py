@@ -159,3 +159,40 @@ def test_japanese_heads_are_not_broken_character_by_character(columns: int) -> N
 def test_a_unit_with_a_stroke_is_kept_whole_in_a_title(title: str, html: str) -> None:
     assert html in str(keep_units_whole(title)).replace('<bdi class="whole">Read/write</bdi>', "Read/write")
     assert "<b>" not in keep_units_whole(title)
+
+
+ODD = (
+    "Plain",
+    "A name that goes on " * 3,
+    "מסד נתונים",
+    "👩‍👩‍👧‍👦🚀",
+    "<b>&amp; *a*",
+    "日本語のとても長い名前",
+    "x" * 60,
+)
+SIZES = (1e-9, 0.3, 1.0, 1234.5, 1e15, -5.0, 0.0)
+
+
+@pytest.mark.parametrize("template", ["technical_brief", pytest.param("slide", marks=pytest.mark.long)])
+def test_forty_levels_of_odd_names_and_sizes_fit_the_page_in_parts(template: str, tmp_path: Path) -> None:
+    levels = {f"k{at}": f"{ODD[at % len(ODD)]} {at}" for at in range(40)}
+    lines = tuple(
+        p.Line(
+            label=name,
+            unit="ops/s",
+            query=w.table_of(
+                {key: SIZES[(at + of) % len(SIZES)] for at, key in enumerate(levels)}, "workload", "ops/s", f"t[{of}]"
+            ),
+            tested=p.Tested(of="t", better="higher"),
+        )
+        for of, name in enumerate(levels.values())
+    )
+    element = p.TableElement(
+        title="Forty", dim="workload", dim_label="", keys=w.keys(levels), lines=lines, heat="table", mark="best"
+    )
+    page, found = made(tmp_path, element, template=template)
+    assert page.count('<th scope="row"') >= 40
+    right = 960 - 54 if template == "slide" else 595.3 - MARGIN
+    assert [word for word in found if word.right > right + 0.5] == []
+    assert "Continued:" in {word.text for word in found}
+    assert not re.search(r">(?:nan|-?inf)<", page)
