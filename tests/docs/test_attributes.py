@@ -100,6 +100,12 @@ PLACES = {
     "compare columns": ("mongodb", "report brief { compare { rows = workload  @ } }"),
     "figure": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { each workload { figure { @ } } }"),
     "figure bars": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { figure { @, color hardware } }"),
+    "figure bracket": (
+        "mongodb",
+        "experiment ramp { threads = [8, 96] } "
+        "report brief { figure { bars = throughput[threads: 96] by workload, color hardware  @ } }",
+    ),
+    "figure slope": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { figure { @ } }"),
     "figure mark": (
         "mongodb",
         "report brief { each workload { figure { line = latency.p99[read] by threads, color hardware  @ } } }",
