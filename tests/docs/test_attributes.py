@@ -102,8 +102,10 @@ PLACES = {
     "figure bars": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { figure { @, color hardware } }"),
     "figure bracket": (
         "mongodb",
-        "experiment ramp { threads = [8, 96] } "
-        "report brief { figure { bars = throughput[threads: 96] by workload, color hardware  @ } }",
+        (
+            "experiment ramp { threads = [8, 96] } "
+            "report brief { figure { bars = throughput[threads: 96] by workload, color hardware  @ } }"
+        ),
     ),
     "figure slope": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { figure { @ } }"),
     "figure mark": (
