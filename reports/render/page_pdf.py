@@ -179,15 +179,16 @@ def _require(document: Any, texts: Sequence[str]) -> None:
 
 def _stamp(document: Any, over: Callable[[float, float], str]) -> None:
     """Make each laid-out page paint, last of all, the page of `over` for its size."""
-    weasyprint = _weasyprint()
     typefaces = _Typefaces()
-
-    @lru_cache
-    def stamp(width: float, height: float) -> Any:
-        return weasyprint.HTML(string=over(width, height), url_fetcher=_fetcher()).render()
-
     for page in document.pages:
-        page.paint = partial(_painted, page.paint, stamp(page.width, page.height), typefaces, document.fonts)
+        stamp = _stamp_of(over(page.width, page.height))
+        page.paint = partial(_painted, page.paint, stamp, typefaces, document.fonts)
+
+
+@lru_cache(maxsize=4)
+def _stamp_of(html: str) -> Any:
+    """Return the laid-out stamp, which a brief and its disclosure have in common."""
+    return _weasyprint().HTML(string=html, url_fetcher=_fetcher()).render()
 
 
 def _painted(
