@@ -17,6 +17,8 @@ HIGHEST, HIGHEST_ON_SLIDES = 1.3, 1.6
 """The largest share of its height that a figure grows to."""
 _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, HIGHEST)
 """The shares that are tried for all figures, the best of equals first."""
+_LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
+"""Further shares, for a brief of one page."""
 _BLANK, _LAST = 0.3, 0.36
 """The largest blank share of a page, and the least filled share of the last one. Both are a little stricter than the
 third that is promised, since a page's end is estimated."""
@@ -74,36 +76,40 @@ class _Pages:
     def cost(self) -> float:
         """Return how bad it is: a first page without a figure most, then pages that are a third empty."""
         has = [any(atom.figures for atom in page) for page in self.atoms]
-        shares = self.arrangement.shares.values()
-        lower = sum(max(0.0, 1 - share) for share in shares)
+        lowest = min(self.arrangement.shares.values(), default=1.0)
         return (
             12.0 * (any(has) and not has[0])
             + 10.0 * sum(blank > _BLANK for blank in self.blanks[:-1])
             + 6.0 * (len(has) > 1 and 1 - self.blanks[-1] < _LAST)
             + 3.0 * len(has)
-            + 10.0 * lower / max(1, len(shares))
+            + 10.0 * max(0.0, 1 - lowest)
             + sum(self.blanks[:-1])
             + _MOVED[self.arrangement.first_figure]
         )
 
 
-def fit_figures(document: Any, again: Callable[[Arrangement], Any]) -> Any:
-    """Return the best layout of the document. `again` lays it out in another arrangement."""
-    galley = _Galley(document)
+def fit_figures(document: Any, again: Callable[[Arrangement], Any], *, one_page: bool = False) -> Any:
+    """Return the best layout of the document. `again` lays it out in another arrangement. For `one_page`, figures may
+    be lower than elsewhere.
+    """
+    galley = _Galley(document, one_page=one_page)
     if grown := galley.grown_slides():
         return again(Arrangement(grown))
     now, chosen = galley.laid_out(Arrangement()), galley.chosen()
-    if now.cost - chosen.cost < _WORTH:
+    fits = one_page and len(chosen.atoms) < len(now.atoms)
+    if now.cost - chosen.cost < _WORTH and not fits:
         return document
     fitted = again(chosen.arrangement)
+    if fits and len(fitted.pages) < len(document.pages):
+        return fitted
     return fitted if _Galley(fitted).laid_out(chosen.arrangement).cost < now.cost else document
 
 
 class _Galley:
     """The atoms of a layout in one long column."""
 
-    def __init__(self, document: Any) -> None:
-        self.document = document
+    def __init__(self, document: Any, *, one_page: bool = False) -> None:
+        self._one_page = one_page
         self.atoms: list[_Atom] = []
         sheets = [page._page_box for page in document.pages]
         self.tops = [sheet.content_box_y() for sheet in sheets]
@@ -131,9 +137,9 @@ class _Galley:
         tried = [
             self._filled(self._packed(atoms, Arrangement(dict.fromkeys(names, share), place)))
             for place, atoms in self._orders()
-            for share in _SHARES
+            for share in (*_SHARES, *(_LOW_SHARES if self._one_page else ()))
         ]
-        return min(tried, key=lambda each: each.cost)
+        return min(tried, key=lambda each: (self._one_page and len(each.atoms) > 1, each.cost))
 
     def _orders(self) -> Iterator[tuple[FirstFigure, list[_Atom]]]:
         """Yield the atoms in each order that they may have."""

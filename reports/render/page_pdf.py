@@ -135,13 +135,15 @@ def to_pdf(
     *,
     must_say: Sequence[str] = (),
     redraw: Callable[[Arrangement], str] | None = None,
+    one_page: bool = False,
+    inspect: Callable[[Any], None] | None = None,
 ) -> bytes:
     """Return the document, with attached text files. It loads nothing: the page contains everything that it shows.
 
     `over` gives the HTML drawn over each finished sheet, by its width and height in CSS pixels, out of reach of the
-    document's style sheets and of screen readers. `redraw` gives the page in another arrangement; with
-    it, figures are fitted to their pages. Raises ReportError when a text of
-    `must_say` is not visible on the laid-out pages.
+    document's style sheets and of screen readers. `redraw` gives the page in another arrangement; with it,
+    figures are fitted to their pages, or to `one_page`. `inspect` looks at the finished layout. Raises ReportError when
+    a text of `must_say` is not visible on the laid-out pages.
     """
     weasyprint = _weasyprint()
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
@@ -156,8 +158,10 @@ def to_pdf(
 
     document = laid_out(html)
     if redraw:
-        document = fit_figures(document, lambda arrangement: laid_out(redraw(arrangement)))
+        document = fit_figures(document, lambda arrangement: laid_out(redraw(arrangement)), one_page=one_page)
     _require(document, must_say)
+    if inspect:
+        inspect(document)
     if over:
         _stamp(document, over)
     pdf: bytes = document.write_pdf(finisher=_stamped if over else None, **options)

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,6 +31,7 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.render.companion import companion_of, lead_across
 from benchbrief.reports.render.fill_pages import Arrangement
+from benchbrief.reports.render.page_faults import find_faults, pages_too_many
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
 from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.house_style import House, Kept, house_of, missing_typefaces, template_of
@@ -158,7 +159,8 @@ def render(
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / brief.folder / name, content) for name, content in brief.data().items()]
     typeface = missing_typefaces(report) if "pdf" in chosen else ""
-    warnings = (*([typeface] if typeface else []), *warn_of_vanished(view.numbers))
+    faults = (f"report `{report.name}`: {fault}" for fault in brief.faults)
+    warnings = (*([typeface] if typeface else []), *faults, *warn_of_vanished(view.numbers))
     html, pdf = (out_dir / f"{brief.stem}{suffix}" for suffix in (".html", ".pdf"))
     made_pdf = pdf if "pdf" in chosen else None
     return Rendered(html, made_pdf, side, (*files, *beside), warnings, tuple(brief.undrawn()), result_of(view))
@@ -190,6 +192,8 @@ class _Brief:
     out_dir: Path
     stem: str
     twin: str = ""
+    faults: list[str] = field(default_factory=list)
+    """What is wrong with the laid-out pages."""
 
     @property
     def folder(self) -> str:
@@ -257,6 +261,10 @@ class _Brief:
             view = replace(self.view, blocks=with_redrawn_figures(self.view.blocks, arrangement.shares))
             return self.page("paper", other, view, first_figure=arrangement.first_figure)
 
+        def inspect(document: Any) -> None:
+            self.faults.extend(find_faults(document, ", ".join(styled)) if styled else ())
+            self.faults.extend(filter(None, [pages_too_many(document)] if self.view.one_page else []))
+
         styled = [asset.file for asset in (self.report.theme.css, *self.report.parts) if asset]
         if disclosure is not None:
             digests = {**numbers.disclosures, f"{self.twin}.pdf": _digest(disclosure)}
@@ -265,7 +273,9 @@ class _Brief:
         page = self.page("paper", other)
         said = must_say(page, replace(self.view, companion=other)) if styled else ()
         try:
-            pdf = to_pdf(page, attached, over, must_say=said, redraw=redraw)
+            pdf = to_pdf(
+                page, attached, over, must_say=said, redraw=redraw, one_page=self.view.one_page, inspect=inspect
+            )
         except Exception as error:
             if not styled or isinstance(error, ReportError):
                 raise

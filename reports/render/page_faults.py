@@ -1,0 +1,53 @@
+"""What is wrong with the look of laid-out pages: text that is too small to read, or that stands beyond its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+SMALLEST = 6.5
+"""The points of the smallest text of a house style that nothing is said of."""
+_MOST = 3
+_SHOWN = 40
+_EDGE = 2.0
+"""The pixels by which a text may stand beyond the edge: its last letter's own space."""
+
+
+def find_faults(document: Any, house: str) -> Iterator[str]:
+    """Yield what a house style (its files) makes unreadable, with its page and the first text, and what to do."""
+    small: dict[int, tuple[float, str]] = {}
+    beyond: dict[int, str] = {}
+    for number, page in enumerate(document.pages, 1):
+        sheet = page._page_box
+        right, foot = sheet.margin_width(), sheet.content_box_y() + sheet.height
+        for box in sheet.children[0].descendants():
+            text = getattr(box, "text", "").strip()
+            if not text:
+                continue
+            points = box.style["font_size"] * 0.75
+            if points < SMALLEST:
+                small.setdefault(number, (points, text))
+            across = box.position_x < -_EDGE or box.position_x + box.width > right + _EDGE
+            if across or box.position_y > foot + _EDGE:
+                beyond.setdefault(number, text)
+    for number, (points, text) in list(small.items())[:_MOST]:
+        yield (
+            f"{house} sets text in {points:.1f} pt on page {number} (“{text[:_SHOWN]}”), "
+            f"which is hard to read: give it a `font-size` of {SMALLEST} pt or more"
+        )
+    for number, text in list(beyond.items())[:_MOST]:
+        yield (
+            f"{house} sets text beyond the edge of page {number} (“{text[:_SHOWN]}”), where it is cut off: "
+            "let it be narrower or break into lines (`white-space: normal`, `overflow-wrap: anywhere`)"
+        )
+
+
+def pages_too_many(document: Any) -> str:
+    """Return that a brief of one page has more, and what to do; "" where it fits."""
+    count = len(document.pages)
+    if count < 2:
+        return ""
+    return (
+        f"`layout = one_page`, but it has {count} pages, with its figures as low as can be read: "
+        "take out a figure, a table or texts, or write `columns = 2`"
+    )
