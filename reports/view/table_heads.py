@@ -26,7 +26,7 @@ _GAP, _AIR = 0.9, 2.6
 the type."""
 _FIRST, _NAMES = 0.34, 0.45
 """The most of the width that a long word in the rows' names takes from the numbers, and that whole names take."""
-_HEAD = 12.0
+_HEAD = 14.0
 """The width in heights of the type up to which a head stays on one line, where there is room."""
 _FULL = 0.85
 """The share of the width from which on a table takes all of it."""
@@ -125,13 +125,15 @@ class _Table:
             wanted = least
         spare = max(0.0, room.width - (self._first + sum(wanted)) * scale)
         own = min(spare, (self._names - self._first) * scale)
-        heads = [max(0.0, more - width) * scale for more, width in zip(liked, wanted, strict=True)]
-        share = min(1.0, (spare - own) / sum(heads)) if any(heads) else 0.0
-        spare -= own + share * sum(heads)
+        spare -= own
+        heads = [0.0] * len(piece)
+        for place, at in enumerate(sorted(range(len(piece)), key=lambda at: liked[at] - wanted[at])):
+            heads[at] = min((liked[at] - wanted[at]) * scale, spare / (len(piece) - place))
+            spare -= heads[at]
         air = spare if room.filled else min(spare, _AIR * self._em * scale * len(piece))
         if spare - air < (1 - _FULL) * room.width:
             air = spare
-        columns = [width * scale + share * more + air / len(piece) for width, more in zip(wanted, heads, strict=True)]
+        columns = [width * scale + more + air / len(piece) for width, more in zip(wanted, heads, strict=True)]
         widths = [self._first * scale + own, *columns]
         return TablePart(
             head_rows([self._columns[at] for at in piece]),
