@@ -224,8 +224,8 @@ def _tail(cell: TableCell, decimal: str) -> float | None:
     return text_width(tail.replace("1", "0"), 1.0) + text_width(marks.replace("1", "0"), _MARK)
 
 
-_MARK = 0.68
-"""The size of a note's mark, in heights of the type, as in base/style.css."""
+_MARK = 0.8
+"""The size of a note's mark in a table on paper, in heights of the type: see base/style.css."""
 
 
 def shared_unit(heads: Sequence[TableHead]) -> str:
