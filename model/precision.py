@@ -88,6 +88,8 @@ def _at(written: Decimal, exponent: int) -> float:
     return float(written.quantize(Decimal((0, (1,), exponent)), rounding=ROUND_HALF_UP))
 
 
+COMPLETE = 0.95
+"""The coverage below which a brief warns, as a share. With less, there is no energy."""
 FEWEST = 10
 """With fewer operations beyond it, a percentile is reported as uncertain.
 

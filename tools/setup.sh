@@ -12,6 +12,7 @@ Usage: tools/setup.sh [PART]...
 
   system    Debian packages, by apt-get (as root, or by sudo)
   python    .venv/: the locked Python packages, and benchbrief itself (editable)
+  runtime   .venv/: the same, without the packages that only tests and development need
   stand-in  .tools/mongo-stand-in/: a small server that speaks MongoDB's wire protocol
   ycsb      .tools/ycsb/: YCSB 0.17.0 with its MongoDB binding, in the layout of YCSB's release
   go-ycsb   .tools/go-ycsb/: go-ycsb 1.0.1 with its MongoDB binding
@@ -155,11 +156,12 @@ system() {
 # ---- the parts that are made: each has a folder, sources, and a function -----------------------------
 
 declare -A folder=(
-    [python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb [openload]=.tools/openload
+    [python]=.venv [runtime]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb [openload]=.tools/openload
     [gofakes3]=.tools/gofakes3 [verapdf]=.tools/verapdf [axe]=.tools/axe [vscode]=.tools/vscode [peers]=.tools/peers
 )
 declare -A sources=(
     [python]="requirements-dev.txt pyproject.toml"
+    [runtime]="requirements.txt pyproject.toml"
     [stand-in]=tools/mongo-stand-in
     [ycsb]=tools/ycsb
     [go-ycsb]=tools/go-ycsb
@@ -171,12 +173,15 @@ declare -A sources=(
     [peers]=benchmarks/peers
 )
 
-make_python() {
+make_python() { environment requirements-dev.txt; }
+make_runtime() { environment requirements.txt; }
+
+environment() {  # .venv with the packages of a locked list
     # A folder that was moved, or a Python that was replaced, leaves an environment that cannot run.
-    [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)')" = "$PWD/.venv" ] || "$python" -m venv --clear .venv
+    [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)' 2>/dev/null)" = "$PWD/.venv" ] || "$python" -m venv --clear .venv
     local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check)
     # The locked list is whole, as the check proves: there is nothing to resolve.
-    "${pip[@]}" --no-deps --no-compile --require-hashes -r requirements-dev.txt
+    "${pip[@]}" --no-deps --no-compile --require-hashes -r "$1"
     "${pip[@]}" --no-deps --no-compile --no-build-isolation -e .
     .venv/bin/python -m pip --disable-pip-version-check check
     .venv/bin/python -c 'import benchbrief.dsl'
@@ -304,7 +309,8 @@ digest() {  # of all that a part is made from
     # shellcheck disable=SC2086  # a list of words
     find ${sources[$1]} tools/setup.sh \( -name node_modules -o -name dist -o -name out \) -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
 }
-fresh() { [ -e "${folder[$1]}/.setup" ] && [ "$(cat "${folder[$1]}/.setup")" = "$(digest "$1")" ]; }
+is_made() { [ -e "${folder[$1]}/.setup" ] && [ "$(cat "${folder[$1]}/.setup")" = "$(digest "$1")" ]; }
+fresh() { is_made "$1" || { [ "$1" = runtime ] && is_made python; }; }  # the whole environment has the smaller one
 
 fail_with_log() {
     tail -n 20 "$logs/$1.log" >&2
@@ -381,11 +387,11 @@ main() {
                 ;;
             demo)
                 packages=$run_packages
-                parts+=(python stand-in ycsb)
+                parts+=(runtime stand-in ycsb)
                 ;;
             system) packages=$run_packages$test_packages ;;
             tools) parts+=(stand-in ycsb go-ycsb openload) ;;
-            python | stand-in | ycsb | go-ycsb | openload | gofakes3 | verapdf | axe | vscode | peers) parts+=("$word") ;;
+            python | runtime | stand-in | ycsb | go-ycsb | openload | gofakes3 | verapdf | axe | vscode | peers) parts+=("$word") ;;
             *) fail "there is no part '$word'; try tools/setup.sh --help" ;;
         esac
     done

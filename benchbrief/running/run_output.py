@@ -16,7 +16,7 @@ from benchbrief.cli.terminal import Stop, show, show_json, show_wrapped
 from benchbrief.cli.verdict_files import verdict_options, write_markdown, write_verdicts
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
-from benchbrief.model.precision import share_text
+from benchbrief.model.precision import COMPLETE, share_text
 from benchbrief.model.run_record import is_candidate_left_out, is_refused
 from benchbrief.progress.earlier_results import Retake, budget_advice, reused_as_dict
 from benchbrief.progress.finished_run import (
@@ -30,7 +30,6 @@ from benchbrief.progress.finished_run import (
 )
 from benchbrief.progress.run_progress import Progress
 from benchbrief.reports.text.merged_remarks import busy_host, merge_remarks
-from benchbrief.results.analysis.cautions import COMPLETE
 from benchbrief.results.ingest.ingest_run import promised
 from benchbrief.results.runs.times_taken import TimeCompared, compare_times
 from benchbrief.runners.execution.retries import NotTried, shape_of_failure

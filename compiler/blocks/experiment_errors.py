@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchbrief.compiler.problems import Again, CompileProblem
 from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.model.precision import COMPLETE
 from benchbrief.model.tool_spec import Bound
 
 
@@ -767,15 +768,13 @@ class NoProbeOfEngine(CompileProblem):
 
 
 class ShortForProbe(CompileProblem):
-    """A measured time so short that a probe reads at most once. Times are in seconds."""
+    """A measured time so short that a probe reads at most once, or that the intervals of a load generator, for which
+    there is no `consequence`, may leave out much of it. Times are in seconds."""
 
     code = "W0506"
-    says = (
-        "experiment `{experiment}` measures for {measure_s:g} s: `{kind} every {every_s:g} s` reads at most once in "
-        "that time"
-    )
-    mark = "{consequence}"
-    hint = "measure for {enough} or longer, or write a shorter `every`"
+    says = "experiment `{experiment}` measures for {measure_s:g} s: {read}"
+    mark = ("{consequence}", "the load generator gives whole seconds, and its first and last interval may be missing")
+    hint = "measure for {enough} or longer{or_shorter}"
     experiment: str
     kind: str
     every_s: float
@@ -783,8 +782,19 @@ class ShortForProbe(CompileProblem):
     consequence: str
 
     @property
+    def read(self) -> str:
+        if self.consequence:
+            return f"`{self.kind} every {self.every_s:g} s` reads at most once in that time"
+        share = max(0.0, 1 - 2 * self.every_s / self.measure_s)
+        return f"`{self.kind}` may cover as little as {share:.0%} of it".replace("%", " %")
+
+    @property
     def enough(self) -> str:
-        return f"{3 * self.every_s:g} s"
+        return f"{(3 if self.consequence else 2 / (1 - COMPLETE)) * self.every_s:g} s"
+
+    @property
+    def or_shorter(self) -> str:
+        return ", or write a shorter `every`" if self.consequence or self.every_s > 1 else ""
 
 
 class ClientsUnfit(CompileProblem):

@@ -21,6 +21,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
+from benchbrief.model.precision import COMPLETE
 from benchbrief.model.value_shapes import Text
 
 _EVERY = PROBE.keys["every"].shape
@@ -139,16 +140,18 @@ def warn_of_short_window(experiment: str, placed: PlacedProbes, measure_s: float
     """Warn of probes that read at most once in the measured time.
 
     A counter is read before and after that time and interpolated to its ends, so its only mean covers other times too.
-    A gauge has a value only where it is read.
+    A gauge has a value only where it is read. Warn, too, where a load generator's whole seconds may leave out so much
+    of that time that a brief says so.
     """
-    slowest = {probe.name: probe.every_s for probes in placed.probes.values() for probe in probes}
-    for kind, every_s in slowest.items():
-        if every_s >= measure_s and not reader.findings.at(placed.asked[kind]):
-            consequence = probe.single_reading if (probe := PROBE_SPECS.usable(kind)) else ""
-            found = experiment_errors.ShortForProbe(
-                placed.asked[kind], experiment, kind, every_s, measure_s, consequence
-            )
-            reader.report(found)
+    slowest = {probe.name: probe for probes in placed.probes.values() for probe in probes}
+    for kind, probe in slowest.items():
+        by_tool = probe.on == "tool"
+        is_short = probe.every_s > (1 - COMPLETE) * measure_s if by_tool else probe.every_s >= measure_s
+        if is_short and not reader.findings.at(placed.asked[kind]):
+            spec = PROBE_SPECS.usable(kind)
+            consequence = spec.single_reading if spec and not by_tool else ""
+            found = (experiment, kind, probe.every_s, measure_s, consequence)
+            reader.report(experiment_errors.ShortForProbe(placed.asked[kind], *found))
 
 
 def _check_meters(spec: DeclaredProbe, units: tuple[HardwareUnit, ...], reader: Reader) -> None:

@@ -14,7 +14,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time, tick
 from benchbrief.dsl.source import Span
 from benchbrief.model.plan import DIMENSIONS, Dimension
 from benchbrief.model.precision import FEWEST, share_beyond
-from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit
+from benchbrief.model.units import DIMENSIONLESS, Unit, base_unit, divide, parse_unit
 from benchbrief.model.units import Dimension as UnitDimension
 
 
@@ -347,6 +347,9 @@ class WrongUnit(CompileProblem):
     def help(self) -> str:
         if self.actual == DIMENSIONLESS:
             return f"remove `in {self.declared}`, write `in %`, or correct the expression"
+        surplus = divide(self.actual, parse_unit(self.declared).dimension)
+        if surplus == parse_unit("op").dimension:  # a rate of operations times the size of one
+            return f"divide it by `1 op`: a size is not one for each operation; or write `in {base_unit(self.actual)}`"
         return f"write `in {base_unit(self.actual)}`, or correct the expression"
 
 

@@ -14,7 +14,7 @@ from benchbrief.model import plan as p
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import DimKey, Experiment, Query
 from benchbrief.model.points import Curve, Point, PointKeys
-from benchbrief.model.precision import FEWEST, to_digits
+from benchbrief.model.precision import COMPLETE, FEWEST, to_digits
 from benchbrief.reports.charts.chart import Chart
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.measure_labels import readable_label
@@ -23,7 +23,7 @@ from benchbrief.reports.data.report_data import ReportedCell, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import duration, percent, points
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.results.analysis.cautions import COMPLETE, Beyond, shares
+from benchbrief.results.analysis.cautions import Beyond, shares
 from benchbrief.results.compare.comparison import ComparedQuantity, PointValues
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 

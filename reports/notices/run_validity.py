@@ -9,13 +9,13 @@ from benchbrief.model.achieved_load import CATCHES_UP, KEEPS_UP
 from benchbrief.model.budgets import first_look, is_budgeted, looks
 from benchbrief.model.message import Message, spanning
 from benchbrief.model.points import Curve
-from benchbrief.model.precision import formatted
+from benchbrief.model.precision import COMPLETE, formatted
 from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
 from benchbrief.reports.words.brief_words import as_sentence, counted, some_of
-from benchbrief.results.analysis.cautions import COMPLETE, patchy
+from benchbrief.results.analysis.cautions import patchy
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 _MOST_REASONS = 3

@@ -9,14 +9,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from benchbrief.model.plan import Read
-from benchbrief.model.precision import are_few, share_beyond
+from benchbrief.model.precision import COMPLETE, are_few, share_beyond
 from benchbrief.results.compare.comparison import Comparison
 from benchbrief.results.compare.contender import Contender
 from benchbrief.results.store.measure_views import at_levels
 from benchbrief.results.store.searched_doubts import Answering
-
-COMPLETE = 0.95
-"""The coverage below which a brief warns, as a share. With less, there is no energy."""
 
 
 class Patchy(NamedTuple):

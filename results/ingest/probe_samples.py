@@ -20,7 +20,7 @@ from benchbrief.model.events import MEASURE, PROBE, probes_of
 from benchbrief.model.measurement import Sample
 from benchbrief.model.message import figure, share_figure
 from benchbrief.model.plan import Probe
-from benchbrief.results.analysis.cautions import COMPLETE
+from benchbrief.model.precision import COMPLETE
 from benchbrief.results.ingest.cell_measurement import CellMeasurement, parse_probe, probe_gaps
 from benchbrief.results.ingest.run_evidence import CellVerdict, Evidence, Problem, first_problem
 from benchbrief.results.result_messages import say

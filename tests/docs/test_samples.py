@@ -30,7 +30,7 @@ TUTORIAL = "docs/tutorial.md"
 MESSAGES = "docs/reference/messages.md"
 OTHER_PROGRAMS = frozenset(
     """
-    apt-get brew cat cd code cp dnf eval export git jq mkdir npm npx pacman pip pre-commit python python3
+    apt-get brew cat cd code cp dnf eval export git jq mkdir npm npx pacman pip pre-commit python python3 rm
     """.split()  # noqa: SIM905  # a list of words
 )
 """Those in samples of a shell that are not ours to hold to anything."""

@@ -17,7 +17,7 @@ def clone(tmp_path: Path) -> Path:
     folder = tmp_path / "clone"
     for room in ("tools", "benchbrief"):
         shutil.copytree(REPOSITORY / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "requirements-dev.txt"):
+    for name in ("pyproject.toml", "requirements.txt", "requirements-dev.txt"):
         shutil.copy(REPOSITORY / name, folder)
     return folder
 
@@ -40,7 +40,7 @@ def setup(clone: Path, *arguments: str, **environment: object) -> subprocess.Com
 def test_help_names_every_part(clone: Path) -> None:
     done = setup(clone, "--help")
     assert done.returncode == 0
-    made = ("python", "stand-in", "ycsb", "go-ycsb", "openload", "gofakes3", "axe", "verapdf", "vscode")
+    made = ("python", "runtime", "stand-in", "ycsb", "go-ycsb", "openload", "gofakes3", "axe", "verapdf", "vscode")
     for part in ("all", "demo", "system", "tools", *made):
         assert f"\n  {part} " in done.stdout
 
@@ -70,12 +70,18 @@ def test_a_machine_without_go_does_without_go_ycsb(clone: Path, tmp_path: Path) 
     assert "works without it" in done.stderr
 
 
-def test_a_part_that_fails_ends_the_set_up_with_the_end_of_its_log(clone: Path) -> None:
-    (clone / "requirements-dev.txt").write_text("benchbrief-has-no-such-library==1.0\n")
-    done = setup(clone, "python", PIP_NO_INDEX=1)
+@pytest.mark.parametrize(
+    ("part", "packages"),
+    [("python", "requirements-dev.txt"), ("runtime", "requirements.txt")],
+    ids=["all", "without those of tests"],
+)
+def test_a_part_that_fails_ends_the_set_up_with_the_end_of_its_log(clone: Path, part: str, packages: str) -> None:
+    (clone / packages).write_text("benchbrief-has-no-such-library==1.0\n")
+    done = setup(clone, part, PIP_NO_INDEX=1)
     assert done.returncode == 1
     assert "benchbrief-has-no-such-library" in done.stderr
-    assert done.stderr.endswith("setup: once that is mended: tools/setup.sh python\n")
+    assert "No such file" not in done.stderr
+    assert done.stderr.endswith(f"setup: once that is mended: tools/setup.sh {part}\n")
 
 
 def test_a_python_that_is_too_old_is_refused(clone: Path, tmp_path: Path) -> None:
