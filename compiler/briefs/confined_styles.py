@@ -51,7 +51,7 @@ _AT_RULES = ("media", "page", "font-face")
 PROTECTED = frozenset(
     """
     notice noticed error warning cover-notices traced whole simulated-mark imported-mark slide slides technical-brief
-    white-paper blog origin-tag limits-line companion
+    white-paper blog opening origin-tag limits-line companion
     """.split()  # noqa: SIM905  # quoted and in a line each, they would hide the rest
 )
 """The classes of what a brief must say, of marks of unmeasured values, and of the elements around them."""
