@@ -332,8 +332,8 @@ def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
     for text in finished.undrawn:
         yield _Line(f"  missing {text}", "red")
     for paths in finished.reports.values():
-        pages = ((path.suffix[1:].upper(), path) for path in paths if path.suffix not in (".csv", ".svg"))
-        folders = dict.fromkeys(("CSV", path.parent) for path in paths if path.suffix == ".csv")
+        pages = ((path.suffix[1:].upper(), path) for path in paths if path.suffix not in (".csv", ".svg", ".png"))
+        folders = dict.fromkeys(("CSV, SVG, PNG", path.parent) for path in paths if path.suffix == ".csv")
         for kind, path in (*pages, *folders):
             yield _Line("", whole=f"{kind:<5} {path}")
     if summary.counts["failed"]:

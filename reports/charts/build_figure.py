@@ -321,14 +321,13 @@ def fits_half(figure: plan.FigureElement) -> bool:
 def drawing(
     figure: plan.FigureElement,
     results: Results,
-    number: int = 1,
     notes: Sequence[str] | None = None,
     columns: Columns | None = None,
     colours: DocumentColours | None = None,
 ) -> Drawing:
     """Return everything about a figure except its place on the page.
 
-    `number` is the figure's; `notes` are the texts of its `point_notes`, whose numbers are filled in here where they
+    `notes` are the texts of its `point_notes`, whose numbers are filled in here where they
     are None; `columns` are those of the tables beside it, and `colours` those of the whole brief.
     """
     notes = [_note_text(note.text, results) for note in figure.point_notes] if notes is None else notes
@@ -403,7 +402,7 @@ def drawing(
         tuple(_data(scaled, results.words, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
         results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
-        "" if figure.claim else message(figure, scaled, results, number, numeric=bool(stairs) or kind != "category"),
+        "" if figure.claim else message(figure, scaled, results, numeric=bool(stairs) or kind != "category"),
     )
 
 

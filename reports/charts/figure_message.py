@@ -65,17 +65,15 @@ class _Line:
     values: Mapping[_Key, _Value]
 
 
-def message(
-    figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: Results, number: int, *, numeric: bool
-) -> str:
+def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: Results, *, numeric: bool) -> str:
     """Return what the figure shows, in up to 90 columns; "" where nothing can be said. `numeric`: its x axis has
-    numbers in order. Figures of other `number` are worded in other ways."""
+    numbers in order."""
     shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
     if not shown or any(detail.mark for d in shown for detail in d.details):
         return ""  # a value that is only known as a bound bears out no claim
     first = next((d for d in shown if d.series.color_dim), shown[0])
     of_one = [d for d in shown if (d.label, d.trace.right) == (first.label, first.trace.right)]
-    said = _Said(figure, first, _lines(of_one, results), results, number)
+    said = _Said(figure, first, _lines(of_one, results), results)
     if len(of_one) < len(shown) and not first.series.color_dim:
         found = []  # quantities of several kinds
     elif first.trace.mark == "curve":
@@ -175,7 +173,6 @@ class _Said:
     first: DrawnSeries
     lines: Sequence[_Line]
     results: Results
-    number: int
 
     @property
     def words(self) -> Words:
@@ -211,11 +208,7 @@ class _Said:
         return self.first.series.query.unit in ("s", "ms", "us", "ns")
 
     def say(self, key: str, **holes: str) -> str:
-        """Fill one of the forms of a sentence, `key` or `key_2`, in turn over the figures of a brief."""
-        forms = [form for form in (key, f"{key}_2") if form in self.words]
-        filled = self.words[forms[(self.number + self.number // 2) % len(forms)]].format(
-            quantity=self.quantity, **holes
-        )
+        filled = self.words[key].format(quantity=self.quantity, **holes)
         return filled[0].upper() + filled[1:] if self.words.language == "en" and filled[1:2].islower() else filled
 
     # Several lines
@@ -231,6 +224,8 @@ class _Said:
         ahead = list(dict.fromkeys(ranked[key][0].name for key in clear))
         if not clear:
             return self._alike(keys, common)
+        if 2 * len(clear) < len(keys):
+            return []  # what holds at a few points is no message
         if len(ahead) > 1:
             return self._crossing(common, clear, ranked) if numeric and not self.figure.panel_dim else []
         return self._ahead(ranked[clear[0]][0], clear, len(keys))

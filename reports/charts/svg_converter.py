@@ -6,6 +6,7 @@ The class below runs in the brief's process, and `_serve` in the child, which im
 from __future__ import annotations
 
 import atexit
+import base64
 import json
 import os
 import re
@@ -32,7 +33,7 @@ class NotDrawn(Exception):
 
 
 class Converter:
-    """A child process that turns Vega-Lite specifications into SVG.
+    """A child process that turns Vega-Lite specifications into SVG, and SVG into PNG.
 
     It starts on the first call, which takes half a second, and again on the next call after it ended. Calls from
     several threads take turns.
@@ -48,9 +49,16 @@ class Converter:
 
     def svg(self, spec: Mapping[str, object]) -> str:
         """Return the drawing. Raises NotDrawn when the converter refuses the specification, ends, or takes too long."""
+        return self._ask({"spec": spec}, "svg")
+
+    def png(self, svg: str) -> bytes:
+        """Return a drawing as pixels, two for each of its own. Raises NotDrawn as `svg` does."""
+        return base64.b64decode(self._ask({"svg": svg}, "png"))
+
+    def _ask(self, question: Mapping[str, object], wanted: str) -> str:
         with self._lock:
             try:
-                answer = dict(json.loads(self._answer(json.dumps(spec).encode() + b"\n")))
+                answer = dict(json.loads(self._answer(json.dumps(question).encode() + b"\n")))
             except (OSError, ValueError, TypeError) as error:
                 reason = self._reason(error)
                 self._close()
@@ -58,9 +66,9 @@ class Converter:
             except BaseException:
                 self._close()  # a later call must not get this call's answer
                 raise
-        if "svg" not in answer:
+        if wanted not in answer:
             raise NotDrawn(f"the chart converter refuses it: {answer.get('error', 'without a reason')}")
-        return str(answer["svg"])
+        return str(answer[wanted])
 
     def start(self) -> None:
         """Start the child now, so that it is ready for the first drawing."""
@@ -158,7 +166,8 @@ class Converter:
 
 
 def _serve() -> None:
-    """Answer each line, a specification, with one line: `{"svg": ...}` or `{"error": ...}`."""
+    """Answer each line, `{"spec": ...}` or `{"svg": ...}`, with one line: `{"svg": ...}`, `{"png": ...}` or
+    `{"error": ...}`."""
     import vl_convert
 
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -168,7 +177,11 @@ def _serve() -> None:
     )  # most of its start, before anyone waits for it
     for line in sys.stdin.buffer:
         try:
-            answer = {"svg": vl_convert.vegalite_to_svg(json.loads(line))}
+            asked = json.loads(line)
+            if "svg" in asked:
+                answer = {"png": base64.b64encode(vl_convert.svg_to_png(asked["svg"], scale=2)).decode()}
+            else:
+                answer = {"svg": vl_convert.vegalite_to_svg(asked["spec"])}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"}
         answers.write(json.dumps(answer) + "\n")

@@ -6,17 +6,19 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.charts.chart import PAPER, SOFT
+from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.gaps import name_part, reason_of
 from benchbrief.reports.data.numbers_file import ATTACHMENT, Document, NumberEntry, NumbersFile
 from benchbrief.reports.data.report_data import AskedStore
@@ -123,7 +125,7 @@ def render(
     """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all,
     and `<report>-disclosure.pdf`, `.html` and `.md`, unless the brief has the disclosure in it.
 
-    The figures' data are in that folder as CSV, and in the brief's PDF.
+    The figures' data are in that folder as CSV, with the figures as SVG and PNG, and the data in the brief's PDF, too.
 
     Raises ReportError. Without `formats`, writes PDF and HTML; for a blog also Markdown. `kept` reads the files of the
     report's house style; without it they are read from their original places. `reports_from`: the files of the plan's
@@ -154,10 +156,9 @@ def render(
     side = _write(out_dir / view.side_file, brief.naming(numbers, made).written(view.cells()))
     suffixes = (suffix for kind, suffix in (("pdf", ".pdf"), ("html", ".html"), ("markdown", ".md")) if kind in chosen)
     files, beside = [path for suffix in suffixes for path in brief.write(suffix, made[suffix])], [side]
-    if "markdown" in chosen:
-        beside += brief.write_pictures()
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / brief.folder / name, content) for name, content in brief.data().items()]
+        beside += brief.write_pictures(converter)
     typeface = missing_typefaces(report) if "pdf" in chosen else ""
     faults = (f"report `{report.name}`: {fault}" for fault in brief.faults)
     warnings = (*([typeface] if typeface else []), *faults, *warn_of_vanished(view.numbers))
@@ -313,10 +314,17 @@ class _Brief:
         if documents.disclosure is not None:
             yield _write(self.out_dir / f"{self.twin}{suffix}", documents.disclosure)
 
-    def write_pictures(self) -> Iterator[Path]:
-        """Write what a Markdown page shows beside its text: the drawn figures and the logo."""
-        pictures = {f"{each.id}.svg": each.svg.encode() for each in self.figures() if each.svg}
-        for name, content in (*pictures.items(), *([self.house.logo_file] if self.house.logo_file else ())):
+    def write_pictures(self, converter: Converter | None) -> Iterator[Path]:
+        """Write the drawn figures as SVG and PNG, each with the origin of its numbers below, and the logo."""
+        origin = " · ".join(tag.text for tag in self.view.origin)
+        pictures = {each.id: _with_line_below(each.svg, origin) for each in self.figures() if each.svg}
+        with nullcontext(converter) if converter else Converter().running() as drawing:
+            for name, svg in pictures.items():
+                yield _write(self.out_dir / self.folder / f"{name}.svg", svg.encode())
+                with suppress(NotDrawn):  # the SVG is there
+                    yield _write(self.out_dir / self.folder / f"{name}.png", drawing.png(svg))
+        if self.house.logo_file:
+            name, content = self.house.logo_file
             yield _write(self.out_dir / self.folder / name, content)
 
     def undrawn(self) -> Iterator[str]:
@@ -324,6 +332,20 @@ class _Brief:
         for gap in self.view.gaps:
             part = name_part(gap, english)
             yield f"{part[0].lower()}{part[1:]} of `{self.report.name}`: {reason_of(gap, english)}"
+
+
+def _with_line_below(svg: str, text: str) -> str:
+    """Return a drawing with a line of text below it, since its file is seen apart from the brief."""
+    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
+    if not text or not size:
+        return svg
+    width, height = int(size[1]), int(size[2]) + 20
+    look = f'x="{width // 2}" y="{height - 6}" text-anchor="middle" font-family="sans-serif" font-size="10.5"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+        f'<rect width="{width}" height="{height}" fill="{PAPER}"/>{svg}'
+        f'<text {look} fill="{SOFT}">{escape(text)}</text></svg>'
+    )
 
 
 def _require_language(report: Report) -> None:

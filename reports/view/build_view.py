@@ -628,7 +628,7 @@ class _Builder:
         number = str(self.figures)
         self.ledger.at(f"{self.words['figure']} {number}", of_text=True)
         notes = [render_prose.heading(note.text, self.insert)[0] for note in element.point_notes]
-        found = drawing(element, self.results, self.figures, notes, self.columns, self.colours)
+        found = drawing(element, self.results, notes, self.columns, self.colours)
         drawn_size = (draw_chart.FULL[0], draw_chart.height_for(found.charts))
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
         made = (

@@ -211,3 +211,13 @@ def test_the_child_imports_the_converter_alone() -> None:
     loaded = (done.stdout + done.stderr).split()
     assert "vl_convert" in loaded
     assert not {"altair", "benchbrief", "pydantic"} & set(loaded)
+
+
+def test_a_drawing_becomes_pixels_twice_as_many() -> None:
+    png = CONVERTER.png(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="9" height="9"/></svg>'
+    )
+    assert png.startswith(b"\x89PNG")
+    assert (int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")) == (60, 40)
+    with pytest.raises(NotDrawn, match="refuses"):
+        CONVERTER.png("no picture")

@@ -33,7 +33,7 @@ def _world(names: tuple[str, ...]) -> tuple[p.Plan, Store]:
 
 def said(
     lines: Lines, *, mark: str = "line", unit: str = "ops/s", label: str = "Throughput", read: p.Read | None = RATE,
-    language: str = "en", number: int = 4,
+    language: str = "en",
 ) -> str:  # fmt: skip
     rows = ", ".join(
         f"('{name}', {t}, {'NULL' if v is None else repr(v)}::DOUBLE)"
@@ -45,7 +45,7 @@ def said(
     by = {"threads": w.keys(THREADS), "hardware": w.keys({name: name for name in lines})}
     made = w.series(mark, query, label, "threads", color_dim="hardware")
     return drawing(
-        w.figure("F", made, by=by), Results(*_world(tuple(lines)), words(language)), number
+        w.figure("F", made, by=by), Results(*_world(tuple(lines)), words(language))
     ).message.replace("\u00a0", " ")  # fmt: skip
 
 
@@ -99,9 +99,7 @@ def test_japanese_says_the_same() -> None:
     assert said(lines, language="ja", label="スループット") == "NVMe の処理数は HDD の 8.5〜11.6 倍"
 
 
-def test_forms_take_turns_and_a_sentence_is_short() -> None:
-    lines = {"HDD": (10, 20, 30, 40), "NVMe": (85, 200, 300, 464)}
-    assert len({said(lines, number=number) for number in range(1, 5)}) == 2
+def test_a_sentence_is_short() -> None:
     long = {
         "A controller with a battery-backed cache and forty disks": (1, 2, 3, 4),
         "Another one of the same": (9, 9, 9, 9),
@@ -124,13 +122,13 @@ _TIMES = re.compile(r"(?P<low>[\d.,]+)(?: to (?P<high>[\d.,]+))? (?P<unit>times|
 def test_what_is_said_of_random_lines_holds(seed: int) -> None:
     random_ = random.Random(seed)  # noqa: S311  # no secret
     lines = {name: [random_.choice((1.0, 1.03, 1.5, 4.0)) * 10 * t for t in THREADS] for name in ("A", "B")}
-    text = said(lines, number=seed)
+    text = said(lines)
     assert sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text) <= 90
     ratios = [max(a, b) / min(a, b) for a, b in zip(lines["A"], lines["B"], strict=True)]
     apart = [abs(a - b) > 0.05 * (a + b) for a, b in zip(lines["A"], lines["B"], strict=True)]
     ahead = ["A" if a > b else "B" for a, b, far in zip(lines["A"], lines["B"], apart, strict=True) if far]
     if "ahead" in text or not text:
-        assert len(set(ahead)) == 2
+        assert len(set(ahead)) == 2 or len(ahead) == 1
     elif "each other" in text or "level" in text:
         assert not ahead
     else:
