@@ -308,7 +308,7 @@ class _Remarks:
 
 def fits_half(figure: plan.FigureElement) -> bool:
     """Return whether the figure fits half of the page's width. Panels side by side do not."""
-    if len(_keys(figure, figure.panel_dim)) > 1:
+    if figure.panel_dim:
         return False
     bars = [s for s in figure.series if s.mark in _IN_SLOTS]
     slots = max((len(_keys(figure, s.x_dim)) for s in bars), default=0)

@@ -26,6 +26,7 @@ from benchbrief.reports.charts.chart_layout import (
     shorten,
 )
 from benchbrief.reports.charts.chart_texts import texts_and_labels
+from benchbrief.reports.charts.flat_bars import flat_brackets, rectangles
 from benchbrief.reports.text.html_markup import writable
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def _nameless(layer: Layer) -> Layer:
 def _layers(panel: Panel) -> list[Layer]:
     plot = panel.plot
     chart = plot.chart
+    if plot.flat:
+        return _flat_layers(panel)
     x = _x_encoding(plot)
     groups = []
     for right, ticks in ((False, plot.y), (True, plot.y_right)):
@@ -123,6 +126,39 @@ def _layers(panel: Panel) -> list[Layer]:
     samples = [_written(sample) for item in items for sample in _legend_sample(item)]
     written, labels = texts_and_labels(plot)
     return [*groups, {"layer": [*_arrows(labels), *samples, *_write([*written, *panel.texts])]}]
+
+
+def _flat_layers(panel: Panel) -> list[Layer]:
+    """Return lying bars, in pixels, over the lines of their axis."""
+    alt = _altair()
+    plot = panel.plot
+    value = plot.y_pixel(plot.in_slots[0])
+    grid = [{"x": value(tick), "y": 0.0, "y2": plot.height} for tick in plot.y.values]
+    lines = alt.Chart(alt.Data(values=grid)).mark_rule(color=GRID, strokeWidth=0.8)
+    layers = [_written(lines.encode(**_pixels(), y2=alt.Y2(field="y2")))]
+    over = list(flat_brackets(plot))
+    for series, trace in enumerate(plot.chart.traces):
+        if trace.stands_in_slot:
+            drawn = [_rectangles([box for _, box in rectangles(plot, trace)], trace.paint)]
+            ends = [
+                {"x": value(point.low), "x2": value(point.high), "y": (box[1] + box[3]) / 2}
+                for point, box in rectangles(plot, trace)
+                if point.low is not None and point.high is not None
+            ]
+            whiskers = alt.Chart(alt.Data(values=ends)).mark_rule(color=INK, strokeWidth=1)
+            drawn += [whiskers.encode(**_pixels(), x2=alt.X2(field="x2"))] if ends else []
+        else:
+            rows = [
+                {"x": x, "y": y, "order": order, "of": of}
+                for of, b in enumerate(one for one in over if one.trace is trace)
+                for order, (x, y) in enumerate(((b.x - 5, b.top), (b.x, b.top), (b.x, b.bottom), (b.x - 5, b.bottom)))
+            ]
+            drawn = [_path(rows)] if rows else []
+        layers += _named(drawn, series)
+    zero = alt.Chart(alt.Data(values=[{"x": value(0.0) if not plot.y.log else 0.0, "y": 0.0, "y2": plot.height}]))
+    layers.append(_written(zero.mark_rule(color=SOFT, strokeWidth=1).encode(**_pixels(), y2=alt.Y2(field="y2"))))
+    samples = [_written(sample) for item in plot.legend for sample in _legend_sample(item)]
+    return [{"layer": layers}, {"layer": [*samples, *_write(texts_and_labels(plot)[0])]}]
 
 
 def _arrows(labels: Sequence[ArrowLabel]) -> list[Layer]:

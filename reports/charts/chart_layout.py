@@ -75,6 +75,10 @@ class Plot:
         self.y_right = self._right_ticks(right, log=log_right) if right else None
         # no value, no logarithm
         self.log_y, self.log_y_right = self.y.log, self.y_right is not None and self.y_right.log
+        self.flat = self._lies_flat()
+        if self.flat:
+            self._lie_flat()
+            return
         self.left = 9 + self.widest(self.y)
         self.right = 12.0
         if self.y_right:
@@ -102,6 +106,53 @@ class Plot:
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
+    def _lies_flat(self) -> bool:
+        """Return whether the bars lie below each other: the names of categories would be cut below upright bars."""
+        chart = self.chart
+        alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
+        if not alone or not self.in_slots or any(t.mark not in ("bar", "range", "bracket") for t in chart.traces):
+            return False
+        wrapped = zip(chart.x.categories, self._wrapped(self.outer_width - 60), strict=True)
+        cut = any("…" in line and "…" not in name for name, lines in wrapped for line in lines)
+        return cut and self.flat_height() <= self.outer_height
+
+    def flat_height(self) -> float:
+        """Return the pixels that lying bars need."""
+        lines = max(map(len, self.flat_names()))
+        return 80 + len(self.chart.x.categories) * max(13 * lines + 6, 14 * len(self.in_slots) + 6)
+
+    def flat_names(self) -> list[list[str]]:
+        """Return the names of categories in lines, left of lying bars."""
+        return [wrap(name, 0.4 * self.outer_width, 4) for name in self.chart.x.categories]
+
+    def _lie_flat(self) -> None:
+        chart = self.chart
+        self.headroom, self.direct, self.category_lines = 0.0, False, 1
+        self.left = float(math.ceil(12 + max(text_width(line, TEXT) for lines in self.flat_names() for line in lines)))
+        numbers = [text for t in self.in_slots for text in self.flat_texts_of(t)]
+        beside = sum(16 + self.widest_label(t) for t in chart.traces if t.mark == "bracket")
+        self.right = float(math.ceil(14 + max(text_width(number, SMALL) for number in numbers) + beside))
+        self.top, self.bottom = 24.0, 24
+        if needs_legend(chart):
+            self.legend = legend(chart, self.outer_width, -self.left, -16)
+            self.top += _ROW * rows_of(self.legend)
+        self.width = round(self.outer_width - self.left - self.right, 1)
+        self.height = round(self.outer_height - self.top - self.bottom, 1)
+
+    def flat_texts_of(self, trace: Trace) -> list[str]:
+        """Return the number at each point of a trace of lying bars."""
+        return self.bar_texts(trace) if trace.mark == "bar" else [point.label for point in trace.points]
+
+    @staticmethod
+    def widest_label(trace: Trace) -> float:
+        return max((text_width(p.label, TEXT) * 1.08 for p in trace.points), default=0.0)
+
+    @property
+    def flat_numbers(self) -> bool:
+        """Whether lying bars are thick enough for their numbers."""
+        thick = self.height / len(self.chart.x.categories) * (1 - SLOT_GAP) / len(self.in_slots)
+        return thick >= SMALL and not any(p.low is not None or p.repeats for t in self.in_slots for p in t.points)
+
     def _ticks(self, traces: Sequence[Trace], *, log: bool) -> Ticks:
         values = _extent(traces)
         if log and (above := [v for v in values if v > 0]):
@@ -116,9 +167,8 @@ class Plot:
 
     def y_pixel(self, trace: Trace) -> Callable[[float], float]:
         ticks = self.y_right if trace.right and self.y_right else self.y
-        return chart_axes.linear(
-            (ticks.low, ticks.high), (self.height, 0.0), self.log_y_right if trace.right else self.log_y
-        )
+        pixels = (0.0, self.width) if self.flat else (self.height, 0.0)
+        return chart_axes.linear((ticks.low, ticks.high), pixels, self.log_y_right if trace.right else self.log_y)
 
     def x_pixel(self) -> Callable[[float], float]:
         if self.chart.x.kind == "category":
@@ -223,13 +273,15 @@ class Plot:
         return [point.text if whole else point.short or point.text for point in trace.points]
 
     def _fit_bars(self, texts: Iterable[str]) -> bool:
+        if self.flat:  # they stand beside their bars
+            return True
         width = self.width / max(1, len(self.chart.x.categories)) * (1 - SLOT_GAP) / max(1, len(self.in_slots))
         return all(text_width(text, SMALL) < width + 3 for text in texts)
 
     def bar(self, trace: Trace, index: float) -> tuple[float, float]:
         """Return the left and right edges of a bar in the category `index`, as the renderer's band scales place it."""
         place, of = self.place(trace), len(self.in_slots)
-        slot = self.width / len(self.chart.x.categories)
+        slot = (self.height if self.flat else self.width) / len(self.chart.x.categories)
         room = slot * (1 - SLOT_GAP)
         step = room / (of - BAR_GAP)
         left = slot * (index + SLOT_GAP / 2) + step * place

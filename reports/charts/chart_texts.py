@@ -18,6 +18,7 @@ from benchbrief.reports.charts.chart_layout import (
     heading_lines,
     legend_texts,
 )
+from benchbrief.reports.charts.flat_bars import flat_texts
 
 
 def texts(plot: Plot) -> list[ChartText]:
@@ -28,6 +29,8 @@ def texts(plot: Plot) -> list[ChartText]:
 def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
     chart = plot.chart
     found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15 - plot.headroom)
+    if plot.flat:
+        return [*found, *legend_texts(plot.legend), *flat_texts(plot)], []
     if chart.heading:
         lines = heading_lines(chart.heading, plot.width)
         for above, line in enumerate(reversed(lines)):

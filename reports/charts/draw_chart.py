@@ -19,6 +19,7 @@ from benchbrief.reports.charts.chart_layers import panel_spec
 from benchbrief.reports.charts.chart_layout import LegendItem, Panel, Plot, arrange, rows_for
 from benchbrief.reports.charts.chart_texts import texts
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries
+from benchbrief.reports.charts.flat_bars import flat_brackets, rectangles
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.view_model import Card
@@ -81,6 +82,8 @@ def _direct(plot: Plot) -> Iterable[tuple[int, str, _Box]]:
 
 
 def _boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
+    if plot.flat:
+        return _flat_boxes(plot, trace)
     x, y = plot.x_pixel(), plot.y_pixel(trace)
     found: list[_Box | None] = []
     floating = {id(bar.point): bar for bar in (floating_bars(plot, trace) if trace.mark == "range" else ())}
@@ -105,6 +108,15 @@ def _boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
         else:
             found.append((x(point.x), y(point.y), 0.0, 0.0))
     return found
+
+
+def _flat_boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
+    if trace.mark == "bracket":
+        boxes = {id(b.point): (b.x - 5, b.top, 12.0, b.bottom - b.top) for b in flat_brackets(plot) if b.trace is trace}
+    else:
+        of_bars = rectangles(plot, trace)
+        boxes = {id(point): (left, top, right - left, bottom - top) for point, (left, top, right, bottom) in of_bars}
+    return [boxes.get(id(point)) for point in trace.points]
 
 
 def _tip(drawn: DrawnSeries, detail: Detail, words: Words, *, with_cells: bool) -> Iterable[str]:
@@ -157,12 +169,13 @@ def lower_drawing(
     charts: Sequence[Chart], drawn: DrawnFigure, font: str, converter: Converter, gaps: Gaps
 ) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts and numbers as they are now. If
-    that fails, it returns the present drawing. Several panels never get lower."""
+    that fails, it returns the present drawing. Several panels and lying bars never get lower."""
     written = locale()
 
     def lower(share: float) -> str:
         with written_as(written):
-            height = int(drawn.height * (share if len(charts) == 1 else max(1.0, share)))
+            fixed_height = len(charts) > 1 or drawn.panels[0].plot.flat
+            height = int(drawn.height * (max(1.0, share) if fixed_height else share))
             return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter).svg, drawn.svg)
 
     return lower
@@ -203,6 +216,7 @@ HIGHEST_ON_SLIDE = 280
 """The height at which a figure still stands under a head of two lines."""
 
 
+_MOST_FLAT = 700
 LEAST_PANEL = 133
 """Pixels of a panel's plot area: 35 mm."""
 
@@ -210,11 +224,17 @@ LEAST_PANEL = 133
 def height_for(charts: Sequence[Chart]) -> int:
     """Return the pixels of a figure as wide as the page. Its panels are readable, however long their texts are."""
     if len(charts) < 2:
-        return FULL[1]
+        return FULL[1] if not charts else max(FULL[1], _flat_height(charts[0]))
     rows = rows_for(len(charts))
     height = 70 + 180 * rows
     lowest = min(panel.plot.height for panel in arrange(charts, FULL[0], height))
     return height + rows * max(0, ceil(LEAST_PANEL - lowest))
+
+
+def _flat_height(chart: Chart) -> int:
+    """Return the pixels that bars need which lie because of their long names; 0 for others."""
+    plot = Plot(chart, FULL[0], _MOST_FLAT)
+    return ceil(plot.flat_height()) if plot.flat else 0
 
 
 def slide_size(size: tuple[int, int]) -> tuple[int, int]:

@@ -149,7 +149,8 @@ def _noise_of_cells(results: Results) -> _Noise:
     found: dict[tuple[str, bool], float | None] = {}
     for timed, text in asked.items():
         for *at, values in results.store.sql(text).rows:
-            share = _share_of_noise([value for value in values if value is not None], strictest_level(results.plan))
+            known = [value for value in values if value is not None and math.isfinite(value)]
+            share = _share_of_noise(known, strictest_level(results.plan))
             for cell_id in by_point.get(tuple(at), ()):
                 before = found.get((cell_id, timed), share)
                 found[cell_id, timed] = None if share is None or before is None else max(share, before)

@@ -251,4 +251,26 @@ CASES: dict[str, tuple[Sequence[Chart], int, int]] = {
         657,
         240,
     ),
+    "flat_bars": (
+        [
+            Chart(
+                (bars("A", [5, 6, 7, -1]), bars("B", [9, None, 20, 2], 1), bracket("R", ["1.8X", "", "2.9X", "−2X"])),
+                XAxis("Workload", "category", tuple(f"{i}: {LONG}" for i in range(4))),
+                "ops/s",
+            )
+        ],
+        657,
+        300,
+    ),
+    "flat_ranges": (
+        [
+            Chart(
+                (floating("A", [(28, 37), (30, 30), None, (-2, 3)]),),
+                XAxis("Workload", "category", tuple(f"{i}: {LONG}" for i in range(4))),
+                "Ratio",
+            )
+        ],
+        657,
+        260,
+    ),
 }  # fmt: skip

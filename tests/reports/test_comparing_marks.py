@@ -213,15 +213,39 @@ def test_a_slope_has_its_values_at_both_ends(tmp_path: Path) -> None:
 
     _, found = made("slope = throughput[threads: 4] by hardware, color workload", tmp_path, rate)
     (panel,) = arrange(found.charts, *FULL)
-    ends = [
-        text for text in texts(panel.plot) if text.align in ("right", "left") and text.text in ("400", "4,350", "4,354")
-    ]
-    assert [(text.text, text.align) for text in ends] == [
+    ends = [text for text in texts(panel.plot) if text.series is not None]
+    assert [(text.text.partition(".")[0], text.align) for text in ends] == [
         ("400", "right"), ("400", "right"), ("4,350", "left"), ("4,354", "left"),
     ]  # fmt: skip
     assert all(abs(one.y - other.y) >= 12 for one, other in ((ends[0], ends[1]), (ends[2], ends[3])))
     assert found.alt.startswith("Slope chart: Throughput (ops/s) by Hardware.")
     assert found.charts[0].x.categories == ("HDD", "NVMe")
+
+
+DRAWN_BARS = f"{SIDE_BY_SIDE}  bracket = ratio[threads: 4] by workload"
+LONG_NAME = (
+    "A workload whose name says at length all that it does, to whom, how often and why, and goes on a little more"
+)
+
+
+@pytest.mark.parametrize("figure", [DRAWN_BARS, "bars = range(ratio over threads) by workload"])
+def test_bars_of_long_names_lie_below_each_other_with_the_names_whole(
+    figure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = SPEC.replace('"Reads"', f'"{LONG_NAME}"').replace('"Writes"', f'"{LONG_NAME}!"')
+    monkeypatch.setitem(globals(), "SPEC", long)
+    _, found = made(figure, tmp_path)
+    (panel,) = arrange(found.charts, 400, 260)
+    assert panel.plot.flat
+    shown = [text.text for text in texts(panel.plot)]
+    assert sum(text.endswith("X") for text in shown) == 2
+    assert LONG_NAME in " ".join(shown)
+    assert "NaN" not in draw(found.charts, 400, 260, "Inter", CONVERTER).svg
+
+
+def test_bars_of_short_names_stand(tmp_path: Path) -> None:
+    _, found = made(SIDE_BY_SIDE, tmp_path)
+    assert not arrange(found.charts, *FULL)[0].plot.flat
 
 
 DRAWN = (

@@ -1,0 +1,78 @@
+"""Bars that lie, below each other, where the names of their categories are too long to stand below upright ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchbrief.reports.charts.chart import INK, SMALL, SOFT, TEXT, ChartPoint, Trace, text_width
+from benchbrief.reports.charts.chart_layout import ChartText, Plot
+
+Rectangle = tuple[float, float, float, float]
+"""Left, top, right and bottom, in pixels."""
+_FLOATING = 12.0
+
+
+def rectangles(plot: Plot, trace: Trace) -> Iterator[tuple[ChartPoint, Rectangle]]:
+    """Yield the bar of each measured point; equal ends of a range are a line."""
+    value = plot.y_pixel(trace)
+    for point in (p for p in trace.points if p.y is not None):
+        top, bottom = plot.bar(trace, point.x)
+        left, right = sorted((value(point.y or 0.0), value(0.0 if point.end is None else point.end)))
+        if trace.mark == "range":
+            middle, half = (top + bottom) / 2, min(_FLOATING, bottom - top) / 2
+            top, bottom = middle - half, middle + half
+            if right - left < 3:
+                left, right = (left + right) / 2 - 1.5, (left + right) / 2 + 1.5
+        yield point, (left, top, right, bottom)
+
+
+@dataclass(frozen=True)
+class FlatBracket:
+    """A bracket at the right of bars, from the middle of the first to that of the last."""
+
+    trace: Trace
+    point: ChartPoint
+    x: float
+    top: float
+    bottom: float
+
+
+def flat_brackets(plot: Plot) -> Iterator[FlatBracket]:
+    x = plot.width + plot.right - 12 - sum(16 + plot.widest_label(t) for t in plot.chart.traces if t.mark == "bracket")
+    for trace in (t for t in plot.chart.traces if t.mark == "bracket"):
+        x += 8
+        for point in (p for p in trace.points if p.label):
+            bars = [
+                plot.bar(one, p.x)
+                for one in plot.in_slots
+                for p in one.points
+                if p.y is not None and (trace.over_all or p.x == point.x)
+            ]
+            middles = [(first + last) / 2 for first, last in bars]
+            if middles:
+                yield FlatBracket(trace, point, x, min(middles), max(middles))
+        x += 8 + plot.widest_label(trace)
+
+
+def flat_texts(plot: Plot) -> Iterator[ChartText]:
+    """Yield the names of the categories, the numbers of the axis, and those at bars and brackets."""
+    for index, lines in enumerate(plot.flat_names()):
+        middle = plot.height / len(plot.chart.x.categories) * (index + 0.5)
+        for row, line in enumerate(lines):
+            yield ChartText(line, -8, middle + 13 * (row - (len(lines) - 1) / 2), "right", SOFT)
+    value = plot.y_pixel(plot.in_slots[0])
+    for tick, label in zip(plot.y.values, plot.y.labels(), strict=True):
+        yield ChartText(label, value(tick), plot.height + 12, "center", SOFT)
+    for series, trace in enumerate(plot.chart.traces):
+        if trace.stands_in_slot and plot.flat_numbers:
+            known = [text for text, p in zip(plot.flat_texts_of(trace), trace.points, strict=True) if p.y is not None]
+            for text, (point, (left, top, right, bottom)) in zip(known, rectangles(plot, trace), strict=True):
+                below_zero = point.y is not None and point.y < 0 and point.end is None
+                x, align = (left - 4, "right") if below_zero else (right + 4, "left")
+                if below_zero and left - 4 < text_width(text, SMALL):
+                    x, align = right + 4, "left"
+                yield ChartText(text, x, (top + bottom) / 2, align, INK, SMALL, series=series, inside=True)
+    for each in flat_brackets(plot):
+        middle = (each.top + each.bottom) / 2
+        yield ChartText(each.point.label, each.x + 5, middle, "left", INK, TEXT, bold=True)
