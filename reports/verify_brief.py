@@ -833,7 +833,9 @@ class _Check:
         self._known = known_queries(results.plan)
         report = next((each for each in results.plan.reports if each.name == recorded.report), None)
         found = letters_in(report.elements, results) if report and any(n.letters for n in recorded.numbers) else ()
-        self._letters = {(identity(query), *_keyed(at)): letters for query, at, letters in found}
+        self._letters: dict[object, list[str]] = {}  # a value may stand in several tables, by letters and by marks
+        for query, at, letters in found:
+            self._letters.setdefault((identity(query), *_keyed(at)), []).append(letters)
 
     def numbers(self) -> Iterator[Differs]:
         for number in self._recorded.numbers:
@@ -863,7 +865,8 @@ class _Check:
             yield Differs(number.id, number.place, _at(query, number), number.shown, now, old, new, why)
 
     def _letters_now(self, query: QueryEntry, number: NumberEntry) -> str:
-        return self._letters.get((identity(query.query), *_keyed(number.at)), "")
+        now = self._letters.get((identity(query.query), *_keyed(number.at)), [""])
+        return number.letters if number.letters in now else now[0]
 
     def _doubt_now(self, number: NumberEntry, query: QueryEntry, high: QueryEntry | None) -> Doubt:
         """Return the present doubt in a number. For one from an early file, or with a failed query, it is the

@@ -22,6 +22,7 @@ experiment ramp { hardware = [old, new, again]  workloads = a  threads = [1, 16]
 report brief "Compared" {
   language = @LANGUAGE@
   compare "By threads" { rows = threads  columns = [throughput, latency.p99[read]] by hardware }
+  table "The same, marked" { rows = threads  columns = throughput by hardware  mark = best }
 }
 """
 
@@ -85,6 +86,19 @@ def test_verify_finds_a_letter_that_the_repeats_do_not_support(bench: Bench) -> 
     assert "the tests of its repeats tell others apart than its letters say" in shown.text
 
 
+def test_verify_finds_a_mark_of_the_best_that_the_repeats_do_not_support(bench: Bench) -> None:
+    (side,) = (bench.folder / "made").glob("*.json")
+    whole = side.read_text()
+    numbers = json.loads(whole)
+    bare = next(each for each in numbers["numbers"] if each["place"] == "Table 2" and not each["letters"])
+    bare["letters"] = "best"
+    side.write_text(json.dumps(numbers))
+    shown = bench("verify", side)
+    side.write_text(whole)
+    assert shown.code != 0
+    assert "the tests of its repeats tell others apart" in shown.text
+
+
 def test_verify_finds_that_letters_were_left_out(bench: Bench) -> None:
     (side,) = (bench.folder / "made").glob("*.json")
     whole = side.read_text()
@@ -95,4 +109,4 @@ def test_verify_finds_that_letters_were_left_out(bench: Bench) -> None:
     shown = bench("verify", side)
     side.write_text(whole)
     assert shown.code != 0
-    assert "lacks 12 letters of its comparisons" in shown.text
+    assert "lacks 17 letters of its comparisons" in shown.text, "12, and 5 marks of the best"
