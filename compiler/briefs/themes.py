@@ -126,7 +126,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "figure": _FIGURE,
     "figures": ("figures", "kind"),
     "formula": ("cells", "for_label", "kind", "name", "notes", "sources", "steps", "title"),
-    "facts": ("groups", "id", "kind", "number", "observed", "title"),
+    "facts": ("beside", "groups", "heads", "id", "kind", "number", "observed", "title"),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip
 """The fields of `report`, `house` and `notice`, and those of `block` by the part that gets one."""

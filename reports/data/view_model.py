@@ -283,10 +283,24 @@ class FactGroup:
 
 
 @dataclass(frozen=True)
+class FactRow:
+    """A fact of several groups beside each other: a cell for each, or one that all share. `differs`: what was observed
+    is not what was declared."""
+
+    name: str
+    cells: tuple[str, ...]
+    differs: bool = False
+
+
+@dataclass(frozen=True)
 class FactsView:
+    """The test configuration. `heads` are the groups where their facts stand beside each other, in `beside`."""
+
     number: int
     title: str
     groups: tuple[FactGroup, ...]
+    heads: tuple[str, ...] = ()
+    beside: tuple[FactRow, ...] = ()
     kind: Literal["facts"] = "facts"
 
     @property

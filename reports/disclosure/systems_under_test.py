@@ -16,7 +16,7 @@ from benchbrief.model.points import Curve
 from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.report_data import Results, reads_of
-from benchbrief.reports.data.view_model import FactGroup, FactLine, Item
+from benchbrief.reports.data.view_model import FactGroup, FactLine, FactRow, Item
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.text.number_format import bytes_text, locale
 from benchbrief.reports.words.brief_words import Words
@@ -136,6 +136,35 @@ def fact_groups(hardware: Sequence[str], results: Results, *, in_full: bool = Fa
         if own:
             groups.append(FactGroup(results.plan.hardware[key].label, own))
     return tuple(groups)
+
+
+_MOST_BESIDE = 4
+"""The most groups whose facts fit beside each other on a page."""
+
+
+def facts_beside(groups: Sequence[FactGroup], results: Results) -> tuple[tuple[str, ...], tuple[FactRow, ...]]:
+    """Return the heads and the rows of a table with a column for each group; nothing where they don't fit a page.
+
+    A cell has what was declared, else what was observed, and both where they differ.
+    """
+    words = results.words
+    shared = [group for group in groups[:1] if group.label == words["all_hardware"]]
+    own = groups[len(shared) :]
+    if not 2 <= len(own) <= _MOST_BESIDE:
+        return (), ()
+
+    def cell(line: FactLine | None) -> str:
+        if line is None:
+            return words["missing"]
+        if line.differs:
+            return f"{line.declared} ≠ {line.observed} ({words['differs']})"
+        return line.declared or line.observed
+
+    rows = [FactRow(line.name, (cell(line),), line.differs) for group in shared for line in group.lines]
+    for name in dict.fromkeys(line.name for group in own for line in group.lines):
+        lines = [next((line for line in group.lines if line.name == name), None) for group in own]
+        rows.append(FactRow(name, tuple(map(cell, lines)), any(line.differs for line in lines if line)))
+    return tuple(group.label for group in own), tuple(rows)
 
 
 def _shared(lines: Sequence[Sequence[FactLine]]) -> list[FactLine]:

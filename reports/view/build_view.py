@@ -67,7 +67,7 @@ from benchbrief.reports.disclosure import systems_under_test
 from benchbrief.reports.disclosure.method import method
 from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
-from benchbrief.reports.disclosure.systems_under_test import fact_groups
+from benchbrief.reports.disclosure.systems_under_test import fact_groups, facts_beside
 from benchbrief.reports.notices import number_marks
 from benchbrief.reports.notices.number_marks import Cautions, not_chosen
 from benchbrief.reports.notices.open_searches import sentences_by_cell
@@ -389,7 +389,8 @@ class _Builder:
 
     def facts(self, element: p.FactsElement) -> FactsView:
         groups = fact_groups(element.hardware, self.results)
-        return FactsView(self.tables, element.title or self.words["configuration"], groups)
+        heads, beside = facts_beside(groups, self.results) if self.results.for_customers else ((), ())
+        return FactsView(self.tables, element.title or self.words["configuration"], groups, heads, beside)
 
     def facts_in_full(self, elements: Iterable[p.Element]) -> Iterator[FactsView]:
         """Yield the tables of facts with what a brief for customers leaves out of them."""
