@@ -55,12 +55,14 @@ def said_by_parts(tmp_path_factory: pytest.TempPathFactory) -> str:
         path.write_text(ours + _template(part, gets))
         assets.append(p.Asset(file=str(path), sha256="0" * 64))
     text = ""
+    claim = p.HeadlineNumber(value=p.Prose(parts=("2X",)), text=p.Prose(parts=("the work of a disk",)))
+    headline = p.HeadlineElement(numbers=(claim,))
     for name in ("quickstart", "three_ssds", "cluster_shrink"):
         world, brief = made(name)
         # What lays out other parts stays ours, so that these are reached.
         parts = tuple(asset for asset in assets if Path(asset.file).name != "section.html.j2")
         for own in (parts, tuple(assets)) if name == "quickstart" else (parts,):
-            report = brief.model_copy(update={"parts": own})
+            report = brief.model_copy(update={"parts": own, "elements": (headline, *brief.elements)})
             html = render(world.plan(report), world.store(), report.name, folder / "out", html_only=True).html
             text += html.read_text("utf-8")
     return text
