@@ -350,14 +350,21 @@ class _Said:
 
     def on_slopes(self) -> list[str]:
         """Return from where to where all slopes rise, or fall, and by how much."""
-        ends = [(items[0], items[-1]) for items in (list(line.values.items()) for line in self.lines)]
+        ends = [
+            (its[0], its[-1])
+            for line in self.lines
+            for _, panel in groupby(line.values.items(), key=lambda item: item[0][0])
+            if (its := list(panel))
+        ]
         if any(a[1].value <= 0 or b[1].value <= 0 or not a[1].differs(b[1]) for a, b in ends):
             return []
+        if len({(first[1], last[1]) for (first, _), (last, _) in ends}) > 1:
+            return []  # a slope that lacks an end says nothing of it
         ratios = sorted(b.value / a.value for (_, a), (_, b) in ends)
         if ratios[0] < 1 < ratios[-1]:
             return []
         (start, _), (end, _) = ends[0]
-        holes = {"first": start[1], "then": end[1]}
+        holes = {"first": self._place(start), "then": self._place(end)}
         if ratios[0] > 1:
             if ratios[-1] >= _FEW:
                 return [self.say("claim_slope_times", times=_times(ratios[0], ratios[-1], self.words), **holes)]

@@ -33,7 +33,7 @@ def _world(names: tuple[str, ...]) -> tuple[p.Plan, Store]:
 
 def said(
     lines: Lines, *, mark: str = "line", unit: str = "ops/s", label: str = "Throughput", read: p.Read | None = RATE,
-    language: str = "en",
+    language: str = "en", panels: bool = False,
 ) -> str:  # fmt: skip
     rows = ", ".join(
         f"('{name}', {t}, {'NULL' if v is None else repr(v)}::DOUBLE)"
@@ -43,9 +43,10 @@ def said(
     table = f"SELECT * FROM (VALUES {rows}) AS t (hardware, threads, value)"
     query = w.query(table, ("hardware", "threads"), unit, "throughput", [read] if read else [])
     by = {"threads": w.keys(THREADS), "hardware": w.keys({name: name for name in lines})}
-    made = w.series(mark, query, label, "threads", color_dim="hardware")
+    made = w.series(mark, query, label, "threads", color_dim=None if panels else "hardware")
+    figure = w.figure("F", made, by=by, panel_dim="hardware" if panels else None)
     return drawing(
-        w.figure("F", made, by=by), Results(*_world(tuple(lines)), words(language))
+        figure, Results(*_world(tuple(lines)), words(language))
     ).message.replace("\u00a0", " ")  # fmt: skip
 
 
@@ -92,6 +93,26 @@ def test_rates_are_compared_by_what_holds_at_each_point(lines: Lines, expected: 
 def test_latencies_are_better_where_they_are_lower(lines: Lines, expected: str) -> None:
     found = said(lines, unit="s", label="p99 read latency", read=LATENCY)
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ({"A": (10, 20, 30, 40), "B": (10, 11, 12, 30)},
+         "From 1 thread to 8 threads, throughput becomes 3.0 to 4.0 times as high"),
+        ({"A": (10, 20, 30, 40), "B": (None, 11, 12, 30)}, ""),
+        ({"A": (10, 20, 30, 40), "B": (10, 11, 30, None)}, ""),
+    ],
+)  # fmt: skip
+def test_slopes_are_compared_between_the_same_ends(lines: Lines, expected: str) -> None:
+    assert said(lines, mark="slope") == expected
+
+
+def test_each_panel_has_slopes_of_its_own() -> None:
+    lines = {"A": (10, 20, 30, 40), "B": (100, 200, 300, 400)}
+    assert said(lines, mark="slope", panels=True) == (
+        "From 1 thread to 8 threads, throughput becomes 4.0 times as high"
+    )
 
 
 def test_japanese_says_the_same() -> None:
