@@ -95,8 +95,10 @@ def read_brief(path: Path) -> FinishedBrief:
         except (OSError, ReportError) as error:
             others[other.name] = str(error)
             continue
-        named = made.numbers.disclosures.get(other.name)
-        changed = named not in (None, found.sha256) if made.document == "brief" else found.whole is False
+        if made.document == "brief":
+            changed = made.numbers.disclosures.get(other.name) not in (None, found.sha256)
+        else:
+            changed = found.whole is False or found.numbers.disclosures.get(path.name) not in (None, made.sha256)
         others[other.name] = f"{other.name} is not, to the byte, what was made with {path.name}" if changed else ""
         if edited is not None:
             edited += found.edited or ()

@@ -149,6 +149,17 @@ def test_a_changed_disclosure_is_found_from_either_document(made: Made) -> None:
     assert made.verified("brief-disclosure.html", other_notice).whole is False
 
 
+@pytest.mark.parametrize("suffix", [".pdf", ".html"])
+def test_a_disclosure_that_its_brief_does_not_name_is_found(made: Made, tmp_path: Path, suffix: str) -> None:
+    for name in ("brief.json", f"brief{suffix}"):
+        (tmp_path / name).write_bytes((made.out / name).read_bytes())
+    disclosure = tmp_path / f"brief-disclosure{suffix}"
+    disclosure.write_bytes((made.out / disclosure.name).read_bytes())
+    assert dict(read_brief(disclosure).others) == {f"brief{suffix}": ""}
+    disclosure.write_bytes(disclosure.read_bytes() + b"\n")
+    assert "is not, to the byte" in dict(read_brief(disclosure).others)[f"brief{suffix}"]
+
+
 def test_a_disclosure_that_can_not_be_read_is_a_finding(made: Made, tmp_path: Path) -> None:
     for name in ("brief.pdf", "brief-disclosure.pdf"):
         (tmp_path / name).write_bytes((made.out / name).read_bytes())
