@@ -48,6 +48,11 @@ def brief_of(odd: Odd, folder: Path, *formats: Format) -> Rendered:
     return render(plan, store, "brief", folder, formats=formats, converter=CONVERTER)
 
 
+def disclosure_of(made: Rendered) -> str:
+    """The page of the full disclosure report beside a brief."""
+    return made.html.with_name(f"{made.html.stem}-disclosure.html").read_text("utf-8")
+
+
 def require_whole(odd: Odd, folder: Path, *formats: Format) -> None:
     made = brief_of(odd, folder, *formats)
     assert made.undrawn == (), odd
@@ -124,6 +129,8 @@ PARTS = (
 
 
 QUICK = {"text", "table", "drawing", "_settings"}
+WITHOUT_A_PLACE = {"script_data", "Columns", "_settings"}
+"""Parts that no place in the brief is left for: they are of the disclosure, of several tables, or of a script."""
 
 
 @pytest.mark.parametrize(
@@ -138,14 +145,18 @@ def test_a_part_that_fails_leaves_its_place_with_a_reason_and_all_others_stay(
         made = brief_of(PLAIN, tmp_path / "with a gap", "html")
     reason = f"a mistake in benchbrief: ZeroDivisionError: {PLANTED}"
     assert any(text.lower().startswith(f"{part.lower()} of `brief`: {reason.lower()}") for text in made.undrawn), made
-    page = made.html.read_text("utf-8")
-    (first_notices,) = re.findall(r'<div id="notice-\d+">.*?(?=<figure|<section)', page, re.DOTALL)[:1]
+    page, disclosure_page = made.html.read_text("utf-8"), disclosure_of(made)
+    assert reason in page or name in WITHOUT_A_PLACE, "its place in the brief has the reason"
+    (first_limit,) = re.findall(r'<li id="limit-1">(.*?)</li>', page)
+    assert re.search(rf"{re.escape(part)}.* could not be (made|drawn)", first_limit, re.IGNORECASE), first_limit
+    (first_notices,) = re.findall(r'<div id="notice-1">.*?</div>', disclosure_page, re.DOTALL)
     assert reason in first_notices
-    disclosed = page.split('id="disclosure"')[1]
+    disclosed = disclosure_page.split('id="disclosure"')[1]
     assert reason in disclosed.split("<h3>")[1] or reason in disclosed.split("<h3>")[2]
     assert page.count("<figure") >= whole.count("<figure") - 1
-    links, ids = set(re.findall(r'href="#([^"]+)"', page)), set(re.findall(r'\bid="([^"]+)"', page))
-    assert links <= ids, "the failed part left links behind"
+    for each in (page, disclosure_page):
+        links, ids = set(re.findall(r'href="#([^"]+)"', each)), set(re.findall(r'\bid="([^"]+)"', each))
+        assert links <= ids, "the failed part left links behind"
     assert made.numbers.exists()
 
 
@@ -159,8 +170,8 @@ def test_a_gap_is_named_in_the_language_of_the_brief(
     assert made.undrawn == ("table 5 of `brief`: out of range",)
     page = made.html.read_text("utf-8")
     assert words["not_made"].format(part=f"{words['table']} 5", reason="out of range") in page
-    assert words["notice_not_made"] in page
-    assert words["d_not_made"] in page
+    assert words["notice_not_made"] in disclosure_of(made)
+    assert words["d_not_made"] in disclosure_of(made)
     assert "out of range" in made.html.with_suffix(".md").read_text("utf-8")
 
 
@@ -219,8 +230,11 @@ def test_a_search_whose_rates_were_all_refused_has_a_brief_that_says_so(language
     made = brief_of(odd, tmp_path, "html")
     assert made.undrawn == ()
     page, words = made.html.read_text("utf-8"), CATALOGUES[language]
-    assert words["notice_failed"] in page
+    (first_limit,) = re.findall(r'<li id="limit-1">.*?</li>', page)
+    assert first_limit.count("428") == 2, "all 428 of 428 measurements"
     assert "it was failed" in page
+    assert words["notice_failed"] in disclosure_of(made)
+    assert "it was failed" in disclosure_of(made)
 
 
 @pytest.mark.parametrize("part", ["text", *(pytest.param(part, marks=LONG) for part in ("table", "figure"))])

@@ -179,7 +179,7 @@ def test_run_and_report_end_with_code_3_when_no_figure_can_be_drawn(tmp_path: Pa
         ran = bench("run", "brief.bench", "--simulate", "--json", env=env).plainly()
         assert ran.code == 3
         assert ran.json["undrawn"] == ["figure 1 of `brief`: the chart converter ended by SIGABRT"]
-        assert [Path(path).suffix for path in ran.json["reports"]["brief"]][:2] == [".pdf", ".html"]
+        assert [Path(path).suffix for path in ran.json["reports"]["brief"]][:4] == [".pdf", ".pdf", ".html", ".html"]
         again = bench("report", "simulated", "--html-only", "--json", env=env).plainly()
         assert "warning: missing from the brief: figure 1 of `brief`: the chart converter ended by" in again.err
         assert (again.code, again.json["undrawn"]) == (3, ran.json["undrawn"])
