@@ -78,7 +78,9 @@ def test_a_brief_of_an_earlier_version_is_printed_again_by_its_own_rule() -> Non
 
 
 def test_nothing_in_a_brief_is_rounded_elsewhere() -> None:
-    """A format with digits in an f-string rounds by a rule of its own; lengths in style sheets and sizes of type are no numbers."""
+    """A format with digits in an f-string rounds by a rule of its own. Lengths in style sheets and sizes of type are no
+    numbers of a brief.
+    """
     found = {
         path.name: spec
         for path in ROOM.rglob("*.py")
