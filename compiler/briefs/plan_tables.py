@@ -481,9 +481,21 @@ def _contest(typer: Typer, expr: ast.Expr) -> plan.Tested:
     return plan.Tested(of=f"{text_of(base)}{sorted(kept) or ''}" if named else text_of(expr), along=not named)
 
 
+def _without_lone_contenders(lines: Sequence[plan.Line]) -> list[plan.Line]:
+    """Return the lines with the values of each compared along it where no other line is its contender."""
+    sizes = Counter((each.tested.of, each.tested.at) for each in lines if each.tested and not each.tested.along)
+    return [
+        line.model_copy(update={"tested": line.tested.model_copy(update={"along": True})})
+        if line.tested and sizes[line.tested.of, line.tested.at] == 1
+        else line
+        for line in lines
+    ]
+
+
 def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[plan.Line]) -> list[plan.Line]:
     """Return the lines of a table that marks the best: those that are compared with each other or, where there are
     none, whose values are. Reports those without a direction, which are left out."""
+    made = _without_lone_contenders(made)
     across = any(each.tested and not each.tested.along for each in made)
     found, refused = list[plan.Line](), set[ast.Expr]()
     for line, each in zip(lines, made, strict=True):

@@ -26,6 +26,7 @@ workload c "C" from ycsb.c { records = 100k }
 experiment ramp {
   hardware = [old, new, next]  workloads = [a, c]  threads = [1, 16]  measure = 10 s  repeats = REPEATS
 }
+metric best = max(throughput over threads, hardware), higher is better
 report brief "Best" {
   template = technical_brief
   language = LANGUAGE
@@ -98,6 +99,12 @@ def test_the_best_of_what_is_compared_is_bold_with_all_that_the_repeats_do_not_t
     assert bold(page) == expected
     along = table.startswith(("rows = hardware", "columns"))
     assert said(page).startswith(f"Bold: the best in each {'column' if along else 'row'}, or within noise of it")
+
+
+def test_a_contender_without_others_has_its_own_values_compared(tmp_path: Path) -> None:
+    table = "rows = workload  columns = [throughput[old, threads: 16], best]"
+    page = made(tmp_path, table, FAR)
+    assert bold(page) == ["BB", "--"]
 
 
 def test_markdown_has_the_best_in_bold(tmp_path: Path) -> None:
