@@ -144,6 +144,7 @@ def test_a_cover_is_a_background_of_the_band_so_that_it_needs_no_other_text(
     html = page(cover={"file": str(tmp_path / "cover"), "sha256": "0" * 64})
     band = html[html.index("<header") : html.index("</header>")]
     assert f'<div class="cover" style="background-image: url(data:image/{kind};base64,' in band
+    assert band.count('class="cover"') == 1
     assert "<img" not in band
 
 
