@@ -120,8 +120,8 @@ _FILES = re.compile(
 )
 """Paths, cells, addresses and settings."""
 _NAMES = """
-ID QR SHA UTC OS CPU CSV HDR MSER SNIA benchbrief go simulated-load bench verify ops op ms min kB MB GB MiB GiB KiB TB µs
-YCSB ycsb go-ycsb db_bench RocksDB rocks mongodb mongo rapl ssh SSH coordinated omission Student Holm knee
+ID QR SHA UTC OS CPU CSV HDR MSER SNIA benchbrief go simulated-load bench verify ops op ms min kB MB GB MiB GiB KiB TB
+µs YCSB ycsb go-ycsb db_bench RocksDB rocks mongodb mongo rapl ssh SSH coordinated omission Student Holm knee
 hako ita kioku fuka fu dankai tansaku kekka kouritsu bai rr else to
 records record_size fields field_length distribution zipfian read update insert scan read_modify_write
 key_size value_size readrandom compression_ratio fillseq USL power disk
