@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from markupsafe import Markup
 
@@ -336,6 +336,8 @@ def drawing(
     figure = figure.model_copy(update={"keys": _with_level_names(figure, _all_keys(figure, results), results)})
     along, stairs = staircase_axis(figure, x_dim, results)
     figure = figure.model_copy(update={"keys": {**figure.keys, **stairs}})
+    if results.published and x_dim:
+        figure = _without_unpublished(figure, x_dim, results)
     remarks = _Remarks()
     colours = colours or document_colours([figure], results.plan, {})
     chosen = chosen_ramp(figure, x_dim, results)
@@ -404,6 +406,19 @@ def drawing(
         results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
         "" if figure.claim else message(figure, scaled, results, numeric=bool(stairs) or kind != "category"),
     )
+
+
+def _without_unpublished(figure: plan.FigureElement, x_dim: str, results: Results) -> plan.FigureElement:
+    """Return a figure of bars without the keys at which the source states nothing: the brief's limits count them."""
+    bars = [s for s in figure.series if s.mark in ("bar", "range") and s.x_dim == x_dim]
+
+    def is_stated(series: plan.Series, key: plan.LabelledKey) -> bool:
+        dims = [dim for dim in (series.color_dim, figure.panel_dim) if dim]
+        places = product(*([(dim, each.value) for each in _keys(figure, dim)] for dim in dims))
+        return any(results.at(series.query, **{x_dim: key.value, **dict(at)}) is not None for at in places)
+
+    stated = tuple(key for key in _keys(figure, x_dim) if any(is_stated(series, key) for series in bars))
+    return figure.model_copy(update={"keys": {**figure.keys, x_dim: stated}}) if stated else figure
 
 
 def _note_text(text: plan.Prose, results: Results) -> str:
