@@ -383,7 +383,20 @@ def _why_no_picture(content: bytes, wanted: str) -> str:
     for kind, start in (("PNG", _PNG), ("JPEG", _JPEG)):
         if kind in wanted and content.startswith(start):
             return why_not_whole(content, kind)
-    return "" if b"<svg" in content[:4096] else "it is another kind of file"
+    if b"<svg" not in content[:4096]:
+        return "it is another kind of file"
+    return "" if _is_xml(content) else "it is damaged, or only a part of an SVG"
+
+
+def _is_xml(content: bytes) -> bool:
+    """Return whether all of it can be read as XML: the PDF writer leaves out a picture that can't."""
+    from xml.parsers import expat
+
+    try:
+        expat.ParserCreate(namespace_separator=" ").Parse(content, True)
+    except expat.ExpatError:
+        return False
+    return True
 
 
 def _asset(path: Path, content: bytes) -> plan.Asset:

@@ -65,6 +65,14 @@ def test_a_jpeg_that_breaks_off_is_reported(folder: Path) -> None:
     assert told(folder, "cut.jpg") == ["`cut.jpg` can't be a cover: it is damaged, or only a part of a JPEG"]
 
 
+@pytest.mark.parametrize(
+    "text", ['<svg xmlns="http://www.w3.org/2000/svg" width="9"', "<svg/><svg/>", "<svg><a:b/></svg>"]
+)
+def test_an_svg_that_can_not_be_read_is_reported(folder: Path, text: str) -> None:
+    (folder / "cut.svg").write_text(text)
+    assert told(folder, "cut.svg") == ["`cut.svg` can't be a cover: it is damaged, or only a part of an SVG"]
+
+
 def test_of_a_cover_of_a_hundred_megabytes_only_the_first_ten_are_read(folder: Path) -> None:
     with (folder / "large.jpg").open("wb") as file:
         file.write((folder / "a.jpg").read_bytes())
