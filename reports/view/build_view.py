@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from html import escape
@@ -101,10 +101,15 @@ class Footnotes:
 
     def note(self, text: str) -> int:
         """Return the number of the footnote with this text under the current block."""
-        if text not in self._pending:
+        return self.named(text, lambda: text)
+
+    def named(self, name: str, write: Callable[[], str]) -> int:
+        """Return the number of the footnote called so under the current block, which is written once."""
+        if name not in self._pending:
+            text = write()
             self._count += 1
-            self._pending[text] = Footnote(self._count, text)
-        return self._pending[text].number
+            self._pending[name] = Footnote(self._count, text)
+        return self._pending[name].number
 
     def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
         said_once = self._results.words["as_published"] if self._results.has_none_measured else ""
@@ -420,10 +425,13 @@ class _Builder:
         prose = self.report.footnotes.get(name)
         if prose is None or self.citing:
             return render_prose.Inserted(f"[^{name}]", Markup.escape(f"[^{name}]"))
+        return render_prose.Inserted("", Markup(""), self.foot.named(f"[^{name}]", lambda: self.written(prose)))
+
+    def written(self, footnote: p.Prose) -> Markup:
         self.citing = True
-        text = self.gaps.tried(lambda: render_prose.inline(prose, self.insert), Markup(""))
+        text = self.gaps.tried(lambda: render_prose.inline(footnote, self.insert), Markup(""))
         self.citing = False
-        return render_prose.Inserted("", Markup(""), self.foot.note(text))
+        return text
 
     def insert(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
         """Return a computed number for a text, or a dash with a footnote on why it can't be computed; for a mark, that

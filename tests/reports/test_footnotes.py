@@ -32,6 +32,12 @@ def test_a_footnote_stands_under_each_text_with_its_mark(tmp_path: Path) -> None
     assert html.count("</a> in <strong>2017</strong>.</p>") == 3
 
 
+def test_two_marks_in_a_text_have_one_footnote(tmp_path: Path) -> None:
+    html = page(tmp_path, p.TextElement(prose=w.text("One.[^a] Two.[^a]")), a=w.text("Up to ", MOST, "."))
+    assert html.count("</sup> Up to ") == 1
+    assert html.count('href="#note-1"') == 2
+
+
 def test_a_mark_without_a_footnote_stays_as_it_is_written(tmp_path: Path) -> None:
     html = page(tmp_path, p.TextElement(prose=w.text("A set [^abc], and [^a].")), a=w.text("See [^a]."))
     assert "<p>A set [^abc], and <sup>" in html
