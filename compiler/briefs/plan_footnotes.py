@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import FixedKeys
@@ -55,9 +55,9 @@ def _is_footnote(item: ast.Item) -> TypeGuard[ast.Attribute]:
     return isinstance(item, ast.Attribute) and item.key.text == FOOTNOTE
 
 
-def _marks(nodes: Sequence[object]) -> Iterator[tuple[Span, str, bool]]:
+def _marks(items: Sequence[ast.Item]) -> Iterator[tuple[Span, str, bool]]:
     """Yield the place and the name of each mark, and whether it begins a definition in Markdown."""
-    left = list(reversed(nodes))
+    left: list[Any] = [each for each in reversed(items) if "[^" in each.span.text]
     while left:
         node = left.pop()
         if isinstance(node, ast.String):

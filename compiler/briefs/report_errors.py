@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model.plan import DIMENSIONS
 
 
@@ -44,6 +45,12 @@ class UnknownInPalette(Misspelt):
     code = "E0774"
     says = "nothing that could have a colour is called `{word}`"
     otherwise = "hardware, workloads, experiments and levels have colours: {all_known}"
+    taken: tuple[str, ...] = ()
+    """Names that have a colour already, and so are not meant."""
+
+    @property
+    def replacement(self) -> str | None:
+        return did_you_mean(self.word, [each for each in self.known if each not in self.taken])
 
 
 class InvisibleColour(CompileProblem):

@@ -467,7 +467,8 @@ def _palette(typer: Typer, block: ast.Block, accent: str) -> dict[str, str]:
         name, span = (quoted.plain or "", quoted.span) if quoted else (item.key.text, item.key.span)
         colour = _palette_colour(typer, item, name)
         if name not in keys:
-            typer.report(wrong.UnknownInPalette(span, "name", name, tuple(keys)))
+            taken = tuple(each for each, key in keys.items() if key in found)
+            typer.report(wrong.UnknownInPalette(span, "name", name, tuple(keys), taken))
         elif keys[name] in found:
             typer.report(DuplicateAttribute(span, found[keys[name]].named, name))
         elif colour:
