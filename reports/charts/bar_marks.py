@@ -97,7 +97,10 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
 def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
     """Yield both ends of each bar: above it, or each at its end where the bars are too narrow for that."""
     drawn = floating_bars(plot, trace)
-    room = plot.width / len(plot.chart.x.categories) / len(plot.in_slots)
+    room = plot.width / len(plot.chart.x.categories)
+    if len(plot.in_slots) > 1:  # bars of one category stand closer than categories do
+        first, last = plot.bar(trace, 0)
+        room = last - first
     together = all(text_width(bar.point.label, SMALL) < room - 4 for bar in drawn)
     for bar in drawn:
         middle = (bar.left + bar.right) / 2

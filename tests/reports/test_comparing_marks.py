@@ -6,11 +6,13 @@ import csv
 import io
 import math
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from benchbrief.model import plan as p
+from benchbrief.reports.charts.bar_marks import numbers_at_bars
 from benchbrief.reports.charts.build_figure import Drawing, drawing
 from benchbrief.reports.charts.chart import Box, text_width
 from benchbrief.reports.charts.chart_layout import ChartText, arrange
@@ -120,6 +122,16 @@ def test_a_range_of_equal_ends_is_one_number_and_a_line(tmp_path: Path) -> None:
         "bars = range(ratio over threads) by workload", tmp_path, lambda h, *_: 37.0 if h == "nvme" else 1.0
     )
     assert [text for text in written(found) if "X" in text] == ["37X", "37X"]
+
+
+@pytest.mark.parametrize("width", range(200, 660, 20))
+def test_the_ends_of_ranges_side_by_side_do_not_touch(width: int, tmp_path: Path) -> None:
+    _, found = made(
+        "bars = range(throughput over threads) by workload, color hardware", tmp_path, lambda *at: 1234.0 * at[2]
+    )
+    (panel,) = arrange(found.charts, width, FULL[1])
+    boxes = [_box(text) for text in numbers_at_bars(panel.plot)]
+    assert all(one.overlap(other) == 0 for one, other in combinations(boxes, 2))
 
 
 def test_marks_that_compare_are_written_in_japanese(tmp_path: Path) -> None:
