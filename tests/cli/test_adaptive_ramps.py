@@ -94,13 +94,16 @@ def test_a_brief_shows_and_tells_the_points_that_were_chosen(bench: Bench, tmp_p
     printed = bench("status", "--json").json["choices"]
     assert [each["number"] for each in printed if each["hardware"] == ["two"]] == [1, 2, 3, 4]
 
-    html = (bench.run_dir / "reports" / "en.html").read_text("utf-8").replace("\u00a0", " ")
+    english, japanese = (
+        "".join((bench.run_dir / "reports" / f"{name}{of}.html").read_text("utf-8") for of in ("", "-disclosure"))
+        for name in ("en", "ja")
+    )
+    html = english.replace("\u00a0", " ")
     assert "adaptive ramp: 4 of 15 candidates, chosen while it was measured" in html
     assert "of 15 candidates of an adaptive ramp, at which nothing is drawn" in html
     assert "candidates of the adaptive ramp at which nothing is drawn." in html
     rows = bench("query", "SELECT DISTINCT threads FROM cells WHERE status = 'ok' ORDER BY ALL", "--json").json
     assert [row["threads"] for row in rows] == sorted({point for each in points.values() for point in each})
-    japanese = (bench.run_dir / "reports" / "ja.html").read_text("utf-8")
     assert "適応ランプ：候補 15 点から測定中に 4 点を選択" in japanese
     assert "軸上の短い目盛り" in japanese
 

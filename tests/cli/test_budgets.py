@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.support.bench import Bench
+from tests.support.bench import Bench, pages_of
 
 SPEC = """\
 hardware box "Box" {
@@ -104,8 +104,7 @@ def test_the_rule_is_in_the_brief_and_the_time_spent_in_the_status(bench: Bench,
     (spent,) = json.loads(bench("status", "--json", bench.run_dir.name).out)["budgets"]
     assert spent["experiment"] == "ramp"
     assert 0.8 * 1200 < spent["spent_s"] <= 1200
-    page = next((bench.run_dir / "reports").glob("*.html")).read_text()
-    text = re.sub(r"<[^>]+>", "", page)
+    text = re.sub(r"<[^>]+>", "", pages_of(bench.run_dir))
     assert rule in text
     assert "99.29" in text, "seven looks share the 5 %"
     assert "Dunn" in text

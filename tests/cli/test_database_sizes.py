@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.test_data_sets import newest, ran
 from tests.support import wrapped
-from tests.support.bench import Bench
+from tests.support.bench import Bench, pages_of
 from tests.support.tools import built_tool
 
 VARIANTS = """\
@@ -79,8 +79,7 @@ def test_a_size_after_a_timed_write_workload_is_said_to_measure_how_fast_it_wrot
         bench.spec(spec.replace("disclosure =", f"language = {language}\n  disclosure ="))
         assert ("W0716" in bench("check", "brief.bench").text) is warned
         ran(bench("run", "brief.bench", "--simulate", "--seed", "1"))
-        page = next((newest(bench) / "reports").glob("*.html"))
-        assert (said in re.sub("<[^>]+>", "", page.read_text(encoding="utf-8"))) is warned
+        assert (said in re.sub("<[^>]+>", "", pages_of(newest(bench)))) is warned
 
 
 def test_the_sizes_of_simulated_databases_can_be_had_too(bench: Bench) -> None:

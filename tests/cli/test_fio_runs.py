@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.bench import Bench
+from tests.support.bench import Bench, pages_of
 from tests.support.sshd import Sshd, sshd, system_user
 from tests.support.tools import REPOSITORY, system_tool
 from tests.support.waiting import until
@@ -68,7 +68,7 @@ def test_a_run_on_a_file_ends_with_a_brief(bench: Bench) -> None:
     assert done.code == 0, done.text
     assert {status for status, _ in bench.verdicts().values()} == {"ok"}
     histograms_are_whole(bench)
-    page = next((bench.run_dir / "reports").glob("*.html")).read_text(encoding="utf-8")
+    page = pages_of(bench.run_dir)
     for said in (
         "fio 3.",
         "from the submission of an I/O to its completion",

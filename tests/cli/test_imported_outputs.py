@@ -24,11 +24,13 @@ report brief "Offered" {
 
 
 def text_of(bench: Bench, run: str) -> str:
-    """The text of a run's brief."""
+    """The text of a run's brief and of its disclosure."""
     done = bench("report", run, "--html-only")
     assert done.code == 0, done.text
-    (path,) = (line for line in done.out.split() if line.endswith(".html"))
-    return " ".join(re.sub("<[^>]+>", "", (bench.folder / path).read_text()).replace("\u00a0", " ").split())
+    paths = [line for line in done.out.split() if line.endswith(".html")]
+    assert ["-disclosure" in path for path in paths] == [False, True]
+    pages = "\n".join((bench.folder / path).read_text() for path in paths)
+    return " ".join(re.sub("<[^>]+>", "", pages).replace("\u00a0", " ").split())
 
 
 def imported(bench: Bench, spec: str, kind: str, *more: str) -> str:

@@ -95,7 +95,7 @@ def test_tables_that_find_no_room_in_the_temporary_folder_are_reported_with_it(
     copied_run: Bench, small_disk: Callable[[str], Path]
 ) -> None:
     assert copied_run("report", "--html-only").code == 0
-    brief = next(copied_run.folder.glob("bench-out/*/reports/*.html"))
+    brief = min(copied_run.folder.glob("bench-out/*/reports/*.html"), key=lambda page: len(page.name))
     folder = small_disk("40k")
     copied_run.env["TMPDIR"] = str(folder)
     ended = copied_run("verify", "--from-raw", str(brief))

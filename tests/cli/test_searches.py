@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.specs import FILL, HARDWARE
 from tests.support import wrapped
-from tests.support.bench import Bench, records_of
+from tests.support.bench import Bench, pages_of, records_of
 from tests.support.tools import built_tool, system_tool
 from tests.support.waiting import until
 
@@ -78,8 +78,7 @@ def test_a_search_stops_at_the_knee_and_others_run_there(bench: Bench) -> None:
     status = bench("status").out
     assert f"{12 - len(skipped)}/12 cells done, 0 failed, {len(skipped)} not needed" in status
     assert re.search(rf"skipped +search/one/fill/threads=512/r1 +the knee was found at {knee} thread", status)
-    (page,) = (bench.run_dir / "reports").glob("*.html")
-    html = page.read_text(encoding="utf-8")
+    html = pages_of(bench.run_dir)
     assert f"threads {knee} (measured at " in html
     assert "not needed: the knee" not in html, "what is not needed is no gap in a figure or a table"
 
@@ -210,5 +209,4 @@ def test_ycsb_searches_loads_and_runs_at_what_was_found(bench: Bench) -> None:
     assert (insert["workload"], insert["operation"], insert["count"], insert["errors"]) == ("load(a)", "insert", 200, 0)
     assert insert["ops_per_s"] == pytest.approx(100, rel=0.35)
     assert (read["workload"], read["operation"]) == ("a", "read")
-    (page,) = (bench.run_dir / "reports").glob("*.html")
-    assert "Inserts" in page.read_text(encoding="utf-8")
+    assert "Inserts" in pages_of(bench.run_dir)

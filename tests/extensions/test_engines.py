@@ -133,7 +133,7 @@ def test_a_tool_tells_measures_of_its_own(installed: Environment, local: subproc
 
 def test_the_briefs_say_how_the_data_came_to_be(local: subprocess.CompletedProcess[str]) -> None:
     pages = [path.read_text(encoding="utf-8") for path in Path(local.args).rglob("*.html")]
-    english, japanese = (next(page for page in pages if f'lang="{code}"' in page) for code in ("en", "ja"))
+    english, japanese = ("".join(page for page in pages if f'lang="{code}"' in page) for code in ("en", "ja"))
     assert "500 rows, inserted in one transaction" in english
     assert "500 行を一つのトランザクションで挿入" in japanese
 
