@@ -180,8 +180,12 @@ def test_a_report_is_rendered_again_and_elsewhere(copied_run: Bench, tmp_path: P
     pdf, disclosure, html, page, numbers, *data = map(Path, done.out.split())
     assert (pdf.suffix, html.suffix, numbers.suffix) == (".pdf", ".html", ".json")
     assert (disclosure.name, page.name) == ("brief-disclosure.pdf", "brief-disclosure.html")
-    assert [path.name for path in data] == [f"figure-{n}.csv" for n in range(1, len(data) + 1)] != []
-    assert all(path.read_text(encoding="utf-8").count("\n") > 1 for path in data)
+    figures = range(1, len(data) // 3 + 1)
+    assert (
+        [path.name for path in data] == [f"figure-{n}.{kind}" for n in figures for kind in ("csv", "svg", "png")] != []
+    )
+    assert all(path.read_text(encoding="utf-8").count("\n") > 1 for path in data[::3])
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in data[2::3])
     assert pdf.read_bytes().startswith(b"%PDF-")
     original = copied_run.run_dir / "reports" / html.name
     assert html.read_text() == original.read_text()

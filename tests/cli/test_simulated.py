@@ -119,23 +119,29 @@ def test_every_page_of_a_brief_is_marked_in_its_language(run: Simulated, name: s
     mark = MARKS[REPORTS[name][2]]
     written = [Path(path) for path in run.ended.json["reports"][name]]
     files = [path for path in written if path.parent.name == "reports"]
-    assert all(path.stem == f"{name}-simulated" for path in files)
-    pdf = PdfReader(run.bench.folder / files[0])
-    assert len(pdf.pages) > 1 or name == "en_blog"
-    for page in pdf.pages:
-        assert mark in page.extract_text()
-    assert pdf.metadata is not None
-    assert str(pdf.metadata.title).startswith(f"{mark}: ")
-    html = (run.bench.folder / files[1]).read_text("utf-8")
-    assert f"<title>{mark}: " in html
-    place = re.search(r'<div class="simulated-mark" aria-hidden="true" style="([^"]+)">', html)
-    assert place
-    assert "position:fixed !important" in place[1]
-    assert "display:block !important" in place[1]
+    stems = (f"{name}-simulated", f"{name}-simulated-disclosure")
+    assert {path.stem for path in files} == {*stems}
+    assert [path.name for path in files[:4]] == [f"{stem}{suffix}" for suffix in (".pdf", ".html") for stem in stems]
+    for path in files[:2]:
+        pdf = PdfReader(run.bench.folder / path)
+        for page in pdf.pages:
+            assert mark in page.extract_text()
+        assert pdf.metadata is not None
+        assert str(pdf.metadata.title).startswith(f"{mark}: ")
+    for path in files[2:4]:
+        html = (run.bench.folder / path).read_text("utf-8")
+        assert f"<title>{mark}: " in html
+        place = re.search(r'<div class="simulated-mark" aria-hidden="true" style="([^"]+)">', html)
+        assert place
+        assert "position:fixed !important" in place[1]
+        assert "display:block !important" in place[1]
 
 
 def test_the_first_page_and_the_disclosure_tell_it_before_all_else(run: Simulated) -> None:
-    html = (run.bench.run_dir / "reports" / "en_brief-simulated.html").read_text("utf-8")
+    folder = run.bench.run_dir / "reports"
+    brief = (folder / "en_brief-simulated.html").read_text("utf-8")
+    assert ">Simulated: nothing was measured</p>" in brief.split("<main>")[0], "the title's band has it"
+    html = (folder / "en_brief-simulated-disclosure.html").read_text("utf-8")
     notices = re.findall(r'<div class="notice (\w+)"><p><strong>([^<]+)', html)
     assert notices[0] == ("error", "Simulated: nothing was measured. ")
     disclosure = html.split('id="disclosure"')[1]
