@@ -116,7 +116,7 @@ def test_after_a_change_of_words_nothing_is_measured_and_the_brief_says_so(again
     page, disclosure = (path.read_text() for path in paths)
     assert "What another folder buys" in page
     assert "Scattered writes" in page
-    assert f"4 of 4 measurements were taken from run {earlier_id}" in disclosure
+    assert f"all 4 measurements were taken from run {earlier_id}" in disclosure
     assert rates(again, second_run(again)) == rates(again, first_run(again))
 
 
