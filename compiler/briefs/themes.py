@@ -111,13 +111,13 @@ _FIGURE = (
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
-        "author", "blocks", "cells", "columns", "companion", "date", "disclosed", "gaps", "imported", "internal",
-        "keywords", "language", "legal", "legal_notes", "limits", "limits_line", "made", "method", "notices", "numbers",
-        "one_page", "origin", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "subtitle_html",
-        "title", "title_html", "title_notes", "version",
+        "author", "blocks", "cells", "columns", "companion", "date", "disclosed", "gaps", "grave_limits", "imported",
+        "internal", "keywords", "language", "legal", "legal_notes", "limits", "limits_line", "made", "method",
+        "notices", "numbers", "one_page", "origin", "profile", "provenance", "run_id", "side_file", "simulated",
+        "subtitle", "subtitle_html", "title", "title_html", "title_notes", "version",
     ),
     "house": ("cover", "css", "logo", "logo_file", "look", "paper", "parts"),
-    "notice": ("first", "limits", "link", "number", "origin", "severity", "text", "title"),
+    "notice": ("first", "is_grave", "limits", "link", "number", "origin", "severity", "text", "title"),
     "section": ("anchor", "blocks", "kind", "level", "title"),
     "text": ("html", "kind", "leads", "notes"),
     "headline": ("beside", "kind", "notes", "numbers", "points"),

@@ -481,6 +481,8 @@ class Notice:
     link: str = ""
     limits: tuple[str, ...] = ()
     """The notice in short sentences with counts, without ids and paths."""
+    is_grave: bool = False
+    """Whether the first page says the limits in words: they may undo what it claims."""
     origin: OriginTag | None = None
 
 
@@ -523,6 +525,8 @@ class ReportView:
     origin: tuple[OriginTag, ...] = ()
     limits: tuple[Limit, ...] = ()
     limits_line: str = ""
+    grave_limits: tuple[str, ...] = ()
+    """Those that the first page says in words: failures, expectations that are not met, a claim that may be noise."""
     """How many limits there are, for the first page: "Limits: 3 notes"."""
     method: Method | None = None
     disclosed: tuple[Block, ...] = ()

@@ -89,7 +89,7 @@ def notice(results: Results) -> Iterable[Notice]:
         if any(each.undecided for each in differences):
             text += words["notice_two_repeats"]
             limit += words["limit_two_repeats"]
-        yield Notice(words["notice_noise"], text, "warning", limits=(limit,))
+        yield Notice(words["notice_noise"], text, "warning", limits=(limit,), is_grave=noise == tested)
 
 
 def tested(results: Results) -> str:

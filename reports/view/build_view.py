@@ -280,6 +280,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         notices=found,
         origin=tuple(tags.values()),
         limits=limits,
+        grave_limits=tuple(text for each in found if each.is_grave or each.severity == "error" for text in each.limits),
         limits_line=counted(results.words, "limits_line", len(limits)) if limits else "",
         method=builder.gaps.tried(lambda: method(results), Method(())),
         blocks=blocks,
