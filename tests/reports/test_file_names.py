@@ -41,4 +41,4 @@ def test_no_part_of_a_brief_says_in_which_folder_its_spec_was(tmp_path: Path) ->
     for written in page.parent.iterdir():
         if written.is_file():
             assert b"private-home" not in written.read_bytes(), written.name
-    assert "brief.bench (SHA-256" in page.with_name("brief-disclosure.html").read_text("utf-8")
+    assert "brief.bench (SHA-256" in page.read_text("utf-8")

@@ -381,8 +381,8 @@ def test_reports_of_another_spec_than_the_run_are_disclosed(tmp_path: Path) -> N
 def test_a_column_of_a_number_of_threads_says_so_in_its_head(tmp_path: Path) -> None:
     lines = tuple(p.Line(label=f"{n}", query=w.throughput("workload", threads=n)) for n in (1, 4))
     table = p.TableElement(title="", dim="workload", dim_label="Workload", keys=w.keys({"a": "Sessions"}), lines=lines)
-    assert re.findall(r'class="n">(\d threads?) ', page(*small(table), tmp_path)) == ["1 thread", "4 threads"]
-    assert re.findall(r'class="n">(\d スレッド) ', page(*small(table, language="ja"), tmp_path)) == [
+    assert re.findall(r'class="n">(\d threads?)<', page(*small(table), tmp_path)) == ["1 thread", "4 threads"]
+    assert re.findall(r'class="n">(\d スレッド)<', page(*small(table, language="ja"), tmp_path)) == [
         "1 スレッド",
         "4 スレッド",
     ]
