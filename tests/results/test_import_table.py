@@ -156,6 +156,8 @@ def test_the_published_numbers_of_the_three_ssds_are_kept(tmp_path: Path) -> Non
         assert store.sql("SELECT metric, hardware, workload, value, unit FROM published ORDER BY ALL").rows == (
             ("fewer", "solidigm_p5430", "rr", 30.0, "%"),
             ("fewer", "solidigm_p5430", "rrw", 30.0, "%"),
+            ("of_best", "solidigm_p5430", "rr", 70.0, "%"),
+            ("of_best", "solidigm_p5430", "rrw", 70.0, "%"),
             ("of_best", "solidigm_p5430", "rww", 65.0, "%"),
             ("slower", "solidigm_p5430", "rr", 1.8, ""),
             ("slower", "solidigm_p5430", "rrw", 1.5, ""),
