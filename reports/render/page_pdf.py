@@ -169,11 +169,16 @@ def to_pdf(
 
 
 def require_on_screen(html: str, texts: Sequence[str]) -> None:
-    """Raise ReportError when a text is not visible in a browser window of some size: the rules for all kinds of
-    media count."""
+    """Raise ReportError when a text is not visible in a browser window of some size, on a light page and on a dark
+    one: the rules for all other kinds of media count."""
     weasyprint = _weasyprint()
-    always = re.sub(r"@media[^{};]*\{", "@media all {", html)
-    _require(weasyprint.HTML(string=always, url_fetcher=_fetcher(), media_type="screen").render(), texts)
+    for light in (True, False):
+
+        def counted(rule: re.Match[str], *, light: bool = light) -> str:
+            return "@media print {" if light and "dark" in rule[1] else "@media all {"
+
+        always = re.sub(r"@media([^{};]*)\{", counted, html)
+        _require(weasyprint.HTML(string=always, url_fetcher=_fetcher(), media_type="screen").render(), texts)
 
 
 def _require(document: Any, texts: Sequence[str]) -> None:
