@@ -57,7 +57,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import display_width
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.extension_spec import LANGUAGES
+from benchbrief.model.extension_spec import LANGUAGES, TemplateSpec
 from benchbrief.model.plan import Dimension
 from benchbrief.model.units import Unit
 
@@ -165,9 +165,7 @@ _HEAD = (
     "template", "paper", "columns", "layout", "subtitle", "language", "author", "audience", "address", "parts",
     "provenance", "legal",
 )  # fmt: skip
-_LINE_OF_TITLE = {TEMPLATE: 42, "white_paper": 26, "slide": 36}
-"""About how many characters of a title fit a line, by template. Japanese ones count twice."""
-MOST_LINES, _NUMBER = 3, 4
+MOST_LINES, _NUMBER, _USUAL_LINE = 3, 4, 42
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[!-~]*)?")
 _FLOW = ("text", "disclosure")
 _HEADLINE = "headline"
@@ -379,8 +377,9 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
 
 def _warn_of_length(typer: Typer, label: ast.String | None, text: str, template: str) -> None:
     """Warn of a title of more than three lines. A number takes about four characters."""
+    spec = TEMPLATE_SPECS.find(template)
     width = display_width(text) + (_NUMBER - 1) * text.count(ELLIPSIS)
-    lines = math.ceil(width / _LINE_OF_TITLE.get(template, _LINE_OF_TITLE[TEMPLATE]))
+    lines = math.ceil(width / (spec.title_line if isinstance(spec, TemplateSpec) else _USUAL_LINE))
     if label is not None and lines > MOST_LINES:
         typer.report(wrong.LongTitle(label.span, width, lines))
 

@@ -193,6 +193,8 @@ _WHY = {
 _MISSING = ("missing_cell", "missing_cell_unsaid")
 """Words for why there is no value, with the reason and without it, by the status of the cell."""
 _PATH = re.compile(r"(?<![\w/.])~?/[\w.~-]")
+_COMMAND = re.compile(r"`[^`]*[\s(=/][^`]*`")
+"""Code of more than a word, such as a command or an expression."""
 
 
 class KneeFound(NamedTuple):
@@ -377,7 +379,7 @@ class Results:
         """Return whether a text names a host, a path, a cell, an experiment or a command of the run."""
         words = set(re.findall(r"[\w./=-]+", text))
         is_cell = any(word.count("/") > 1 for word in words)
-        return "`" in text or is_cell or bool(_PATH.search(text) or words & self._equipment)
+        return bool(_COMMAND.search(text)) or is_cell or bool(_PATH.search(text) or words & self._equipment)
 
     @cached_property
     def _equipment(self) -> frozenset[str]:

@@ -103,7 +103,7 @@ database mongo "MongoDB" { engine = mongodb  server = embedded }
 workload a from ycsb.a { records = 500  field_length = 10 B }
 experiment ramp { hardware = box  workloads = [a]  threads = [1]  measure = 1 s }
 metric size in MB = database.size, lower is better
-report brief "A brief" { text = "It takes {size:.1fu}."  audience = internal }
+report brief "A brief" { text = "It takes {size:.1fu}." }
 """)
     ran(bench("run", "brief.bench", "--no-report", timeout=120))
     rows = bench("query", "SELECT value, reason FROM sizes", "--json").json

@@ -30,6 +30,8 @@ def visible(html: str) -> str:
     """What the brief itself says: its words and numbers, without the lists of cells and the appendix behind them."""
     body = as_text(html).split("</head>")[1]
     body = re.sub(r'<section class="provenance".*?</section>\n', "", body, flags=re.DOTALL)
+    body = re.sub(r'(<div class="qr"[^>]*>).*?</div>', r"\1QR</div>", body, flags=re.DOTALL)
+    body = re.sub(r"SHA-256 <code>[0-9a-f]{16}</code>", "SHA-256 <code>DIGEST</code>", body)
     body = re.sub(r"<details.*?</details>\n", "", body, flags=re.DOTALL)  # the data of figures
     body = re.sub(r'(data-cells=)"([^"]*)"', lambda cells: f'{cells[1]}"{len(cells[2].split(" "))} cells"', body)
     body = re.sub(r"\d{8}-\d{6}-", "RUN-", body)

@@ -40,7 +40,7 @@ OTHERS_ALLOWED = {
     # The template of a brief that names none.
     "compiler/schemas.py": {"technical_brief"},
     # A kind of page, which another package's template may have too.
-    "reports/render/page_pdf.py": {"slide"},
+    "reports/render/fill_pages.py": {"slide"},
 }
 AMBIGUOUS = {"command", "csv", "local", "ssh", "table"}
 """Words that are also something else: an attribute, an ending of files, words and blocks of the language."""

@@ -7,4 +7,5 @@ SPEC = TemplateSpec(
     implementation="benchbrief.reports.templates.slide",
     labels={"en": "Results", "ja": "測定結果"},
     slides=True,
+    title_line=36,
 )

@@ -7,4 +7,5 @@ SPEC = TemplateSpec(
     implementation="benchbrief.reports.templates.white_paper",
     labels={"en": "White paper", "ja": "ホワイトペーパー"},
     covers=True,
+    title_line=26,
 )
