@@ -208,7 +208,7 @@ def slides_of(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tup
                 for figure in block.figures:
                     found.append(_slide(topic, figure, waiting))
             case _:
-                if sum(map(_length, waiting)) > _LEAD_IN:
+                if sum(map(_room, waiting)) > _LEAD_IN:
                     rest()
                 found.append(_slide(topic, block, waiting))
     rest()
@@ -233,7 +233,7 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
 
 def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
     """Return whether a slide's figure, box or short table leaves room for these texts."""
-    if len(slide.blocks) != 1 or slide.after or sum(map(_length, texts)) > _LEAD_IN:
+    if len(slide.blocks) != 1 or slide.after or sum(map(_room, texts)) > _LEAD_IN:
         return False
     block = slide.blocks[0]
     return isinstance(block, FigureView | CalloutView) or (
@@ -242,7 +242,7 @@ def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
 
 
 def _is_claim(text: TextView) -> bool:
-    return _length(text) <= _CLAIM and not text.notes and text.html.count("<p>") == 1
+    return _room(text) <= _CLAIM and not text.notes and text.html.count("<p>") == 1
 
 
 def _lines_of(facts: FactsView) -> float:
@@ -257,6 +257,11 @@ def _lines_of(facts: FactsView) -> float:
 def _width(text: TextView) -> float:
     """Return the points of a single line under a slide's head."""
     return text_width(text.html.striptags(), 13.0)
+
+
+def _room(text: TextView) -> float:
+    """Return about how many Latin letters take as much room as a text: a Japanese one takes that of two."""
+    return text_width(text.html.striptags(), 1.9)
 
 
 def _length(text: TextView) -> int:
