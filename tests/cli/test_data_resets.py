@@ -64,7 +64,7 @@ def run(bench: Bench, *more: str) -> Path:
 
 
 def newest(bench: Bench) -> Path:
-    return max((bench.folder / "bench-out").iterdir(), key=lambda run: run.name)
+    return max((bench.folder / "bench-out").iterdir(), key=lambda run: (run / "plan.json").stat().st_mtime_ns)
 
 
 def loads(run: Path) -> dict[str, str]:

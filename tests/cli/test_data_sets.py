@@ -37,7 +37,7 @@ def ran(ended: Ended) -> Ended:
 
 
 def newest(bench: Bench) -> Path:
-    return max((bench.folder / "bench-out").iterdir(), key=lambda run: run.name)
+    return max((bench.folder / "bench-out").iterdir(), key=lambda run: (run / "plan.json").stat().st_mtime_ns)
 
 
 def load_of(run: Path) -> str:
