@@ -120,6 +120,7 @@ SMOKES = (
             r"フォルダー 3（代替） の最大スループットは最速の SSD の [\d,]+ ?%",
             r"試 ?行 ?用 ?の ?代 ?替",
         ),
+        numbers=18,  # its figures have most of them
     ),
 )
 
