@@ -1,4 +1,4 @@
-"""Colours of a house style: how they are written, whether they show on white, and whether they are told apart."""
+"""Reads the colours of a house style, and finds those that do not show on white or look alike."""
 
 from __future__ import annotations
 
