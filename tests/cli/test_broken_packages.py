@@ -22,7 +22,7 @@ BROKEN = {
 }
 
 
-@pytest.fixture(params=BROKEN)
+@pytest.fixture(params=[pytest.param(each, marks=() if each == "plugins" else pytest.mark.long) for each in BROKEN])
 def packages(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     folder = tmp_path / "packages"
     info = folder / "bad-1.0.dist-info"

@@ -58,7 +58,7 @@ def test_every_spec_is_read_as_by_the_library() -> None:
         assert outcome(source) == by_the_library(source), path
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(texts())
 @example("")
 @example(" # only a comment")
@@ -66,5 +66,13 @@ def test_every_spec_is_read_as_by_the_library() -> None:
 @example('param p = "{a b}"')
 @example("param p = 1 ;")
 def test_any_text_is_read_as_by_the_library(text: str) -> None:
+    source = Source("t.bench", text)
+    assert outcome(source) == by_the_library(source)
+
+
+@pytest.mark.long
+@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(texts())
+def test_more_texts_are_read_as_by_the_library(text: str) -> None:
     source = Source("t.bench", text)
     assert outcome(source) == by_the_library(source)

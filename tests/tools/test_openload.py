@@ -36,10 +36,11 @@ def loaded(uri: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.timeout(900)  # its queues run by the clock, beside whatever else the machine does
-def test_the_go_code_passes_vet_and_its_own_tests() -> None:
+@pytest.mark.parametrize("short", ["true", pytest.param("false", marks=pytest.mark.long)])
+def test_the_go_code_passes_vet_and_its_own_tests(short: str) -> None:
     system_tool("go")
     variables = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": "-trimpath -buildvcs=false"}  # as the set-up builds it
-    for words in (["vet", "./..."], ["test", "-parallel", "3", "./..."]):
+    for words in (["vet", "./..."], ["test", f"-short={short}", "-parallel", "3", "./..."]):
         done = subprocess.run(
             ["go", *words], cwd=REPOSITORY / "loadgen", env=variables, capture_output=True, text=True, check=False
         )

@@ -199,6 +199,9 @@ func TestMeasuredQueuesAreWhatTheArithmeticSays(t *testing.T) {
 	}{{"M/M/1", 1, true}, {"M/M/4", 4, true}, {"M/D/1", 1, false}} {
 		for _, load := range []float64{0.3, 0.7, 0.9} {
 			model, load := model, load
+			if testing.Short() && load < 0.9 {
+				continue // queues are longest at the highest load
+			}
 			t.Run(fmt.Sprintf("%s at %g", model.name, load), func(t *testing.T) {
 				t.Parallel()
 				script := peer.Script{Servers: model.servers, Mean: int64(load * float64(model.servers) * 2e6), Exponential: model.exponential}
