@@ -1,13 +1,14 @@
-"""The layers of a chart, as altair writes them: lines, bars, rules, confidence intervals, texts and legends.
+"""The layers of a chart in Vega-Lite's form: lines, bars, rules, confidence intervals, texts and legends.
 
-`chart_layout.py` computes all places. Text stays text. Only this module uses altair.
+`chart_layout.py` computes all places. Text stays text. Only this module uses altair, and only for notebooks: importing
+it takes as long as drawing eight figures.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.charts import chart as chart_axes
@@ -39,29 +40,20 @@ _TITLE = 30
 _CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
 Layer = dict[str, Any]
 """A layer in Vega-Lite's form."""
-
-
-def _altair() -> Any:
-    """Import the library late, for a fast start, and without its types, which list fifty forms of each argument."""
-    import altair
-
-    return altair
+Encoding = dict[str, Any]
+"""What a layer's channels show: fields of its rows, or values."""
+_PIXELS: Encoding = {name: {"field": name, "type": "quantitative", "scale": None, "axis": None} for name in ("x", "y")}
+"""The places of fields `x` and `y` that are pixels."""
+_ORDER = {"field": "order", "type": "quantitative"}
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
 
 def panel_spec(panel: Panel, font: str) -> Layer:
-    """Return a panel in Vega-Lite's form.
-
-    altair writes each layer, and this function joins them: altair's own composition copies their contents over and
-    over, and its checks of each part cost as much again, for shapes that the tests draw.
-    """
-    from altair.utils.schemapi import debug_mode
-
+    """Return a panel in Vega-Lite's form."""
     plot = panel.plot
-    with debug_mode(False):
-        layers = _layers(panel)
     return {
-        "$schema": _altair().SCHEMA_URL,
-        "layer": layers,
+        "$schema": _SCHEMA,
+        "layer": _layers(panel),
         "resolve": {"scale": {"y": "independent"}},
         "width": plot.width,
         "height": plot.height,
@@ -123,19 +115,18 @@ def _layers(panel: Panel) -> list[Layer]:
         groups.append({"layer": drawn})
     groups += _open_marks(plot)
     items = (*plot.legend, *panel.legend)
-    samples = [_written(sample) for item in items for sample in _legend_sample(item)]
+    samples = [sample for item in items for sample in _legend_sample(item)]
     written, labels = texts_and_labels(plot)
     return [*groups, {"layer": [*_arrows(labels), *samples, *_write([*written, *panel.texts])]}]
 
 
 def _flat_layers(panel: Panel) -> list[Layer]:
     """Return lying bars, in pixels, over the lines of their axis."""
-    alt = _altair()
     plot = panel.plot
     value = plot.y_pixel(plot.in_slots[0])
     grid = [{"x": value(tick), "y": 0.0, "y2": plot.height} for tick in plot.y.values]
-    lines = alt.Chart(alt.Data(values=grid)).mark_rule(color=GRID, strokeWidth=0.8)
-    layers = [_written(lines.encode(**_pixels(), y2=alt.Y2(field="y2")))]
+    upright = {**_PIXELS, "y2": {"field": "y2"}}
+    layers = [_layer(grid, "rule", {"color": GRID, "strokeWidth": 0.8}, upright)]
     over = list(flat_brackets(plot))
     for series, trace in enumerate(plot.chart.traces):
         if trace.stands_in_slot:
@@ -145,8 +136,8 @@ def _flat_layers(panel: Panel) -> list[Layer]:
                 for point, box in rectangles(plot, trace)
                 if point.low is not None and point.high is not None
             ]
-            whiskers = alt.Chart(alt.Data(values=ends)).mark_rule(color=INK, strokeWidth=1)
-            drawn += [whiskers.encode(**_pixels(), x2=alt.X2(field="x2"))] if ends else []
+            whiskers = _layer(ends, "rule", {"color": INK, "strokeWidth": 1}, {**_PIXELS, "x2": {"field": "x2"}})
+            drawn += [whiskers] if ends else []
         else:
             rows = [
                 {"x": x, "y": y, "order": order, "of": of}
@@ -155,9 +146,9 @@ def _flat_layers(panel: Panel) -> list[Layer]:
             ]
             drawn = [_path(rows)] if rows else []
         layers += _named(drawn, series)
-    zero = alt.Chart(alt.Data(values=[{"x": value(0.0) if not plot.y.log else 0.0, "y": 0.0, "y2": plot.height}]))
-    layers.append(_written(zero.mark_rule(color=SOFT, strokeWidth=1).encode(**_pixels(), y2=alt.Y2(field="y2"))))
-    samples = [_written(sample) for item in plot.legend for sample in _legend_sample(item)]
+    zero = {"x": value(0.0) if not plot.y.log else 0.0, "y": 0.0, "y2": plot.height}
+    layers.append(_layer([zero], "rule", {"color": SOFT, "strokeWidth": 1}, upright))
+    samples = [sample for item in plot.legend for sample in _legend_sample(item)]
     return [{"layer": layers}, {"layer": [*samples, *_write(texts_and_labels(plot)[0])]}]
 
 
@@ -169,47 +160,45 @@ def _arrows(labels: Sequence[ArrowLabel]) -> list[Layer]:
         head = [(tip[0] + 6 * math.cos(back + turn), tip[1] + 6 * math.sin(back + turn)) for turn in (0.45, -0.45)]
         path = (start, tip, head[0], tip, head[1])
         rows += [{"x": x, "y": y, "order": order, "of": of} for order, (x, y) in enumerate(path)]
-    return [_written(_path(rows))] if rows else []
+    return [_path(rows)] if rows else []
 
 
-def _path(rows: Sequence[dict[str, Any]]) -> Any:
+def _layer(rows: Sequence[Mapping[str, Any]], mark: str, look: Mapping[str, Any], encoding: Encoding) -> Layer:
+    return {"data": {"values": list(rows)}, "mark": {"type": mark, **look}, "encoding": encoding}
+
+
+def _where(condition: str, layer: Layer) -> Layer:
+    """Return a layer of the rows for which a condition holds."""
+    return {**layer, "transform": [{"filter": condition}]}
+
+
+def _path(rows: Sequence[dict[str, Any]]) -> Layer:
     """Return thin lines through pixels, one for each value of `of`."""
-    alt = _altair()
-    line = alt.Chart(alt.Data(values=list(rows))).mark_line(color=INK, strokeWidth=1.2, strokeJoin="round")
-    order = alt.Order(field="order", type="quantitative")
-    return line.encode(**_pixels(), order=order, detail=alt.Detail(field="of", type="nominal"))
+    look = {"color": INK, "strokeWidth": 1.2, "strokeJoin": "round"}
+    return _layer(rows, "line", look, {**_PIXELS, "order": _ORDER, "detail": {"field": "of", "type": "nominal"}})
 
 
-def _empty(x: Any, y: Any) -> Layer:
+def _empty(x: Encoding, y: Encoding) -> Layer:
     """Return a layer with axes alone."""
-    alt = _altair()
-    return _written(alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y))
+    return _layer((), "point", {}, {"x": x, "y": y})
 
 
 def _open_marks(plot: Plot) -> list[Layer]:
     """Return small marks inside the x axis, at candidates that were not measured."""
-    alt = _altair()
     low, high = plot.x_domain
     marks = [{"px": plot.x_pixel()(value)} for value in plot.chart.x.open if low <= value <= high]
     if not marks:
         return []
-    rules = alt.Chart(alt.Data(values=marks)).mark_rule(color=SOFT, strokeWidth=0.8)
-    x = alt.X(field="px", type="quantitative", scale=None, axis=None)
-    return [_written(rules.encode(x=x, y=alt.YValue(plot.height - 5), y2=alt.Y2Value(plot.height)))]
+    ends = {"y": {"value": plot.height - 5}, "y2": {"value": plot.height}}
+    return [_layer(marks, "rule", {"color": SOFT, "strokeWidth": 0.8}, {"x": {**_PIXELS["x"], "field": "px"}, **ends})]
 
 
-def _written(layer: Any, name: str = "") -> Layer:
-    found: Layer = layer.to_dict(validate=False, context={"top_level": False})
-    return {**found, "name": name} if name else found
-
-
-def _named(layers: list[Any], series: int) -> list[Layer]:
+def _named(layers: Sequence[Layer], series: int) -> list[Layer]:
     """Return layers whose groups in the SVG name the series: see `_svg`."""
-    return [_written(layer, f"s{series}{chr(97 + index)}") for index, layer in enumerate(layers)]
+    return [{**layer, "name": f"s{series}{chr(97 + index)}"} for index, layer in enumerate(layers)]
 
 
-def _x_encoding(plot: Plot) -> Any:
-    alt = _altair()
+def _x_encoding(plot: Plot) -> Encoding:
     look = {
         "title": None,
         "labelColor": SOFT,
@@ -222,44 +211,38 @@ def _x_encoding(plot: Plot) -> Any:
         "tickSize": 4,
         "grid": False,
     }
+    scale: dict[str, Any]
     if plot.chart.x.kind == "category":
-        axis = alt.Axis(**look, labels=False, ticks=False)  # `texts` writes these, and wraps long ones
-        domain = [str(i) for i in range(len(plot.chart.x.categories))]
-        if plot.has_bars:
-            scale = alt.Scale(domain=domain, paddingInner=SLOT_GAP, paddingOuter=SLOT_GAP / 2)
-        else:
-            scale = alt.Scale(domain=domain, padding=0.5)
-        return alt.X(field="x", type="ordinal", scale=scale, axis=axis)
+        axis = {**look, "labels": False, "ticks": False}  # `texts` writes these, and wraps long ones
+        scale = {"domain": [str(i) for i in range(len(plot.chart.x.categories))]}
+        scale |= {"paddingInner": SLOT_GAP, "paddingOuter": SLOT_GAP / 2} if plot.has_bars else {"padding": 0.5}
+        return {"field": "x", "type": "ordinal", "scale": scale, "axis": axis}
     ticks = plot.x_ticks
-    axis = alt.Axis(
-        **look, values=list(ticks), labelExpr=_lookup(ticks, chart_axes.tick_labels(ticks)), labelOverlap=False
-    )
-    scale = alt.Scale(
-        type="log" if plot.chart.x.kind == "log" else "linear", domain=list(plot.x_domain), nice=False, zero=False
-    )
-    return alt.X(field="x", type="quantitative", scale=scale, axis=axis)
+    labels = {"labelExpr": _lookup(ticks, chart_axes.tick_labels(ticks)), "labelOverlap": False}
+    kind = "log" if plot.chart.x.kind == "log" else "linear"
+    scale = {"type": kind, "domain": list(plot.x_domain), "nice": False, "zero": False}
+    return {"field": "x", "type": "quantitative", "scale": scale, "axis": {**look, "values": list(ticks), **labels}}
 
 
-def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bool) -> Any:
-    alt = _altair()
-    axis = alt.Axis(
-        title=None,
-        orient="right" if right else "left",
-        values=list(ticks.values),
-        labelExpr=_lookup(ticks.values, ticks.labels()),
-        labelColor=SOFT,
-        labelFontSize=TEXT,
-        labels=numbers,
-        labelPadding=5,
-        labelOverlap=False,
-        domain=False,
-        ticks=False,
-        grid=not right,
-        gridColor=GRID,
-        gridWidth=0.8,
-    )
-    scale = alt.Scale(type="log" if log else "linear", domain=[ticks.low, ticks.high], nice=False, zero=False)
-    return alt.Y(field=field, type="quantitative", scale=scale, axis=axis)
+def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bool) -> Encoding:
+    axis = {
+        "title": None,
+        "orient": "right" if right else "left",
+        "values": list(ticks.values),
+        "labelExpr": _lookup(ticks.values, ticks.labels()),
+        "labelColor": SOFT,
+        "labelFontSize": TEXT,
+        "labels": numbers,
+        "labelPadding": 5,
+        "labelOverlap": False,
+        "domain": False,
+        "ticks": False,
+        "grid": not right,
+        "gridColor": GRID,
+        "gridWidth": 0.8,
+    }
+    scale = {"type": "log" if log else "linear", "domain": [ticks.low, ticks.high], "nice": False, "zero": False}
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis}
 
 
 def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
@@ -282,39 +265,24 @@ def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
-    alt = _altair()
-    base = alt.Chart(alt.Data(values=_rows(trace, category=plot.chart.x.kind == "category"))).encode(x=x, y=y)
+def _line(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:
+    rows = _rows(trace, category=plot.chart.x.kind == "category")
+    at = {"x": x, "y": y}
     layers = []
     if any(p.low is not None for p in trace.points):
-        layers.append(base.mark_area(color=trace.paint, opacity=0.16).encode(y=low, y2=alt.Y2(field="high")))
-    layers += _repeats(trace, base, [{"x": row["x"]} for row in _rows(trace, category=plot.chart.x.kind == "category")])
+        layers.append(_layer(rows, "area", {"color": trace.paint, "opacity": 0.16}, {**at, **_from(low)}))
+    layers += _repeats(trace, at, [{"x": row["x"]} for row in rows])
     if not trace.loose:
-        line = base.mark_line(
-            color=trace.paint,
-            strokeWidth=2,
-            strokeDash=list(trace.dash),
-            strokeJoin="round",
-            invalid="break-paths-filter-domains",
-        )
-        layers.append(line.encode(order=alt.Order(field="order", type="quantitative")))
+        look = {"color": trace.paint, "strokeWidth": 2, "strokeDash": list(trace.dash), "strokeJoin": "round"}
+        layers.append(_layer(rows, "line", {**look, "invalid": "break-paths-filter-domains"}, {**at, "order": _ORDER}))
     if trace.has_points:
-        layers.append(
-            base.transform_filter("isValid(datum.y) && !datum.late").mark_point(
-                filled=True,
-                fill=trace.paint,
-                stroke=PAPER,
-                strokeWidth=1,
-                size=90 if trace.loose else 58,
-                opacity=1,
-                shape=trace.shape,
-            )
-        )
+        look = {"filled": True, "fill": trace.paint, "stroke": PAPER, "strokeWidth": 1, "opacity": 1}
+        point = _layer(rows, "point", {**look, "size": 90 if trace.loose else 58, "shape": trace.shape}, at)
+        layers.append(_where("isValid(datum.y) && !datum.late", point))
     if any(p.hollow and p.y is not None for p in trace.points):
-        hollow = base.transform_filter("isValid(datum.y) && datum.hollow")
-        layers.append(hollow.mark_point(**_hollow(trace, 48)))
+        layers.append(_where("isValid(datum.y) && datum.hollow", _layer(rows, "point", _hollow(trace, 48), at)))
     if any(p.late and p.y is not None for p in trace.points):
-        layers.append(base.transform_filter("isValid(datum.y) && datum.late").mark_point(**_cross(trace, 64)))
+        layers.append(_where("isValid(datum.y) && datum.late", _layer(rows, "point", _cross(trace, 64), at)))
     return [*layers, *_refused(plot, trace)]
 
 
@@ -328,67 +296,53 @@ def _cross(trace: Trace, size: float) -> dict[str, Any]:
     return {"filled": False, "opacity": 1, "size": size, **look}
 
 
-def _refused(plot: Plot, trace: Trace) -> list[Any]:
+def _refused(plot: Plot, trace: Trace) -> list[Layer]:
     """Return marks inside the x axis for rates without a value: hollow points for broken promises, and crosses for
     rates beyond the load generator."""
-    alt = _altair()
     x, found = plot.x_pixel(), []
     for beyond in (False, True):
         marks = [{"px": x(mark.x)} for mark in trace.refused if mark.beyond == beyond]
         if marks:
-            at = {
-                "x": alt.X(field="px", type="quantitative", scale=None, axis=None),
-                "y": alt.YValue(plot.height - 6),
-            }
-            base = alt.Chart(alt.Data(values=marks))
-            found.append(base.mark_point(**(_cross if beyond else _hollow)(trace, 48)).encode(**at))
+            look = (_cross if beyond else _hollow)(trace, 48)
+            found.append(
+                _layer(marks, "point", look, {"x": {**_PIXELS["x"], "field": "px"}, "y": {"value": plot.height - 6}})
+            )
     return found
 
 
-def _repeats(trace: Trace, base: Any, places: Sequence[dict[str, Any]], ink: str = "") -> list[Any]:
+def _repeats(trace: Trace, at: Encoding, places: Sequence[dict[str, Any]], ink: str = "") -> list[Layer]:
     """Return small rings at the values of single repeats, at the places of their points."""
-    alt = _altair()
     rows = [{**at, "y": value} for at, point in zip(places, trace.points, strict=True) for value in point.repeats]
-    if not rows:
-        return []
-    found = base.properties(data=alt.Data(values=rows))
-    return [
-        found.mark_point(filled=False, stroke=ink or trace.paint, strokeWidth=1, size=18, opacity=1, shape="circle")
-    ]
+    look = {"filled": False, "stroke": ink or trace.paint, "strokeWidth": 1, "size": 18, "opacity": 1}
+    return [_layer(rows, "point", {**look, "shape": "circle"}, at)] if rows else []
 
 
-def _bar(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
+def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:
     """Return the bars of one series beside those of the others."""
-    alt = _altair()
     place, of = plot.place(trace), len(plot.in_slots)
     rows = [{**row, "series": str(place)} for row in _rows(trace, category=True)]
-    scale = alt.Scale(domain=[str(i) for i in range(of)], paddingInner=BAR_GAP)
-    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, xOffset=alt.XOffset("series:N", scale=scale))
-    layers: list[Any] = [base.mark_bar(color=trace.paint)]
+    scale = {"domain": [str(i) for i in range(of)], "paddingInner": BAR_GAP}
+    at = {"x": x, "y": y, "xOffset": {"field": "series", "type": "nominal", "scale": scale}}
+    layers = [_layer(rows, "bar", {"color": trace.paint}, at)]
     if any(row["low"] is not None for row in rows):
-        layers.append(base.mark_rule(color=INK, strokeWidth=1).encode(y=low, y2=alt.Y2(field="high")))
-    layers += _repeats(trace, base, [{"x": row["x"], "series": str(place)} for row in rows], ink=INK)
+        layers.append(_layer(rows, "rule", {"color": INK, "strokeWidth": 1}, {**at, **_from(low)}))
+    layers += _repeats(trace, at, [{"x": row["x"], "series": str(place)} for row in rows], ink=INK)
     return layers
 
 
-def _rectangles(boxes: Sequence[tuple[float, float, float, float]], color: str) -> Any:
+def _rectangles(boxes: Sequence[tuple[float, float, float, float]], color: str) -> Layer:
     """Return rectangles from their left, top, right and bottom pixels."""
-    alt = _altair()
     rows = [dict(zip(("x", "y", "x2", "y2"), box, strict=True)) for box in boxes]
-    ends = {"x2": alt.X2(field="x2"), "y2": alt.Y2(field="y2")}
-    return alt.Chart(alt.Data(values=rows)).mark_rect(color=color, cornerRadius=2).encode(**_pixels(), **ends)
+    ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    return _layer(rows, "rect", {"color": color, "cornerRadius": 2}, {**_PIXELS, **ends})
 
 
-def _pixels() -> dict[str, Any]:
-    """Return the places of fields `x` and `y` that are pixels."""
-    alt = _altair()
-    return {
-        "x": alt.X(field="x", type="quantitative", scale=None, axis=None),
-        "y": alt.Y(field="y", type="quantitative", scale=None, axis=None),
-    }
+def _from(low: Encoding) -> Encoding:
+    """Return the two ends of an interval."""
+    return {"y": low, "y2": {"field": "high"}}
 
 
-def _bracket(plot: Plot, trace: Trace) -> list[Any]:
+def _bracket(plot: Plot, trace: Trace) -> list[Layer]:
     found = [each for each in brackets(plot) if each.trace is trace and each.left < each.right]
     rows = [
         {"x": x, "y": y, "order": order, "of": of}
@@ -400,41 +354,36 @@ def _bracket(plot: Plot, trace: Trace) -> list[Any]:
     return [_path(rows)] if rows else []
 
 
-def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
+def _rule(plot: Plot, trace: Trace, y: Encoding) -> list[Layer]:
     """Return a line across the plot area, or, for an upright point, one on the x axis."""
-    alt = _altair()
     layers = []
     look = {"color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
     for point in trace.points:
         if point.y is None:
             continue
         if point.upright:
-            rule = alt.Chart(alt.Data(values=[{}])).mark_rule(**look)
-            x = alt.XValue(plot.x_pixel()(point.x))
-            layers.append(rule.encode(x=x, y=alt.YValue(0), y2=alt.Y2Value(plot.height)))
+            ends = {"y": {"value": 0}, "y2": {"value": plot.height}}
+            layers.append(_layer([{}], "rule", look, {"x": {"value": plot.x_pixel()(point.x)}, **ends}))
         else:
-            layers.append(alt.Chart(alt.Data(values=[{"y": point.y}])).mark_rule(**look).encode(y=y))
+            layers.append(_layer([{"y": point.y}], "rule", look, {"y": y}))
     return layers
 
 
 def _write(texts: Sequence[ChartText]) -> list[Layer]:
     """Return one layer for all texts of a kind: each layer costs time."""
-    alt = _altair()
     kinds: dict[tuple[str, float, bool, int | None, bool], list[ChartText]] = {}
     for text in sorted(texts, key=lambda each: each.inside):
         kinds.setdefault((text.align, text.size, text.bold, text.series, text.inside), []).append(text)
     found = []
     for index, ((align, size, bold, series, inside), some) in enumerate(kinds.items()):
-        base = alt.Chart(alt.Data(values=[_datum(text) for text in some])).encode(
-            text=alt.Text(field="text", type="nominal"), **_pixels()
-        )
+        rows, shown = [_datum(text) for text in some], {"text": {"field": "text", "type": "nominal"}, **_PIXELS}
         look = {"align": align, "baseline": "middle", "fontSize": size, "fontWeight": 600 if bold else 400}
         name = f"{'t' if series is None else f's{series}'}t{index}"
         if inside:
-            edge = base.mark_text(**look, color=PAPER, stroke=PAPER, strokeWidth=3, strokeJoin="round")
-            found.append(_written(edge, f"{name}e"))
-        color = alt.Color(field="color", type="nominal", scale=None, legend=None)
-        found.append(_written(base.mark_text(**look).encode(color=color), name))
+            edge = {"color": PAPER, "stroke": PAPER, "strokeWidth": 3, "strokeJoin": "round"}
+            found.append({**_layer(rows, "text", {**look, **edge}, shown), "name": f"{name}e"})
+        color = {"field": "color", "type": "nominal", "scale": None, "legend": None}
+        found.append({**_layer(rows, "text", look, {**shown, "color": color}), "name": name})
     return found
 
 
@@ -442,23 +391,21 @@ def _datum(text: ChartText) -> dict[str, Any]:
     return {"text": shorten(text.text, _WIDEST, text.size), "x": text.x, "y": text.y, "color": text.color}
 
 
-def _legend_sample(item: LegendItem) -> list[Any]:
-    alt = _altair()
-    trace, base = item.trace, alt.Chart(alt.Data(values=[{}]))
-    x, y = alt.XValue(item.x), alt.YValue(item.y)
+def _legend_sample(item: LegendItem) -> list[Layer]:
+    trace = item.trace
+    x, y = {"value": item.x}, {"value": item.y}
     if trace.mark == "bracket":
         corners = ((0, 4), (0, -2), (18, -2), (18, 4))
         return [
             _path([{"x": item.x + dx, "y": item.y + dy, "order": n, "of": 0} for n, (dx, dy) in enumerate(corners)])
         ]
     if trace.stands_in_slot:
-        ends = {"x2": alt.X2Value(item.x + 12), "y2": alt.Y2Value(item.y + 5)}
-        return [base.mark_rect(color=trace.paint).encode(x=x, y=alt.YValue(item.y - 5), **ends)]
-    line = base.mark_rule(color=trace.paint, strokeWidth=2, strokeDash=list(trace.dash))
-    sample: list[Any] = [] if trace.loose else [line.encode(x=x, x2=alt.X2Value(item.x + 18), y=y)]
+        ends = {"y": {"value": item.y - 5}, "x2": {"value": item.x + 12}, "y2": {"value": item.y + 5}}
+        return [_layer([{}], "rect", {"color": trace.paint}, {"x": x, **ends})]
+    look = {"color": trace.paint, "strokeWidth": 2, "strokeDash": list(trace.dash)}
+    line = _layer([{}], "rule", look, {"x": x, "x2": {"value": item.x + 18}, "y": y})
+    sample = [] if trace.loose else [line]
     if trace.mark != "rule" and trace.has_points:
-        point = base.mark_point(
-            filled=True, fill=trace.paint, size=70 if trace.loose else 46, opacity=1, shape=trace.shape
-        )
-        sample.append(point.encode(x=alt.XValue(item.x + 9), y=y))
+        look = {"filled": True, "fill": trace.paint, "size": 70 if trace.loose else 46, "opacity": 1}
+        sample.append(_layer([{}], "point", {**look, "shape": trace.shape}, {"x": {"value": item.x + 9}, "y": y}))
     return sample

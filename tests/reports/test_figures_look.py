@@ -6,6 +6,7 @@ import io
 import itertools
 from pathlib import Path
 
+import altair
 import pytest
 import vl_convert
 from PIL import Image, ImageChops, ImageFilter
@@ -24,6 +25,7 @@ from benchbrief.reports.charts.chart import (
     text_width,
     tick_labels,
 )
+from benchbrief.reports.charts.chart_layers import panel_spec
 from benchbrief.reports.charts.chart_layout import ChartText, arrange, shorten
 from benchbrief.reports.charts.chart_texts import texts
 from benchbrief.reports.charts.draw_chart import draw
@@ -48,6 +50,13 @@ def differing(one: Image.Image, other: Image.Image) -> float:
     blurred = (image.filter(ImageFilter.GaussianBlur(1.5)) for image in (one, other))
     grey = ImageChops.difference(*blurred).convert("L").histogram()
     return sum(grey[_NEAR:]) / sum(grey)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_figure_is_valid_by_the_schema_of_altair(name: str) -> None:
+    charts, width, height = CASES[name]
+    for panel in arrange(charts, width, height):
+        altair.LayerChart.from_dict(panel_spec(panel, "Inter"))
 
 
 @pytest.mark.parametrize("name", CASES)
