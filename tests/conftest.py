@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ import pytest
 from hypothesis import settings
 
 from benchbrief.runners.journal.secret_masking import KNOWN
-from tests.support.warm import share_among_processes
+from tests.support.forked_workers import ForkedWorkers, Share
+from tests.support.warm import share_among_processes, share_apart
 
 if TYPE_CHECKING:
     from tests.support.bench import Bench
@@ -37,18 +38,23 @@ CLOCKED = ("cli", "docs", "examples", "extensions", "faults", "runners", "tools"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--share", choices=("clocked", "rest"), help="only the tests that wait and look at clocks, or only the others"
-    )
+    parser.addoption("--shares", action="store_true", help="run tests that wait beside those that compute: tools/check")
     parser.addoption("--long", action="store_true", help="only the tests that are marked long")
     parser.addoption("--update-goldens", action="store_true", help="write golden files anew; read the difference")
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    share = config.getoption("--share")
-    if not share or collection_path.parent != Path(__file__).parent or not collection_path.is_dir():
-        return None
-    return (collection_path.name in CLOCKED) != (share == "clocked") or None
+def _shares(items: Sequence[pytest.Item]) -> list[Share]:
+    """Two shares side by side. Tests with servers and load generators wait more than they compute, and look at clocks.
+
+    All others compute, in whatever time is left: they are nice, and so are the commands that they start.
+    """
+    places: dict[bool, list[int]] = {True: [], False: []}
+    for number, item in enumerate(items):
+        places[item.path.relative_to(Path(__file__).parent).parts[0] in CLOCKED].append(number)
+    return [
+        Share(places[True], processes=4),
+        Share(places[False], processes=2, nice=10, enter=share_apart),
+    ]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -71,9 +77,11 @@ def pytest_collection_finish() -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         config.add_cleanup(lambda: os._exit(0))  # the last: to take all modules apart would be a second's work
-    else:  # xdist's processes share what their parent's names
+    else:  # the processes share what their parent's names
         folder = share_among_processes()
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    if config.getoption("--shares"):
+        config.pluginmanager.register(ForkedWorkers(_shares))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

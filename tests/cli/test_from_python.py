@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import polars as pl
 import pytest
 
 import benchbrief as bb
@@ -79,6 +78,8 @@ def test_a_comparison_has_the_numbers_and_refusals_of_the_command(finished_run: 
 
 
 def test_an_answer_is_taken_by_pandas_polars_and_duckdb(run: bb.Run) -> None:
+    import polars as pl  # it starts a thread
+
     answer = run.sql("SELECT hardware, threads, mean FROM measure.spread WHERE phase IS NULL AND operation = 'all'")
     rows = answer.rows()
     assert answer.df().to_dict("records") == rows

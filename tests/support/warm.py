@@ -153,6 +153,13 @@ def share_among_processes() -> Path:
     return Path(folder)
 
 
+def share_apart() -> None:
+    """Let this process and its like have one of their own: the commands are as nice as who began what is forked."""
+    folder = shared_folder() / "apart"
+    folder.mkdir(exist_ok=True)
+    os.environ[_PLACE] = str(folder)
+
+
 def shared_folder() -> Path:
     """The folder of all processes of the tests."""
     if not os.environ.get(_PLACE):
