@@ -184,7 +184,7 @@ def test_every_command_counts_the_cells_of_a_search_alike(bench: Bench) -> None:
     assert f"done, {measured} cells (" in done.out
     assert "not needed" not in done.out
     status = bench("status", bench.run_dir.name).out
-    assert f"{measured}/{measured} cells done, 0 failed, 0" in status
+    assert f"{measured}/{measured} cells done, 0 failed, " in status
     counted = bench("status", bench.run_dir.name, "--json").json
     assert (counted["done"], counted["total"], counted["skipped"]) == (measured, measured, 0)
     assert bench("site", "--to", "made").code == 0

@@ -231,7 +231,7 @@ def test_the_embedded_server_of_a_host_with_a_name_for_ssh_alone_listens_where_o
 def test_a_server_behind_another_host_is_reported_by_its_own_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 2000)
     with (
         engine_of_another_host(cells.attached("mongodb://127.0.0.1:1/ycsb"), tmp_path, monkeypatch) as (engine, _),
         pytest.raises(ServerFailed, match=r"can't be reached: 127\.0\.0\.1:1: ") as caught,

@@ -103,7 +103,7 @@ def test_what_a_job_left_apart_stays_for_the_run_and_ends_with_it(
         running.stop()
         assert numbers(mark), "it may be a server that another job started"
         assert mine.release() >= 1
-    assert numbers(mark) == []
+    until(lambda: numbers(mark) == [])
     assert list(state_root.glob("mine*")) == []
 
 
