@@ -228,6 +228,7 @@ class Progress:
         at_first, for_brief = view.expected_s(record.at), view.rendering_s
         fewer = of_which(view.plan)
         takes = f"{up_to}{about(at_first)}{fewer}{rendering_text(for_brief, at_first)}"
+        takes = f"on real hosts {takes}" if record.simulated else takes
         most = "up to " if ends_early or fewer else ""
         self._say(f"run {record.run_id}: {most}{plural(view.total, 'cell')}{before}, {takes}")
 

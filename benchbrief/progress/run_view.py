@@ -252,6 +252,10 @@ class LiveRun:
         """
         if self.finished >= self.total and not self.running:
             return None
+        if self.start is not None and self.start.simulated:
+            # Its steps do not take the times of the plan: the rest goes on as fast as what is done.
+            ran = self.finished - len(self._known.done)
+            return self.elapsed_s(now) * (self.total - self.finished) / ran if ran > 0 else None
         import benchbrief.results.runs.run_summary  # noqa: F401  # so that its import is no cost of the estimate
 
         started = time.monotonic()
@@ -291,8 +295,10 @@ class LiveRun:
         )
 
     def expected_s(self, now: float) -> float:
-        """Return how long the run is expected to take when it begins or goes on."""
+        """Return how long the run is expected to take when it begins or goes on; a simulated one, on real hosts."""
         said = self._known.wall_s
+        if said is None and self.start is not None and self.start.simulated:
+            said = self._cells_left_s(now, self._timed)
         return said if said is not None else self.remaining_s(now) or 0.0
 
     def left_text(self, now: float) -> str:

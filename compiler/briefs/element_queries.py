@@ -149,6 +149,11 @@ def examples(typer: Typer, term: Term, dims: Iterable[Dimension]) -> tuple[str, 
     return tuple(example_key(typer, term, dim) for dim in dims)
 
 
+def in_brackets(expr: ast.Expr) -> str:
+    """Return the text of an expression that needs brackets before an index; "" for any other."""
+    return text_of(expr) if isinstance(expr, ast.Binary | ast.Unary) else ""
+
+
 def runs_at(typer: Typer, place: FixedKeys) -> Runs:
     """Return the planned runs at the place."""
     runs = typer.runs

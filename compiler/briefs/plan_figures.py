@@ -12,6 +12,7 @@ from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     examples,
+    in_brackets,
     is_change,
     label_of,
     ordered,
@@ -492,7 +493,7 @@ def _shown(
             typed, left = without_single_keys(Typed(fix(typed.term, dim, key), typed.display), shown)
     if left:
         keys = examples(typer, typed.term, left)
-        return typer.refuse(wrong.DimensionFree(expr.span, kind, left, keys, panels=panels))
+        return typer.refuse(wrong.DimensionFree(expr.span, kind, left, keys, panels, in_brackets(expr)))
     return typed
 
 

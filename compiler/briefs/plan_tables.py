@@ -11,6 +11,7 @@ from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     examples,
+    in_brackets,
     key_label,
     label_of,
     ordered,
@@ -394,7 +395,8 @@ def _numbers(
     typer, dim = table.typer, table.dim
     typed, left = without_single_keys(typed, (dim,))
     if left:
-        return typer.refuse(wrong.DimensionFree(expr.span, "table", left, examples(typer, typed.term, left)))
+        keys = examples(typer, typed.term, left)
+        return typer.refuse(wrong.DimensionFree(expr.span, "table", left, keys, of=in_brackets(expr)))
     if dim not in typed.term.dims:
         return typer.refuse(metric_errors.DimensionAbsent(expr.span, text_of(expr), dim, typed.term.dims))
     unit = printed_unit(typer, expr.span, table.format, typed)

@@ -270,7 +270,7 @@ class NoAddress(CompileProblem):
 class DimensionFree(CompileProblem):
     """A figure or table with more dimensions than it shows. `examples` has a key of each.
 
-    `panels`: small multiples could show it.
+    `panels`: small multiples could show it. `of`: the value's text, where an index needs brackets around it.
     """
 
     code = "E0733"
@@ -279,11 +279,12 @@ class DimensionFree(CompileProblem):
     dims: tuple[str, ...]
     examples: tuple[str, ...]
     panels: bool = False
+    of: str = ""
 
     @property
     def help(self) -> str:
-        first = self.dims[0]
-        ways = [f"take one{' of each' if self.dims[1:] else ''} with `[{', '.join(self.examples)}]`"]
+        first, index = self.dims[0], f"[{', '.join(self.examples)}]"
+        ways = [f"take one{' of each' if self.dims[1:] else ''} with `{f'({self.of})' if self.of else ''}{index}`"]
         if self.kind == "figure":
             ways.insert(0, f"add `color {first}`" + (f" or `multiples = {first}`" if self.panels else ""))
         else:

@@ -171,6 +171,15 @@ def has(kind: type[p.Element], elements: Iterable[p.Element]) -> bool:
     return any(isinstance(e, kind) or (isinstance(e, p.SectionElement) and has(kind, e.elements)) for e in elements)
 
 
+def facts_elements(elements: Iterable[p.Element]) -> Iterator[p.FactsElement]:
+    """Yield the tables of facts, those inside sections too."""
+    for element in elements:
+        if isinstance(element, p.SectionElement):
+            yield from facts_elements(element.elements)
+        elif isinstance(element, p.FactsElement):
+            yield element
+
+
 def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
     """Return the elements, without those whose numbers were not imported, and without tables of published values where
     the source states none.

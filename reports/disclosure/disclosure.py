@@ -446,10 +446,9 @@ def _key(experiment: Experiment, results: Results) -> str:
 
 
 def build_disclosure(
-    results: Results, gaps: Gaps, *, facts_shown: bool, reports_from: Mapping[str, str] | None
+    results: Results, gaps: Gaps, *, facts_of: Collection[str], reports_from: Mapping[str, str] | None
 ) -> DisclosureView:
-    """Return the test disclosure. `facts_shown`: the report has a table of the hosts' facts, so the disclosure
-    has none.
+    """Return the test disclosure. `facts_of`: the hardware whose facts stand in a table already.
 
     `reports_from`: the files of reports and metrics, if not the run's own spec, with their SHA-256.
     """
@@ -457,7 +456,7 @@ def build_disclosure(
     sources: dict[str, Callable[[], Iterable[Item]]] = {
         "d_not_made": lambda: (Item(name_part(gap, words), reason_of(gap, words), True) for gap in gaps.found),
         "d_run": lambda: _run(results, reports_from or {}),
-        **_conditions(results, facts_shown=facts_shown),
+        **_conditions(results, facts_of),
         "d_repeatability": lambda: paragraph(results),
         "d_validity": lambda: _validity(results),
         "d_expects": lambda: disclose_expectations(results),
@@ -493,7 +492,7 @@ def build_disclosure(
     return DisclosureView(tuple(group for group in made if group.items or group.tables), remarks, all_ok, lines)
 
 
-def _conditions(results: Results, *, facts_shown: bool) -> dict[str, Callable[[], Iterable[Item]]]:
+def _conditions(results: Results, facts_of: Collection[str]) -> dict[str, Callable[[], Iterable[Item]]]:
     """Return the conditions: what the source of imported results states; else what is declared and was observed."""
     if imported_briefs.is_imported(results):
         return {"d_stated": lambda: _stated(results)}
@@ -503,7 +502,7 @@ def _conditions(results: Results, *, facts_shown: bool) -> dict[str, Callable[[]
         "d_load": lambda: _tools(results),
         "d_settings": lambda: _settings(results),
         "d_workloads": lambda: _workloads(results),
-        "d_hosts": lambda: _hosts(results, brief=facts_shown),
+        "d_hosts": lambda: _hosts(results, facts_of),
         "d_method": lambda: _method(results),
     }
 
@@ -694,21 +693,32 @@ def _data(results: Results) -> Iterable[Item]:
 _BRIEF = ("node", "os", "kernel", "cpu", "memory", "memory_limit")
 
 
-def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
+def _hosts(results: Results, facts_of: Collection[str]) -> Iterable[Item]:
+    """Yield hosts with their facts: those with equal facts together, and few facts of those that a table has."""
+    words, plan = results.words, results.plan
     observed: dict[str | None, dict[str, str]] = {}
     for fact in results.observed:
         if fact.kind == "host":
             observed.setdefault(fact.node, {})[fact.name] = fact.value
-    for host in results.plan.hosts.values():
-        facts = observed.get(host.id, {})
-        facts = {k: v for k, v in facts.items() if k in _BRIEF or (not brief and k != "block_devices")}
-        how = results.words["d_local"] if host.transport == "local" else f"{host.transport} {host.name}"
+    told = {host for key in facts_of for host in plan.hardware[key].hosts}
+    alike: dict[tuple[str, ...], dict[str, str]] = {}
+    for host in plan.hosts.values():
+        facts = {
+            name: value
+            for name, value in observed.get(host.id, {}).items()
+            if name in _BRIEF or (host.id not in told and name != "block_devices")
+        }
+        how = words["d_local"] if host.transport == "local" else f"{host.transport} {host.name}"
         if host.asked is not None:
             options = (f"{name} {value}" for name, value in host.asked.options)
             how = " ".join((host.asked.scheduler, host.asked.what, *options))
-        facts = fold_paths(facts, results.words) if results.plan.factors else facts
-        shown = [how, *(f"{fact_name(k, results.words)} {results.words.said(v)}" for k, v in facts.items())]
-        yield Item(host.id, results.words["semicolon"].join(shown))
+        own = facts.pop("hostname", "")
+        how += f" ({fact_name('hostname', words)} {words.said(own)})" if own else ""
+        facts = fold_paths(facts, words) if plan.factors else facts
+        shown = tuple(f"{fact_name(name, words)} {words.said(value)}" for name, value in facts.items())
+        alike.setdefault(shown, {})[host.id] = how
+    for shown, hosts in alike.items():
+        yield Item(words.locale.listed(hosts), words["semicolon"].join((*dict.fromkeys(hosts.values()), *shown)))
 
 
 def _method(results: Results) -> Iterable[Item]:

@@ -31,6 +31,7 @@ from benchbrief.reports.data.tables import (
     Column,
     Columns,
     ShownTable,
+    facts_elements,
     has,
     keep_elements_with_data,
     queries_of_prose,
@@ -400,17 +401,15 @@ class _Builder:
 
     def facts_in_full(self, elements: Iterable[p.Element]) -> Iterator[FactsView]:
         """Yield the tables of facts with what a brief for customers leaves out of them."""
-        for element in elements if self.results.for_customers else ():
-            if isinstance(element, p.SectionElement):
-                yield from self.facts_in_full(element.elements)
-            elif isinstance(element, p.FactsElement):
-                self.tables += 1
-                groups = fact_groups(element.hardware, self.results, in_full=True)
-                yield FactsView(self.tables, element.title or self.words["configuration"], groups)
+        for element in facts_elements(elements) if self.results.for_customers else ():
+            self.tables += 1
+            groups = fact_groups(element.hardware, self.results, in_full=True)
+            yield FactsView(self.tables, element.title or self.words["configuration"], groups)
 
     def disclosure(self) -> DisclosureView:
-        shown = self.report.disclosure == "in_brief" and has(p.FactsElement, self.report.elements)
-        return d.build_disclosure(self.results, self.gaps, facts_shown=shown, reports_from=self.reports_from)
+        told = self.report.disclosure == "in_brief" or self.results.for_customers  # of which it has the facts in full
+        shown = {key for each in facts_elements(self.report.elements) for key in each.hardware} if told else ()
+        return d.build_disclosure(self.results, self.gaps, facts_of=shown, reports_from=self.reports_from)
 
     def section(self, element: p.SectionElement, level: int) -> SectionView:
         self.sections += 1

@@ -508,17 +508,20 @@ def why_nothing(plan: Plan, out: Path) -> str:
     """Return why nothing could be reused from the runs of a folder; "" if it has no earlier run of the spec."""
     hashes = {cell.hash for cell in plan.cells}
     for run_dir in reversed(list_real_runs(out)):
-        spec, has_same = _planned(run_dir, hashes)
+        spec, planned = _planned(run_dir)
+        has_same = not hashes.isdisjoint(planned)
         name = run_dir.name
         if has_same and run_state(run_dir) == "running":
             return f"run {name} of the same cells goes on: bench watch {name}"
+        if has_same and (torn := _torn(plan, planned)):
+            return f"run {name} lacks cells that are measured together with those it has, such as {torn}"
         if has_same:
             return f"run {name} has no good results of the same cells that could be taken: bench status {name}"
         if spec == Path(plan.spec.name).name:
             diff = f"bench plan {shlex.quote(plan.spec.name)} --diff {name}"
             return f"no cell of run {name}, the last one of this spec, is the same: {diff}"
     for run_dir in _elsewhere(Path(plan.spec.name).parent, out):
-        if _planned(run_dir, hashes)[1]:
+        if not hashes.isdisjoint(_planned(run_dir)[1]):
             folder = shlex.quote(str(run_dir.parent))
             return f"none is in {out}; run {run_dir.name} of the same cells is in another folder: --out {folder}"
     if list_runs(out) and not list_real_runs(out):
@@ -526,13 +529,25 @@ def why_nothing(plan: Plan, out: Path) -> str:
     return ""
 
 
-def _planned(run_dir: Path, hashes: Collection[str]) -> tuple[str, bool]:
-    """Return the name of a run's spec, and whether its plan has cells with these hashes; "" for an unreadable plan."""
+def _torn(plan: Plan, planned: Collection[str]) -> str:
+    """Return a cell that a run lacks of a block that it has in part; "" where it has whole blocks of the plan."""
+    torn = ""
+    for block in blocks(plan):
+        lacking = [cell.id for cell in block if cell.hash not in planned]
+        if not lacking:
+            return ""
+        if len(lacking) < len(block):
+            torn = torn or lacking[0]
+    return torn
+
+
+def _planned(run_dir: Path) -> tuple[str, frozenset[str]]:
+    """Return the name of a run's spec, and the hashes of its planned cells; nothing for an unreadable plan."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         if (run_dir / PLAN).stat().st_size <= _LARGEST:
             plan = json.loads((run_dir / PLAN).read_bytes())
-            return Path(plan["spec"]["name"]).name, any(cell["hash"] in hashes for cell in plan["cells"])
-    return "", False
+            return Path(plan["spec"]["name"]).name, frozenset(cell["hash"] for cell in plan["cells"])
+    return "", frozenset()
 
 
 def _elsewhere(spec_folder: Path, out: Path) -> Iterator[Path]:

@@ -115,8 +115,13 @@ def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,))
     raise bad_output(output, say.tool_ended(tool=tool, code=output.exit_code, said=said))
 
 
-def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int, allowed: float) -> None:
-    """Raise NotServed when more than the allowed share of the operations failed."""
+def require_few_errors(
+    output: JobOutput, tool: str, errors: int, successes: int, allowed: float, said: str = ""
+) -> None:
+    """Raise NotServed when more than the allowed share of the operations failed.
+
+    `said` is why they failed, if that is known; else the tool's best line is quoted.
+    """
     total = errors + successes
     if total and errors / total > allowed:
         what = say.too_many_errors(
@@ -125,7 +130,7 @@ def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int
             tool=tool,
             share=share_figure(errors / total, 2),
             allowed=share_figure(allowed, 2),
-            said=best_line(output),
+            said=said or best_line(output),
         )
         error = bad_output(output, what, say.hint_errors())
         raise error if isinstance(error, OptionRefused) else NotServed(str(error), error.hint)

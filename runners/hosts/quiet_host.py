@@ -37,7 +37,10 @@ def other_load(transport: Transport, apart: int | None = None, ours: str = "") -
     cores = int(used) / int(ticks) / max(float(seconds), LOOK_S)
     if cores < MUCH:
         return ""
-    return say.process_takes(process=printable(name), pid=pid, user=user, amount=figure(cores, ".1f"))
+    amount = figure(cores, ".1f")
+    if name == "bench":
+        return say.another_bench_takes(pid=pid, user=user, amount=amount)
+    return say.process_takes(process=printable(name), pid=pid, user=user, amount=amount)
 
 
 _TIMEOUT_S = 600.0

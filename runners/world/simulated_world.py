@@ -349,7 +349,8 @@ class SimulatedDriver:
         window = (record.began_at, record.began_at + record.seconds)
         phases = list(enumerate(record.phases, start=1))
         errors = sum(phase.errors for phase in record.phases)
-        require_few_errors(output, "the simulated load", errors, record.count, context.experiment.max_error_share)
+        allowed, why = context.experiment.max_error_share, say.errors_simulated()
+        require_few_errors(output, "the simulated load", errors, record.count, allowed, why)
         if record.count <= 0:
             raise BadOutput(say.simulated_no_operations(), say.hint_longer())
         operations = [_operation(op, None) for _, phase in phases for op in phase.operations]

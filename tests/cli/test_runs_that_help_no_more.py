@@ -25,6 +25,9 @@ def test_a_run_says_why_it_takes_nothing_from_earlier_ones(tmp_path: Path) -> No
     RunMaker(out / "20260101-000000-brief", plan)
     said = why_nothing(plan, out)
     assert said.startswith("run 20260101-000000-brief has no good results of the same cells that could be taken")
+    more = compile_text(SPEC.replace("@THREADS@", "1  repeats = 2"), tmp_path)
+    lacking = "run 20260101-000000-brief lacks cells that are measured together with those it has, such as e/box/rr/"
+    assert why_nothing(more, out) == f"{lacking}threads=1/r2"
     other = compile_text(SPEC.replace("@THREADS@", "2"), tmp_path)
     said = why_nothing(other, out)
     assert said.startswith("no cell of run 20260101-000000-brief, the last one of this spec, is the same: bench plan ")

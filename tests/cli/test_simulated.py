@@ -182,6 +182,22 @@ def test_options_of_simulated_hosts_are_refused_without_them(run: Simulated) -> 
     assert "is not a share" in ended.err
 
 
+def test_a_simulated_run_says_what_it_takes_on_real_hosts_and_is_not_late_for_it(bench: Bench) -> None:
+    bench.spec(SMALL.replace("measure   = 1 s", "measure   = 2 h"))
+    done = bench("run", "brief.bench", "--simulate", "--no-report")
+    assert done.code == 0, done.text
+    assert re.search(r"-simulated: \d+ cells, on real hosts about \d+ h", done.err), done.err
+    assert not re.search(r"about [^\n]*(h|min)[^\n]* left", done.err), "each cell takes less than a second"
+
+
+def test_operations_that_were_asked_to_fail_say_so_and_quote_no_record(bench: Bench) -> None:
+    bench.spec(ONE_FOLDER)
+    done = bench("run", "brief.bench", "--simulate", "--errors", "5%", "--no-report")
+    assert done.code == 3, done.text
+    assert "0.00 % allowed): they were asked for, and are simulated (if that many" in done.out
+    assert '{"' not in done.text
+
+
 def test_no_run_takes_anything_from_a_simulated_one_nor_gives_it_anything(bench: Bench) -> None:
     spec = bench.spec(ONE_FOLDER)
     assert bench("run", spec.name, "--simulate", "--no-report", "--quiet").code == 0

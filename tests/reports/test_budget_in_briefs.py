@@ -104,9 +104,7 @@ def test_points_without_room_are_shown_apart_from_repeats_without_room() -> None
     assert str(lost.text) == "One point was not measured, as the budget had no room for it."
     assert lost.emphasis
     assert [each.text for each in items if "point takes about" in str(each.text)] == []
-    cells = {
-        line.id: line.status for line in build_disclosure(results, Gaps(), facts_shown=False, reports_from=None).cells
-    }
+    cells = {line.id: line.status for line in build_disclosure(results, Gaps(), facts_of=(), reports_from=None).cells}
     assert list(cells.values())[6:] == ["missing", "left out", "left out"]
 
 

@@ -142,7 +142,7 @@ def test_the_example_of_busy_cells_does_not_depend_on_the_order_of_their_notes()
         build_disclosure(
             Results(world().plan(), w.make_store([*clean(world()), *rows]), CATALOGUES["en"]),
             Gaps(),
-            facts_shown=False,
+            facts_of=(),
             reports_from=None,
         )
         for rows in (notes, notes[::-1])

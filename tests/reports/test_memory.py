@@ -63,9 +63,7 @@ def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
     ("language", "sentence"), [("en", "The data of Disk take 5 GiB on disk"), ("ja", "Disk のデータは")]
 )
 def test_the_disclosure_has_both_sizes(language: str, sentence: str) -> None:
-    view = build_disclosure(
-        results(5 * GIB, {"memory": "16 GiB"}, language), Gaps(), facts_shown=False, reports_from=None
-    )
+    view = build_disclosure(results(5 * GIB, {"memory": "16 GiB"}, language), Gaps(), facts_of=(), reports_from=None)
     text = " ".join(item.text for group in view.groups for item in group.items).replace("\u00a0", " ")
     assert sentence in text
     assert "16 GiB" in text

@@ -90,7 +90,7 @@ def test_a_run_of_a_search_whose_numbers_were_refused_has_no_value_and_did_not_f
     first, second = results.reasons_missing(query)
     assert first.startswith(refused)
     assert second.startswith(left_out)
-    assert not build_disclosure(results, Gaps(), facts_shown=True, reports_from=None).bad_cells
+    assert not build_disclosure(results, Gaps(), facts_of=results.plan.hardware, reports_from=None).bad_cells
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def judged(
     with imported(tmp_path, plan, new) as store:
         results = Results(plan, store, CATALOGUES[language])
         shown = [f"{notice.title}: {notice.text}" for notice in notices(results, Gaps())]
-        groups = build_disclosure(results, Gaps(), facts_shown=False, reports_from={}).groups
+        groups = build_disclosure(results, Gaps(), facts_of=(), reports_from={}).groups
         return evaluate(plan, store), "\n".join([*shown, *(item.text for group in groups for item in group.items)])
 
 

@@ -10,11 +10,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from benchbrief.compiler import registry
 from benchbrief.model.plan import Host
+from benchbrief.runners.hosts import quiet_host
 from benchbrief.runners.hosts.host_clocks import read_clock
 from benchbrief.runners.hosts.host_connections import RealTransport, open_transport
 from benchbrief.runners.hosts.quiet_host import other_load
@@ -47,6 +49,12 @@ def test_the_process_that_takes_the_most_is_named_whatever_it_is_called(tmp_path
         until(lambda: other_load(HERE).startswith(named), 60)
         assert not other_load(HERE, process.pid).startswith(named), "it is to be left out"
     assert not other_load(HERE).startswith(named)
+
+
+def test_a_second_bench_is_called_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = SimpleNamespace(stdout="100 dev 150 1.0 7 bench\n")
+    monkeypatch.setattr(quiet_host, "run_persistently", lambda *_, **__: ran)
+    assert other_load(HERE) == "another bench (process 7 of dev) takes 1.5 cores"
 
 
 def test_a_job_of_the_run_s_own_is_no_other_load(tmp_path: Path) -> None:

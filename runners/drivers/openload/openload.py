@@ -188,7 +188,8 @@ class Openload:
                 say.ended_early(tool=self.program, seconds=seconds, wanted=figure(wanted, "g"), said=said),
             )
         allowed = accepted_errors(context.experiment.max_error_share, self.name)
-        require_few_errors(output, self.program, run.failed, run.completed, allowed)
+        why = run.errors[0].text if run.errors else ""
+        require_few_errors(output, self.program, run.failed, run.completed, allowed, why)
         measured = measurement_of(asked_of(context), run, log) if run.completed else None
         if measured is None or not measured.total.count:
             raise bad_output(output, say.no_operations(tool=self.program, said=best_line(output)))
