@@ -170,8 +170,8 @@ class Examined:
 def assemble(
     name: str, examined: Examined, *, profile: str | None, params: Mapping[str, str], budget_s: float | None = None
 ) -> Plan | None:
-    """Return the plan of a spec that was examined for planning; None when it has an error. `name` is its path as
-    given."""
+    """Return the plan of a spec that was examined for planning; None when it has an error. `name` is its
+    path as given."""
     if examined.loaded is None or examined.model is None or examined.failed:
         return None
     model = examined.model

@@ -146,7 +146,7 @@ def measures_of(spec: ProbeSpec | ToolSpec) -> tuple[MeasureKind, ...]:
 
 
 KINDS: Mapping[str, MeasureKind] = _kinds()
-"""Every base measure of the language and of benchbrief's own probes, by name."""
+"""The base measures of the language and of benchbrief's own probes, by name."""
 
 
 def find_measure(name: str) -> MeasureKind | None:

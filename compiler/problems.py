@@ -87,7 +87,7 @@ class Findings:
         return tuple(found)
 
     def standing_alone(self) -> tuple[Diagnostic, ...]:
-        """Return the findings that hold whatever the experiments measure."""
+        """Return the findings that do not depend on what the experiments measure."""
         return tuple(problem.diagnostic() for problem in self._problems if problem.stands_alone and not _vague(problem))
 
 

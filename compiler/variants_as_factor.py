@@ -114,8 +114,8 @@ class _Rewrite:
         self.edits: dict[Span, str] = {}
 
     def of_settings(self) -> bool:
-        """Edit the options that the settings fill. Returns whether they fill whole options, and nothing but those and
-        paths."""
+        """Edit the options that the settings fill. Returns whether they fill whole options, and nothing but
+        those and paths."""
         whole: set[str] = set()
         for block in self._blocks("database"):
             for item in _attributes(block):

@@ -80,7 +80,7 @@ def _likely(data: bytes) -> str:
 
 
 def neighbour(path: Path) -> str | None:
-    """Return the path of an existing file or folder whose name is much like that of a missing one; None for none."""
+    """Return the path of an existing file or folder whose name is similar to a missing one's; None without one."""
     try:
         folder = next(above for above in path.parents if above.is_dir())
         missing, *rest = path.relative_to(folder).parts

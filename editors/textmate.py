@@ -165,7 +165,7 @@ _ESCAPES = [
 
 
 def _hole(end: str) -> Rule:
-    """`{expression:format}`. A colon is the format's only outside of brackets: `{throughput[threads: 96]:.0f}`."""
+    """`{expression:format}`. A colon begins the format only outside of brackets: `{throughput[threads: 96]:.0f}`."""
     return {
         "name": "meta.template.expression.bench",
         "begin": r"\{",

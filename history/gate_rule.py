@@ -374,7 +374,7 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
 
 
 def _direction(judged: JudgedSeries) -> int:
-    """Return which way is worse; where the series does not say, the way that it went."""
+    """Return which direction is worse: the one that the series declares, else that of its change."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1
     return int(math.copysign(1, (judged.change or 0.0)))

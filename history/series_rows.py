@@ -152,7 +152,7 @@ class SeriesRow(NamedTuple):
     facts: str
     """Facts of hosts, and versions of tools and servers, as canonical JSON."""
     control: bool
-    """Whether it was measured on hardware that nothing under test runs on."""
+    """Whether it is a control: measured on hardware that runs nothing under test."""
     reused_from: str
     """The earlier run that measured it; "" for this one."""
     bound: str = ""

@@ -363,8 +363,8 @@ class Simulated(Frozen):
 class MergedLane(Frozen):
     """A lane that was run by a process of its own: the folder that its results come from, and what its journal had.
 
-    `owner` is the identity of its jobs on hosts. `journal_bytes` and `journal_sum` are of that journal when it was
-    merged.
+    `owner` is the identity of its jobs on hosts. `journal_bytes` and `journal_sum` are of that journal when
+    it was merged.
     """
 
     lane: int

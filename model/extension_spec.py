@@ -215,8 +215,8 @@ class ProbeSpec(ExtensionSpec):
     word_is_free: bool = False
 
     def mistake(self, name: str, *, own: bool = False) -> str:
-        """Check the spec. Measures of benchbrief's `own` probes may have any name; others start with the probe's
-        name."""
+        """Check the spec. Measures of benchbrief's `own` probes may have any name; others start with
+        the probe's name."""
         return super().mistake(name) or self._wrong_name() or self._wrong_measure(own) or self._wrong_attribute()
 
     def _wrong_name(self) -> str:
@@ -333,9 +333,9 @@ Format = Literal["pdf", "html", "markdown"]
 class TemplateSpec(ExtensionSpec):
     """A template: the layout and style of a brief.
 
-    `implementation` is the package whose folder has the layout, `brief.html.j2`, and the files that it includes under
-    the name of the template: "bench_memo.memo", and `{% include "memo/theme.css" %}`. The layout extends
-    `base/page.html.j2`.
+    `implementation` is the package whose folder has the layout, `brief.html.j2`, and the files that it
+    includes under the name of the template: "bench_memo.memo", and `{% include "memo/theme.css" %}`. The
+    layout extends `base/page.html.j2`.
 
     `labels` are the words above the title, by language ("en" at least), with a `key` in catalogues where that is not
     `kicker_` and the name. `slides` puts each figure or table on a slide of 16:9, and `leads` sets the first box beside

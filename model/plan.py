@@ -408,10 +408,10 @@ class Host(Node):
 class PowerMeter(Node):
     """How to read power on a hardware group. `kind` is ipmi, redfish, snmp, rapl, command or csv.
 
-    `addresses` are the hosts' meters in the order of the hosts, empty for meters on the hosts themselves. `parts` are
-    what to read at each address: object identifiers, sensors, chassis, columns. A `shared` meter covers all hosts: all
-    its addresses are read, and added up. `on` is where it is read. `options` are the rest, with a command's line as
-    `command`.
+    `addresses` are the hosts' meters in the order of the hosts, empty for meters on the hosts themselves. `parts`
+    are what to read at each address: object identifiers, sensors, chassis, columns. A `shared` meter covers all
+    hosts: all its addresses are read, and added up. `on` is where it is read. `options` are the rest, with a
+    command's line as `command`.
     """
 
     kind: str
@@ -1091,7 +1091,7 @@ class Cell(Node):
 
 
 def share_of(total: int, part: int, parts: int) -> int:
-    """Return the share of one host. The first hosts have one more where the total does not divide."""
+    """Return the share of one host. If the total does not divide evenly, the first hosts have one more."""
     return total // parts + (1 if part < total % parts else 0)
 
 

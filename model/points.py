@@ -61,8 +61,8 @@ class AtPoint(_OnCurve, Protocol):
 
 
 class Curve(NamedTuple):
-    """An experiment on one hardware with one workload at one level of each factor: what a ramp or a search moves
-    along."""
+    """An experiment on one hardware with one workload at one level of each factor: what a ramp or a
+    search moves along."""
 
     experiment: str
     hardware: str

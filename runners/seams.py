@@ -245,8 +245,8 @@ class RunningJob(Protocol):
         ...
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch the job's outputs, with secrets masked, and flush them to disk. The originals stay on the host until
-        `discard`."""
+        """Fetch the job's outputs, with secrets masked, and flush them to disk. The originals stay on the
+        host until `discard`."""
         ...
 
     def discard(self) -> None:
@@ -517,7 +517,7 @@ class TellsDatabase(Protocol):
 
 @runtime_checkable
 class HoldsEngine(Protocol):
-    """A driver whose tool has the database in its own process, in a version of its own."""
+    """A driver whose tool runs the database inside its own process, so that it decides on the database's version."""
 
     def engine_version(self, path: str) -> Command:
         """Return the command that makes the tool at this path print its library's version, after the library's name."""

@@ -92,8 +92,8 @@ class PlannedSpec:
 
     @property
     def cells(self) -> Answer:
-        """The cells in the order in which they run, with a column for each factor. `seconds` is the estimate of
-        each."""
+        """The cells in the order in which they run, with a column for each factor. `seconds` is the
+        estimate of each."""
         import pyarrow as pa
 
         from benchbrief.compiler.estimates.estimate import seconds

@@ -264,7 +264,7 @@ class EndRequest:
         raise KeyboardInterrupt
 
     def on_hang_up(self, _number: int, _frame: FrameType | None) -> None:
-        """The terminal was closed: end as by Ctrl-C."""
+        """End the command as Ctrl-C does, since the terminal was closed."""
         self.is_made = True
         silence_what_is_closed()
         raise KeyboardInterrupt

@@ -410,7 +410,7 @@ def ranking_cautions(
     *,
     judged: bool,
 ) -> Iterator[str]:
-    """Yield the cautions on a ranking. `judged`: points of another load are judged all the same."""
+    """Yield the cautions on a ranking. `judged`: points with different loads are judged, too."""
     rows = [row for outcome in field.outcomes.values() for row in outcome.comparisons]
     yield from _warn_of_loads(field, loads, judged=judged)
     yield from warn_of_origins(contenders, names)

@@ -19,7 +19,7 @@ from benchbrief.runners.execution.live_numbers import JobReading, load_of, measu
 
 _BAR = 30
 _MOST_HOSTS = 12
-"""More hosts than these are shown together, whatever the room."""
+"""If there are more hosts than this, they are shown together even where there is room."""
 
 
 def screen(

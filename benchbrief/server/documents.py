@@ -198,7 +198,7 @@ class Documents:
     open: dict[Path, Buffer] = field(default_factory=dict)
     """The files that the editor has open, by resolved path."""
     last: dict[Path, Parsed] = field(default_factory=dict)
-    """Each file as it was read last, for its parts."""
+    """The last parse of each file, so that unchanged parts are taken from it."""
     good: dict[Path, Parsed] = field(default_factory=dict)
     """Each file as it was when it last had no syntax error."""
     every_user: bool = True

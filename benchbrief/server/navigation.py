@@ -224,4 +224,4 @@ _RIVALS = (
     frozenset({"hardware", "variant", "workload", "experiment", "level"}),  # keys of an index, and holes
     frozenset({"metric", "fact", "param", "factor"}),  # names in expressions
 )
-"""Kinds whose names stand in the same places."""
+"""Kinds whose names are used in the same places, so that they must differ."""

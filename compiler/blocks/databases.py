@@ -485,7 +485,8 @@ def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findi
 
 
 def read_start(values: Values, engine: EngineSpec, started: bool, reader: Reader) -> plan.ServerStart | None:
-    """Return how to start the server; None if it is not started. Then reports the attributes of started servers."""
+    """Return how to start the server. Returns None for a server that is not started, and reports attributes that
+    only started ones have."""
     program = engine.program
     if not started or program is None:
         for key in STARTED:

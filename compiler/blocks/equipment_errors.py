@@ -145,8 +145,8 @@ class ClientNotWanted(CompileProblem):
 
 
 class OptionInUri(Again):
-    """An option of the connection that stands in the `options` block and in the URI. `name` is the URI's word for
-    it."""
+    """An option of the connection that stands in the `options` block and in the URI. `name` is the URI's
+    word for it."""
 
     code = "E0542"
     says = "`{key}` is set twice: the uri sets `{name}` too"

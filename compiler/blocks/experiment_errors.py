@@ -549,7 +549,7 @@ class NeverSteady(CompileProblem):
 
 
 class SteadyOfSeveral(CompileProblem):
-    """A client with several hosts, where each would end on its own."""
+    """A client with several hosts for `until_steady`: each host would end at another time."""
 
     code = "E0589"
     says = "client `{client}` has {hosts} hosts: each would end when its own part of the load is steady"

@@ -232,7 +232,7 @@ class FactorNotVaried(CompileProblem):
 
 
 class TurnsNeedLoads(CompileProblem):
-    """Levels that take turns, and need other data in one place."""
+    """Levels that take turns in one place although their data sets differ."""
 
     code = "E0819"
     says = "`interleaved` makes experiment `{experiment}` load {loads:,} times, about {load_s:duration} of loading"

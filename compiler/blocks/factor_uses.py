@@ -25,7 +25,7 @@ RESERVED: Mapping[str, str] = {
     "host": "the variable `$BENCH_HOST` of commands",
     **{name: f"the dimension `{name}`" for name in DIMENSIONS},
 }
-"""Names that no factor can have in any spec, and whose they are."""
+"""Names that no factor can have in any spec, each with what it is the name of."""
 _REFERENCES = frozenset({"hardware", "client", "database", "workloads", "vary", "when"})
 """Attributes of an experiment that name declarations, or factors themselves."""
 _FIXED = frozenset({"engine", "server", "description"})

@@ -22,7 +22,7 @@ _SEEN: tuple[tuple[_Vector, _Vector, _Vector], ...] = (
     ((0.11238, 0.88762, 0.0), (0.11238, 0.88762, 0.0), (0.00401, -0.00401, 1.0)),
     ((0.29275, 0.70725, 0.0), (0.29275, 0.70725, 0.0), (-0.02234, 0.02234, 1.0)),
 )
-"""What eyes make of red, green and blue light: usual ones, and those without red or green cones (Vienot and others,
+"""Red, green and blue light as eyes see it: normal ones, and those without red or green cones (Vienot and others,
 1999)."""
 _CONES = (
     (0.4122214708, 0.5363325363, 0.0514459929),
@@ -34,7 +34,8 @@ _OKLAB = (
     (1.9779984951, -2.4285922050, 0.4505937099),
     (0.0259040371, 0.7827717662, -0.8086757660),
 )
-"""From light to cones, and from their cube roots to lightness and hue (OKLab, Ottosson 2020)."""
+"""The matrices of OKLab (Ottosson 2020): from linear light to cones, and from their cube roots to lightness and
+hue."""
 
 
 def colour_of(text: str) -> str | None:
@@ -67,7 +68,7 @@ def darker(colour: str, enough: float) -> str:
 
 
 def distance(one: str, other: str) -> float:
-    """Return how far apart two colours are, 0 to 1, to whichever eyes tell them apart least."""
+    """Return how far apart two colours are, 0 to 1, for the kind of colour vision that tells them apart least."""
     return min(map(math.dist, _as_seen(one), _as_seen(other)))
 
 

@@ -448,8 +448,8 @@ def _labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimK
 
 
 def _compared(typer: Typer, expr: ast.Binary) -> Wording | None:
-    """Recognise `a / b`, `a / b - 1`, `1 - a / b` and `(a - b) / b`, where `a` and `b` are one quantity at two
-    places."""
+    """Recognise `a / b`, `a / b - 1`, `1 - a / b` and `(a - b) / b`, where `a` and `b` are one quantity
+    at two places."""
     form, above, below = "shared_ratio", expr.left, expr.right
     one: ast.Quantity | None = None
     match expr:

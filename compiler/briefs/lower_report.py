@@ -126,8 +126,8 @@ def _is_arithmetic(expr: ast.Expr) -> bool:
 
 
 def _text(worked: _Worked, expr: ast.Expr, above: int) -> str:
-    """Return the expression with `{0}`, `{1}` for its terms, in parentheses where it binds less tightly than
-    `above`."""
+    """Return the expression with `{0}`, `{1}` for its terms, in parentheses where it binds less
+    tightly than `above`."""
     match expr:
         case ast.Binary() if expr.operator in _SIGNS:
             sign, level = _SIGNS[expr.operator]
@@ -219,8 +219,8 @@ def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = T
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They hold as long as everything that expressions may refer to is unchanged; a report's also need its block
-    unchanged.
+    They hold as long as everything that expressions may refer to is unchanged; a report's also need
+    its block unchanged.
     """
 
     scope: Scope | None = None

@@ -517,8 +517,8 @@ def read_attributes(
 def split_options(
     typer: Typer, values: Sequence[ast.Expr], known: tuple[str, ...]
 ) -> tuple[tuple[ast.Expr, ...], dict[str, ast.Option], bool]:
-    """Split a series into its expressions, its options (`color hardware`) by `_key`, and whether all options are
-    known."""
+    """Split a series into its expressions, its options (`color hardware`) by `_key`, and whether all
+    options are known."""
     exprs: list[ast.Expr] = []
     options: dict[str, ast.Option] = {}
     good = True

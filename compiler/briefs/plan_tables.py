@@ -528,7 +528,7 @@ def _warn_of_width(typer: Typer, block: ast.Block, columns: int) -> None:
 
 
 def _template(table: _Table, string: ast.String) -> _Line:
-    """Return a line with a text for each key; "" for a key without one of its numbers."""
+    """Return a line with a text for each key; "" for a key that lacks one of the numbers."""
     typer, dim, place = table.typer, table.dim, table.place
     terms = [typed.term for typed in number_terms(typer, string, place)]
     known = [keys for term in terms if dim in term.dims and (keys := planned_keys(term, dim)) is not None]

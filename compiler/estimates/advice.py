@@ -84,7 +84,8 @@ def _begins_before(end: float, measured: tuple[_Span, str]) -> bool:
 
 
 def one_by_one_s(plan: Plan) -> float:
-    """Estimate the wall time in seconds if nothing ran beside a measurement of an experiment that loads meanwhile."""
+    """Estimate the wall time in seconds if nothing ran beside the measurements of an experiment that may load
+    beside them."""
     return estimate(_alone(cell) if cell.turn else cell for cell in _counted(plan))
 
 
@@ -275,7 +276,7 @@ def _with_property(matrices: tuple[Matrix, ...], names: Collection[str], key: st
 
 
 def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
-    """Yield the experiments that let nothing run beside a measurement, and may let other hardware load meanwhile."""
+    """Yield the experiments that let nothing run beside a measurement, and could let other hardware load beside it."""
     for at, matrix in enumerate(matrices):
         experiment = matrix.experiment
         if experiment.overlap == "none" and len(experiment.hardware) > 1:
@@ -289,8 +290,8 @@ def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _places(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
-    """Yield the experiment that saves the most when it comes before another one, which replaces the data that it
-    needs."""
+    """Yield the experiment that saves the most when it comes before another one, which replaces the data
+    that it needs."""
     if len(matrices) > _MOST_ORDERED:
         return
     moved = [

@@ -270,8 +270,8 @@ def seconds_of(cell: Cell, kinds: Sequence[StepKind]) -> float:
 
 
 def lanes(cells: Iterable[Cell]) -> dict[str, str]:
-    """Return the lane of each cell, by its id: cells with a common host or equipment, directly or through others, share
-    one."""
+    """Return the lane of each cell, by its id: cells with a common host or equipment, directly or through
+    others, share one."""
     cells = list(cells)
     names = join_groups(cell.holds for cell in cells)
     return {cell.id: names[cell.locks[0]] for cell in cells}

@@ -10,7 +10,8 @@ from benchbrief.model.plan import Plan
 
 
 class FactorCost(NamedTuple):
-    """The levels of a factor in an experiment, its first one, and the seconds of all cells and of those at others."""
+    """The levels of a factor in an experiment, the first level, the seconds of all cells, and those of cells at
+    other levels."""
 
     experiment: str
     factor: str

@@ -187,7 +187,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
 
 
 def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
-    """Add how long the plan takes. If `bench run` refuses a budget, that is how long it would take without one."""
+    """Add how long the plan takes; how long it would take without a budget, if `bench run` refuses the budget."""
     page.heading("Total, without the budget that is refused" if refused else "Total")
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
     cells_s = most_s(plan)
@@ -571,8 +571,8 @@ def _setting(shape: Shape, value: str | float | bool) -> str:
 
 
 def _steps(cells: list[Cell], *, until_steady: bool) -> Iterator[tuple[str, ...]]:
-    """Return each kind of step with its length, its time-out and its number of cells. Cells that skip it are left
-    out."""
+    """Return each kind of step with its length, its time-out and its number of cells. Cells that skip it
+    are left out."""
     for kind in _STEPS:
         steps = [step for cell in cells for step in cell.steps if step.kind == kind]
         taken = [step for step in steps if step.seconds > 0]

@@ -383,8 +383,8 @@ def _by(dims: Dims) -> str:
 
 
 def lower(term: Term, unit: Unit, text: str, made_of: tuple[str, ...], runs: Runs) -> Query:
-    """Return `term` as a query with values in `unit`. `runs` is everything planned. Truth values become 1, 0 or
-    NULL."""
+    """Return `term` as a query with values in `unit`. `runs` is everything planned. Truth values become 1,
+    0 or NULL."""
     tables = _Tables(runs)
     sql = tables.query(term, unit.factor)
     return Query(

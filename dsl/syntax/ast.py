@@ -265,7 +265,7 @@ def children(node: Any) -> Iterator[Any]:
 
 
 def same(first: object, second: object) -> bool:
-    """Whether two trees are equal, whatever their places in a text."""
+    """Whether two trees are equal, apart from their places in a text."""
     left: list[tuple[Any, Any]] = [(first, second)]
     while left:
         one, two = left.pop()

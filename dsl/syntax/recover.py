@@ -190,8 +190,8 @@ class _Recovery:
         return ()
 
     def _read_mended(self, start: int, end: int, mended: str) -> tuple[ast.Declaration, ...] | None:
-        """Return the declarations in [start, end), whose text was given the brace that it lacks; None if it has other
-        mistakes."""
+        """Return the declarations in [start, end), whose text was given the brace that it lacks; None if it
+        has other mistakes."""
         try:
             read = parse_part(self.source, start, mended).declarations
         except SpecError:

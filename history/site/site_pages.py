@@ -135,7 +135,7 @@ def _quantities(
 
 
 def trend_cards(lines: Sequence[TrendLine], labels: Mapping[str, str], words: Words) -> Iterator[TrendCard]:
-    """Yield a card for each line. `labels` are those of hardware and workloads."""
+    """Yield a card for each line. `labels` names hardware and workloads."""
     hidden = same_dims([line.point for line in lines])
     for line in lines:
         point = point_text(line.point, words, hidden, labels)

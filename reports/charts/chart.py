@@ -274,8 +274,8 @@ def _power_label(value: float) -> str:
 
 
 def divisor_for(largest: float) -> tuple[float, str]:
-    """Return the divisor for numbers up to this one, and its letter: from ten million on, where texts write all
-    digits."""
+    """Return the divisor for numbers up to this one, and its letter: from ten million on, where texts
+    write all digits."""
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if largest >= size and largest >= 1e7:
             return size, letter

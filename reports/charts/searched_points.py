@@ -238,8 +238,8 @@ def _rule(
 
 
 def _colour(line: plan.Series, each: Promised, colours: DocumentColours) -> Colour | None:
-    """Return the colour of the hardware, workload or level that the line's colour stands for; None if it stands for
-    neither."""
+    """Return the colour of the hardware, workload or level that the line's colour stands for; None if it
+    stands for neither."""
     dim = line.color_dim or ""
     key = each.curve.keys.get(dim)
     return None if key is None else colours.of_key.get((dim, key))

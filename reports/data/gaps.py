@@ -91,7 +91,7 @@ def name_part(gap: MissingPart, words: Words) -> str:
 
 
 def told(gap: MissingPart, words: Words) -> str:
-    """Return a gap as commands tell it: `table 2: out of range`."""
+    """Return a gap as commands print it: `table 2: out of range`."""
     part = name_part(gap, words)
     return f"{part[0].lower()}{part[1:]}: {reason_of(gap, words)}"
 

@@ -51,8 +51,8 @@ def levels_label(levels: str, results: Results, *, headed: bool = False) -> str:
 
 
 def names_hardware(levels: str, plan: Plan) -> bool:
-    """Return whether a place with these levels is named by its hardware, too: not where only levels tell places
-    apart."""
+    """Return whether a place with these levels is named by its hardware, too: not where only levels
+    tell places apart."""
     return not levels or len(plan.hardware) > 1
 
 

@@ -310,7 +310,8 @@ class Results:
         return self._rows_by[query.sql, dims].get(tuple(_key(where[query.dims[i]]) for i in dims), ())
 
     def keys(self, query: Query, dim: str, **where: DimKey) -> set[DimKey]:
-        """Return the keys of a dimension that have a row at these other keys. What was not sampled has no time."""
+        """Return the keys of a dimension that have a row at these other keys. Times without a sample are
+        not among them."""
         place = query.dims.index(dim)
         found = (keys[place] for keys in self._rows_at(query, where))
         return {key for key in found if isinstance(key, str) or not math.isnan(key)}

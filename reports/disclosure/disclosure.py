@@ -384,8 +384,8 @@ def disclose_memory_fit(results: Results) -> Iterator[Item]:
 def _fitting_label(
     hardware: p.Hardware, known: Collection[p.DatabaseKey], fitting: Collection[p.DatabaseKey], results: Results
 ) -> str:
-    """Return the name of what fits: the hardware, or the levels; the databases where all levels of the only hardware
-    do."""
+    """Return the name of what fits: the hardware, or the levels; the databases where all levels of the
+    only hardware do."""
     if len(fitting) < len(known):
         levels = dict.fromkeys(levels_label(on.levels, results) for on in fitting)
         named = [hardware.label] if len(results.plan.hardware) > 1 else []

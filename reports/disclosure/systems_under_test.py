@@ -302,7 +302,8 @@ _BYTES = frozenset(
 )
 """Settings in bytes: a plan has base units without their names."""
 _LEFT_OUT = ("stand_in", "other_server", "size on disk")
-"""Facts that stand elsewhere, or that earlier versions observed before a cell had loaded its own data."""
+"""Facts that other parts of the disclosure have, or that earlier versions observed before a cell had loaded its
+data."""
 
 
 def disclose_systems(results: Results) -> Iterable[Item]:

@@ -44,8 +44,8 @@ class Letters:
 
 
 def letters_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the letters of a comparison, or the marks of a table that marks the best; for any other table none, and no
-    note."""
+    """Return the letters of a comparison, or the marks of a table that marks the best; for any other table none,
+    and no note."""
     if element.mark:
         return _best_of(element, results)
     groups: dict[str, list[p.Line]] = {}

@@ -43,7 +43,8 @@ _AROUND = (
     "perspective:none;transform-style:flat;will-change:auto;contain:none;container-type:normal;"
     "content-visibility:visible;animation:none;transition:none"
 )
-"""On the page and its body: undoes what would remove their contents, or hold what is fixed to the screen."""
+"""Undoes styles of the page and its body that would hide their contents, or trap elements that are fixed to the
+screen."""
 
 _SHEET = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title></title><style>
 @page {{ size: {width:.2f}px {height:.2f}px; margin: 0 }}

@@ -122,8 +122,8 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
-    """Return the failed expectations, and separately those that lack a value, and those that hold by their
-    value alone."""
+    """Return three lists of expectations: those that fail, that lack a value, and that hold but are not decided by
+    the repeats."""
     if run_row(results)["simulated"]:  # its numbers decide nothing
         return
     words, found = results.words, judge_expectations(results)

@@ -45,7 +45,7 @@ class Differences:
 def differences(expect: Expect, read: Read) -> Iterator[Differences]:
     """Yield the differences at each place where at least one side has values.
 
-    They are of the same scale as the test of two contenders (`significance.p_value`).
+    They use the scale of the test of two contenders (`significance.p_value`).
     """
     by_ratio = all(side.by_ratio for side in expect.repeats)
     left, right = (_by_place(query, read) for query in expect.repeats)

@@ -89,7 +89,7 @@ HDR = ".hdr"
 
 
 def whole_run() -> tuple[str, str]:
-    """Return the property of an output that does not separate its warm-up from the rest."""
+    """Return the property that says that an output does not separate its warm-up from the rest."""
     return "window", say.whole_run()
 
 

@@ -205,9 +205,9 @@ def _try_meters(run: RunState, hosts: OpenHosts) -> None:
 
 @contextmanager
 def _small_stacks() -> Iterator[None]:
-    """Give threads that start meanwhile small stacks.
+    """Give threads that start inside the block small stacks.
 
-    A fleet has several threads a host, and 8 MiB each is much where address space is limited.
+    A fleet has several threads for each host, and 8 MiB for each is too much where address space is limited.
     """
     before = threading.stack_size(_STACK_BYTES)
     try:

@@ -31,7 +31,7 @@ class KeptClaim:
         """Why the machine could not be released."""
 
     def keep(self, world: World, plan: Plan, run_dir: Path, held: Collection[str]) -> str:
-        """Return the host of `held` that is this machine, under whatever name, and hold it. "" when there is none."""
+        """Return the host of `held` that is this machine under any name, and hold it. "" when there is none."""
         if world.simulated is not None:
             return ""
         with ExitStack() as stack, suppress(RunnerError, OSError):

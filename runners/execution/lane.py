@@ -42,7 +42,8 @@ from benchbrief.runners.world.world_seams import OpenHosts
 
 
 def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | None = None) -> str:
-    """Return a sentence for a cell that fell behind its offered load or caught up; "" for one on time, or without one.
+    """Return a sentence for a cell that fell behind its offered load or caught up; "" for one on time, or without an
+    offered load.
 
     A load generator with a fixed number of threads falls behind when it waits for replies. From then on it is a
     closed loop, and only intended latency counts that wait. One that was behind when its measurement began catches
@@ -231,7 +232,7 @@ class Lane:
                 self._warm = cell, attempt
 
     def _cooled(self) -> bool:
-        """Let the previous cell cool down. Returns False when the run ends meanwhile."""
+        """Let the previous cell cool down. Returns False when the run ends before that."""
         run = self._run
         (cell, attempt), self._warm = self._warm or (None, 0), None
         if cell is None or (step := next((step for step in cell.steps if step.kind == "cool_down"), None)) is None:

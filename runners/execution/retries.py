@@ -47,8 +47,8 @@ points if there are fewer."""
 
 
 class NotTried(RunnerError):
-    """A cell is not tried, because the earlier cells of its workload on its hardware, at its levels, all failed for one
-    reason."""
+    """A cell is not tried, because the earlier cells of its workload on its hardware, at its levels, all failed
+    for one reason."""
 
     code = "not_tried"
 

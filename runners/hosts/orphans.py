@@ -130,8 +130,7 @@ class Holder(NamedTuple):
 
 
 def run_on_this_machine(plan: Plan) -> Holder | None:
-    """Return the run that holds this machine now, under whatever name; None when none does, or when that can't
-    be seen."""
+    """Return the run that holds this machine now, under any name; None when none does, or when that can't be seen."""
     with suppress(RunnerError), HostPool(plan.model_copy(update={"hosts": {}})) as hosts:
         for each in list_leftovers(hosts[CONTROLLER.id], foreign=True):
             if each.kind == "foreign":

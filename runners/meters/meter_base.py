@@ -20,7 +20,7 @@ from benchbrief.runners.sampling import Reading, SampleStep, sampling_job
 from benchbrief.runners.seams import Node
 
 _NOISE = ("IANA PEN registry", "Created directory: ")
-"""Lines of ipmitool 1.8.19 without its list of vendors, and of snmpget, that say nothing of a failure."""
+"""Lines that explain no failure: those of ipmitool 1.8.19 without its list of vendors, and of snmpget."""
 
 ENDED = re.compile(r"code (\d{1,3})")
 """The line that follows the output of a command that failed."""

@@ -142,7 +142,7 @@ class MeasuringTurns:
 
     @contextmanager
     def loading(self, cell: Cell) -> Iterator[None]:
-        """Note that the cell's data set is loaded or restored during the block, beside whichever cell is measured."""
+        """Note that the cell's data set is loaded or restored during the block, beside any cell that is measured."""
         with self._changed:
             self._loading[cell.id] = cell
             if measured := self._measured.get(cell.turn):

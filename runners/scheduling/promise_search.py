@@ -222,7 +222,7 @@ class PromiseSearches:
             theirs = (cell.id for each in together for of in each.cells.values() for cell in of)
             self._turns |= {} if search is not together[0] else dict.fromkeys(theirs, together)
         self._tried: set[str] = set()
-        """Cells that this execution ran, or took over: a failure of theirs counts."""
+        """Cells that this execution ran, or took over, so that their failures count."""
         self._left_out: dict[str, str] = {}
         """Why cells are not run, by their ids."""
 

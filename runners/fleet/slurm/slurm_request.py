@@ -109,8 +109,8 @@ def _grouped(feature: str) -> str:
 
 
 def seconds_of(limit: str) -> float | None:
-    """Return the seconds of a time limit of Slurm: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, or
-    `days-hours[:minutes[:seconds]]`.
+    """Return the seconds of a time limit of Slurm: `minutes`, `minutes:seconds`,
+    `hours:minutes:seconds`, or `days-hours[:minutes[:seconds]]`.
 
     Returns None for `infinite`, and for anything else that is not a time.
     """

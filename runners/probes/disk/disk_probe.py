@@ -1,7 +1,7 @@
 """The `disk` probe: the kernel's counters of block devices, from /proc/diskstats.
 
-See https://www.kernel.org/doc/Documentation/admin-guide/iostats.rst for its fields. Its sectors have 512 bytes,
-whatever the device's have.
+See https://www.kernel.org/doc/Documentation/admin-guide/iostats.rst for its fields. Its sectors always have 512
+bytes, those of the device may have more.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _USUAL = {"PGAPPNAME": "benchbrief", "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}
 
 
 def environment(uri: Secret, database: Database) -> Mapping[str, Word]:
-    """Return the variables for a connection string. Raises RunnerError, which does not show it."""
+    """Return the variables for a connection string. Raises RunnerError with a text that does not show the string."""
     match = _URI.fullmatch(uri.value)
     if match is None:
         raise _unreadable(database, "postgresql://")

@@ -59,8 +59,8 @@ def _sql(name: str) -> str:
 
 
 class Postgresql:
-    """Implements `seams.Engine`, `Restores`, `Settles`, `ShapesData`, `TellsSize`, `OutlivesController` and
-    `server_readings.TellsStatus`."""
+    """Implements `seams.Engine`, `Restores`, `Settles`, `ShapesData`, `TellsSize`,
+    `OutlivesController` and `server_readings.TellsStatus`."""
 
     name: ClassVar[str] = "postgresql"
 
@@ -256,8 +256,8 @@ class Postgresql:
             )
 
     def _wait_for_standbys(self) -> None:
-        """Wait until the standbys have replayed what the server has written by now. Raises RunnerError when they do
-        not.
+        """Wait until the standbys have replayed what the server has written by now. Raises RunnerError when
+        they do not.
 
         The server's `replay_lag` proves nothing: of a standby that has fallen silent, it stays as it last was.
         """
