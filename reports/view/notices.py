@@ -122,8 +122,8 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
-    """Return three lists of expectations: those that fail, that lack a value, and that hold but are not decided by
-    the repeats."""
+    """Yield a notice for the expectations that fail, one for those that lack a value, and one for those that hold by
+    their values alone, and not by the repeats."""
     if run_row(results)["simulated"]:  # its numbers decide nothing
         return
     words, found = results.words, judge_expectations(results)
