@@ -30,9 +30,9 @@ def test_hosts_with_equal_facts_stand_together(in_a_table: bool) -> None:
     view = build_disclosure(results, Gaps(), facts_of=plan.hardware if in_a_table else (), reports_from=None)
     (found,) = (group for group in view.groups if group.title == "Hosts")
     tested, load = found.items
-    assert "db-1" in tested.
-    assert "db-2" in tested.
-    assert load. == "load"
+    assert "db-1" in tested.term
+    assert "db-2" in tested.term
+    assert load.term == "load"
     assert tested.text.count("8 cores") == 1
     assert ("tsc" in tested.text) != in_a_table
     assert ("vm-db-2" in tested.text) != in_a_table
