@@ -52,10 +52,10 @@ def interrupted_at(bench: Bench, module: str, number: int, *words: str, lost: bo
     [
         ("benchbrief.cli.command_line", signal.SIGINT),
         ("click", signal.SIGHUP),
-        ("benchbrief.cli.terminal", signal.SIGINT),
+        pytest.param("benchbrief.cli.terminal", signal.SIGINT, marks=pytest.mark.long),
         ("benchbrief.commands.running.run", signal.SIGHUP),
-        ("benchbrief.dsl.syntax.parse", signal.SIGINT),
-        ("pydantic", signal.SIGHUP),
+        pytest.param("benchbrief.dsl.syntax.parse", signal.SIGINT, marks=pytest.mark.long),
+        pytest.param("pydantic", signal.SIGHUP, marks=pytest.mark.long),
     ],
 )
 def test_a_command_that_starts_ends_at_once_and_says_so(bench: Bench, module: str, number: int) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.history.site import trend_page
+from tests.reports.one_converter import CONVERTER
 from tests.support.nights import plain_tools
 
 
@@ -16,4 +18,11 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _plain_tools() -> Iterator[None]:
     with plain_tools():
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _each_chart_is_drawn_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trend_page, "Converter", lambda: CONVERTER)
         yield

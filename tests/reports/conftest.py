@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchbrief.reports.render import render_report
 from benchbrief.reports.view import build_view
 from tests.reports.one_converter import CONVERTER
 
@@ -13,5 +14,6 @@ from tests.reports.one_converter import CONVERTER
 @pytest.fixture(scope="package", autouse=True)
 def _each_chart_is_drawn_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build_view, "Converter", lambda: CONVERTER)
+        for module in (build_view, render_report):
+            patch.setattr(module, "Converter", lambda: CONVERTER)
         yield

@@ -17,6 +17,9 @@ class _Remembering(Converter):
     def svg(self, spec: Mapping[str, Any]) -> str:
         return _drawn(json.dumps(spec))
 
+    def close(self) -> None:
+        """Leave it to the next brief: it ends with this process."""
+
 
 @cache
 def _drawn(spec: str) -> str:

@@ -215,7 +215,7 @@ def test_a_number_within_an_authors_link_is_no_link_itself(tmp_path: Path) -> No
 # --- how much the appendix has ---
 
 
-@pytest.fixture(scope="module", params=["full", "compact", "none"])
+@pytest.fixture(scope="module", params=["full", pytest.param("compact", marks=pytest.mark.long), "none"])
 def detailed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Detailed:
     world, report = briefs.quickstart()
     sections = [each for each in report.elements if isinstance(each, p.SectionElement)]

@@ -126,7 +126,7 @@ def test_any_numbers_have_an_answer(name: str) -> None:
     flags = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and function.__module__ == SIGNIFICANCE]
     more = st.fixed_dictionaries({name: LEVELS if name == "level" else st.booleans() for name in flags})
 
-    @settings(max_examples=150)
+    @settings(max_examples=60)
     @given(ARGUMENTS[name], more)
     def answered(arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         answer = function(*arguments, **named)

@@ -28,7 +28,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-_LIBRARIES = ("altair", "babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
+from tests.support.warm import LIBRARIES
+
 _LENGTH = struct.Struct("<q")
 _NONE_LEFT = -1
 
@@ -79,7 +80,7 @@ class ForkedWorkers:
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if session.testsfailed or session.config.option.collectonly:
             return None  # pytest says so itself
-        for name in _LIBRARIES:
+        for name in LIBRARIES:
             importlib.import_module(name)
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
         assert reporter

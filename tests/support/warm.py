@@ -26,6 +26,8 @@ from collections.abc import Mapping, Sequence
 from io import FileIO
 from pathlib import Path
 
+LIBRARIES = ("babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
+"""What is imported once, before processes are forked."""
 _REPOSITORY = Path(__file__).parents[2]
 _SERVER = "tests.support.warm_server"
 _PLACE = "BENCHBRIEF_TESTS_WARM"

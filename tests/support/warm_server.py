@@ -31,8 +31,8 @@ from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf
 from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
+from tests.support.warm import LIBRARIES
 
-_LIBRARIES = ("altair", "babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
 _ROOMS = (
     "benchbrief.pipeline",
     "benchbrief.reports.view.build_view",
@@ -115,7 +115,7 @@ class _Databases:
 def _serve(number: int) -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a test may have begun it while it ignored interrupts
     svg_converter.Converter = lambda: _ONE  # type: ignore[assignment,misc]  # commands import it when they draw
-    for name in (*_LIBRARIES, *_ROOMS):
+    for name in (*LIBRARIES, *_ROOMS):
         importlib.import_module(name)
     from benchbrief.cli.command_line import COMMANDS, group, module_of
 

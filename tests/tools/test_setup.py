@@ -72,8 +72,10 @@ def test_a_machine_without_go_does_without_go_ycsb(clone: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("part", "packages"),
-    [("python", "requirements-dev.txt"), ("runtime", "requirements.txt")],
-    ids=["all", "without those of tests"],
+    [
+        pytest.param("python", "requirements-dev.txt", id="all"),
+        pytest.param("runtime", "requirements.txt", id="without those of tests", marks=pytest.mark.long),
+    ],
 )
 def test_a_part_that_fails_ends_the_set_up_with_the_end_of_its_log(clone: Path, part: str, packages: str) -> None:
     (clone / packages).write_text("benchbrief-has-no-such-library==1.0\n")

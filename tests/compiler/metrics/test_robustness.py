@@ -111,7 +111,7 @@ def world(name: str) -> tuple[Scope, duckdb.DuckDBPyConnection]:
     return scope, generate(scope, seed=1, missing=0.1, zeros=0.05, seconds=2).connect()
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(WORLDS), REPORTS)
 def test_any_report_is_lowered_or_explained(name: str, text: str) -> None:
     scope, connection = world(name)

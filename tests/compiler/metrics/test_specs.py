@@ -35,7 +35,7 @@ def scope_named(path: Path) -> Scope:
 
 
 @pytest.mark.parametrize("path", [*sorted(SPECS.glob("*.bench")), QUICKSTART], ids=lambda path: path.stem)
-@pytest.mark.parametrize("missing", [0.0, 0.3], ids=["whole", "gaps"])
+@pytest.mark.parametrize("missing", [0.0, pytest.param(0.3, marks=pytest.mark.long)], ids=["whole", "gaps"])
 def test_every_query_of_a_spec_runs(path: Path, missing: float) -> None:
     scope = scope_named(path)
     metrics, expects, reports, diagnostics = lower(scope)

@@ -30,7 +30,13 @@ class _Started(dict[str, str]):
         return self[kind]
 
 
-@pytest.fixture(params=["file", pytest.param("moto", marks=pytest.mark.long), "gofakes3"])
+ON_A_SERVER_TOO = pytest.mark.parametrize(
+    "store", ["file", "gofakes3", pytest.param("moto", marks=pytest.mark.long)], indirect=True
+)
+"""For the tests that use all of a store; the others are on servers in `make long`."""
+
+
+@pytest.fixture(params=["file", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("gofakes3", "moto"))])
 def store(
     request: pytest.FixtureRequest, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> SharedStore:

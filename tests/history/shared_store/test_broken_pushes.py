@@ -27,7 +27,7 @@ from benchbrief.history.shared_store.run_manifest import object_key
 from benchbrief.history.shared_store.shared_store import MARKER, SharedStore, open_store
 from benchbrief.results.store_errors import NoRoom
 from benchbrief.runners.journal.atomic_files import sha256_of
-from tests.history.shared_store.conftest import a_run
+from tests.history.shared_store.conftest import ON_A_SERVER_TOO, a_run
 
 CHANGES = ("create", "upload", "delete")
 
@@ -158,6 +158,7 @@ def at_once(*pushes: Callable[[], object]) -> list[object]:
     return found
 
 
+@ON_A_SERVER_TOO
 def test_two_pushes_of_a_run_at_once_store_it_once(store: SharedStore, run_dir: Path, tmp_path: Path) -> None:
     pushed(a_run(tmp_path / "other", "another"), store)  # makes the store
     stores = [open_store(store.url) for _ in range(2)]

@@ -25,7 +25,7 @@ from benchbrief.history.shared_store.run_manifest import (
 )
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from benchbrief.results.open_store import fresh_store
-from tests.history.shared_store.conftest import a_run
+from tests.history.shared_store.conftest import ON_A_SERVER_TOO, a_run
 
 MakeRun = Callable[..., Path]
 
@@ -38,6 +38,7 @@ def contents(run_dir: Path) -> dict[str, bytes]:
     return {path: (run_dir / path).read_bytes() for path in run_files(run_dir)}
 
 
+@ON_A_SERVER_TOO
 def test_a_pushed_run_comes_back_byte_for_byte_and_can_be_used(
     store: SharedStore, run_dir: Path, tmp_path: Path
 ) -> None:

@@ -22,7 +22,7 @@ from benchbrief.history.shared_store.shared_query import open_results
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from benchbrief.history.shared_store.signatures import check, check_signed, sign
 from benchbrief.results.store_errors import ResultsError
-from tests.history.shared_store.conftest import a_page, a_run
+from tests.history.shared_store.conftest import ON_A_SERVER_TOO, a_page, a_run
 from tests.history.shared_store.test_broken_pushes import Wrong
 from tests.support.tools import system_tool
 
@@ -109,6 +109,7 @@ def test_a_run_that_was_pushed_unsigned_is_signed_later(run_dir: Path, tmp_path:
     assert check_signed(run_dir, (), signer.allowed, raw=True).holds
 
 
+@ON_A_SERVER_TOO
 def test_tables_of_all_runs_are_asked_and_conditions_read_the_partitions_that_they_need(
     store: SharedStore, tmp_path: Path
 ) -> None:
@@ -207,6 +208,7 @@ class Later:
         return self._objects.now() + self._days * DAY
 
 
+@ON_A_SERVER_TOO
 def test_gc_removes_on_each_kind_of_store_what_is_old_and_keeps_what_has_a_tag(
     store: SharedStore, tmp_path: Path
 ) -> None:

@@ -27,14 +27,14 @@ def connect(monkeypatch: pytest.MonkeyPatch, endpoint: str, **more: str) -> None
 @pytest.mark.parametrize(
     ("status", "code", "kind", "what"),
     [
-        (400, "ExpiredToken", StoreRefuses, "the credentials for .* have expired"),
+        pytest.param(400, "ExpiredToken", StoreRefuses, "the credentials for .* have expired", marks=pytest.mark.long),
         pytest.param(
             403, "AccessDenied", StoreRefuses, "does not allow this with these credentials", marks=pytest.mark.long
         ),
         pytest.param(
             403, "RequestTimeTooSkewed", StoreRefuses, "says that this machine's clock is wrong", marks=pytest.mark.long
         ),
-        (507, "InsufficientStorage", StoreFull, "is full"),
+        pytest.param(507, "InsufficientStorage", StoreFull, "is full", marks=pytest.mark.long),
         pytest.param(403, "QuotaExceeded", StoreFull, "is full", marks=pytest.mark.long),
         (503, "SlowDown", StoreAway, "is too busy or unwell"),
         pytest.param(501, "NotImplemented", SharedStoreError, "knows no conditional writes", marks=pytest.mark.long),
