@@ -12,7 +12,7 @@ from pathlib import Path
 from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
 from benchbrief.compiler.blocks.experiments import databases_of
 from benchbrief.compiler.blocks.factor_errors import TooFewLevels
-from benchbrief.compiler.briefs.lower_report import LoweredReports, lower
+from benchbrief.compiler.briefs.lower_report import Lowered, LoweredReports, lower
 from benchbrief.compiler.briefs.report_errors import EmptyElement
 from benchbrief.compiler.estimates.budget_fit import most_s
 from benchbrief.compiler.estimates.estimate import (
@@ -40,7 +40,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import about, plural
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
-from benchbrief.model.plan import Expect, Metric, Plan, Report, SpecRef
+from benchbrief.model.plan import Plan, SpecRef
 from benchbrief.model.planned_cells import most_cells
 from benchbrief.model.value_shapes import HEADING, LABEL, NAME, PARAGRAPH, BlockSchema, Fact, Text
 
@@ -144,9 +144,7 @@ class Examined:
     diagnostics: tuple[Diagnostic, ...]
     loaded: Loaded | None = None
     model: Model | None = None
-    metrics: tuple[Metric, ...] = ()
-    expects: tuple[Expect, ...] = ()
-    reports: tuple[Report, ...] = ()
+    lowered: Lowered = Lowered()
 
     @property
     def failed(self) -> bool:
@@ -192,9 +190,10 @@ def assemble(
         factors={name: each.factor for name, each in model.factors.items()},
         experiments=experiments,
         cells=cells,
-        metrics=examined.metrics,
-        expects=examined.expects,
-        reports=tuple(with_measure_words(report, cells) for report in examined.reports),
+        metrics=examined.lowered.metrics,
+        expects=examined.lowered.expects,
+        claims=examined.lowered.claims,
+        reports=tuple(with_measure_words(report, cells) for report in examined.lowered.reports),
         schedulers=dict(model.schedulers),
         budget_s=budget_s,
         estimate_s=estimate_some(cells, counted_cells(cells, experiments)),
@@ -340,10 +339,10 @@ def _examined(
         warn_by_estimates(model, findings)
         if not findings.failed:
             suggest_factors(model, loaded, findings)
-        metrics, expects, reports, problems = lower(model.scope, memory, whole=model.whole, planning=planning)
+        lowered = lower(model.scope, memory, whole=model.whole, planning=planning)
     except SpecError as error:
         return Examined(distinct(error.diagnostics))
-    return Examined(shown_findings(findings, problems, loaded), loaded, model, metrics, expects, reports)
+    return Examined(shown_findings(findings, lowered.diagnostics, loaded), loaded, model, lowered)
 
 
 @contextmanager

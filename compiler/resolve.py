@@ -605,6 +605,7 @@ def _scope(
         experiments=tuple(_experiment_key(matrix) for matrix in matrices),
         metrics=tuple(found.metrics.values()),
         expects=tuple(found.expects),
+        claims=tuple(found.claims.values()),
         reports=tuple(found.reports.values()),
         params=dict(params),
     )

@@ -578,6 +578,9 @@ _COLUMN = Key(
     example='column "Gain" = "{range(gain over threads):+.0%}"',
 )
 
+RULES = ("base", "bound", "typed", "ratio", "rounding", "decided")
+"""The rules of claims from which `allow` may except one, each with a reason."""
+
 _FLOW = {
     "text": _TEXT,
     "disclosure": Key(
@@ -595,6 +598,32 @@ def _series(doc: str, wanted: str, example: str) -> Key:
 
 
 ELEMENTS: Mapping[str, BlockSchema] = {
+    "claim": BlockSchema(
+        "What a brief says of one number, `{value}`, under rules (`docs/claims.md`): in a `headline`, as a figure's "
+        "`claim`, and by `{name}` in a text.",
+        {
+            "value": Key(
+                Special("an expression that gives one number"),
+                "The number that the sentence says.",
+                required=True,
+                example="value = max(gain over threads, workload)",
+            ),
+            "against": Key(
+                Special("a name of hardware, a workload, an experiment or a level"),
+                "What the value is compared with, where its expression does not say it.",
+                example="against = hdd",
+            ),
+            "allow": Key(
+                Word(RULES),
+                "A rule that the claim is excepted from, with the reason, which the disclosure tells; may stand "
+                "several times.",
+                example='allow "as the data sheet rounds" = rounding',
+            ),
+        },
+        inherits=False,
+        overridable=False,
+        label=LINE,
+    ),
     "report": BlockSchema(
         "What the brief says: its elements in order.",
         {

@@ -645,12 +645,21 @@ MOST_COLUMNS = 14
 class Value(Node):
     """A computed number in a text, printed by `format` (Python's format language; `%` multiplies by 100).
 
-    `{range(x over d):.0f}` has `high` too, and prints "28 to 37".
+    `{range(x over d):.0f}` has `high` too, and prints "28 to 37". With a `step`, as in a claim, the number is `rounded`
+    to a multiple of it first.
     """
 
     query: Query
     format: str
     high: Query | None = None
+    step: float = 0.0
+    rounded: Literal["nearest", "down", "up"] = "nearest"
+
+
+class Said(Node):
+    """The sentence of a claim in a text."""
+
+    claim: str
 
 
 FOOTNOTE_MARK = re.compile(r"\\.|`[^`]*`|\[\^(?P<name>[A-Za-z0-9_-]{1,40})\]", re.DOTALL)
@@ -661,7 +670,7 @@ class Prose(Node):
     """Markdown with computed numbers: `parts` in order. Plain strings are Markdown; labels in them are escaped, and
     `[^src]` is the mark of the report's footnote of that name."""
 
-    parts: tuple[str | Value, ...]
+    parts: tuple[str | Value | Said, ...]
 
 
 class Wording(Node):
@@ -682,6 +691,31 @@ class Wording(Node):
 
 Label: TypeAlias = str | Wording
 """A name from the spec, a measure's name in the language (`latency.p99[read], Eco`), or a wording."""
+
+
+class Claim(Node):
+    """What a brief says of a number: a `sentence` of plain text with one value in it.
+
+    `bound` is `high` for a highest value, `low` for a lowest one, and then `points` has the values among which it was
+    found, and `opposite` the other end of their range; without a bound, `points` has the value alone. `repeats` are the
+    points' values of each repeat (a further dim); None where each was measured once. `base` is what the value is
+    compared with, `named` whether the sentence names it, and `no_difference` the value that says that there is none: 1
+    of a ratio, 0 of a change. `better` is that of its metric. `allowed` has the reasons for exceptions, by rule.
+    """
+
+    name: str
+    sentence: Prose
+    what: Label
+    bound: Literal["", "low", "high"] = ""
+    points: Query
+    repeats: Query | None = None
+    opposite: Query | None = None
+    base: str = ""
+    named: bool = False
+    no_difference: float | None = None
+    better: Literal["higher", "lower"] | None = None
+    allowed: dict[str, str] = field(default_factory=dict)
+    origin: Origin
 
 
 class TextElement(Node):
@@ -774,10 +808,10 @@ class HeadlineNumber(Node):
 
 
 class HeadlineElement(Node):
-    """One to three numbers, set large."""
+    """One to three numbers, set large: each with its sentence, or the claim that says both."""
 
     kind: Literal["headline"] = "headline"
-    numbers: tuple[HeadlineNumber, ...]
+    numbers: tuple[HeadlineNumber | Said, ...]
 
 
 class Series(Node):
@@ -1202,6 +1236,7 @@ class Plan(Node):
     cells: tuple[Cell, ...]
     metrics: tuple[Metric, ...] = ()
     expects: tuple[Expect, ...] = ()
+    claims: tuple[Claim, ...] = ()
     reports: tuple[Report, ...] = ()
     schedulers: dict[str, SchedulerBlock] = field(default_factory=dict)
     """What the spec says about schedulers, by name. It changes no result."""

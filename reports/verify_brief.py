@@ -38,6 +38,7 @@ from benchbrief.reports.disclosure.number_ledger import each_entry, kind_of
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.notices.number_marks import letters_in
 from benchbrief.reports.text.number_format import Locale, written_as
+from benchbrief.reports.view.said_claims import say_claims
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 from benchbrief.results.result_messages import changed_text
 from benchbrief.results.runs.kept_files import MadeReports, changed_file, changed_in_run
@@ -587,7 +588,10 @@ Known = Mapping[Identity, p.Query]
 
 
 def known_queries(plan: p.Plan) -> Known:
-    return {identity(query): query for query in objects_within((plan.metrics, plan.expects, plan.reports), p.Query)}
+    return {
+        identity(query): query
+        for query in objects_within((plan.metrics, plan.expects, plan.claims, plan.reports), p.Query)
+    }
 
 
 def find_unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
@@ -759,6 +763,7 @@ def verify(
     the brief has."""
     report = next((each for each in plan.reports if each.name == brief.numbers.report), None)
     results = Results(plan, store, words_of(report) if report else CATALOGUES["en"])
+    report = say_claims(report, results) if report else None
     outputs = raw_problems(brief.numbers, results, run_dir) if run_dir else {}
     raw = {path: problem for path, problem in outputs.items() if problem}
     check = _Check(brief.numbers, results, raw)

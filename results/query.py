@@ -13,7 +13,7 @@ import math
 import os
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime, timedelta
 from datetime import time as time_of_day
@@ -230,10 +230,15 @@ def to_csv(table: QueryAnswer) -> str:
 
     Text that a spreadsheet would compute gets an apostrophe in front (`defuse_formula`).
     """
+    return rows_to_csv(table.columns, table.rows)
+
+
+def rows_to_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as `to_csv` writes a table."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(defuse_formula(_shown(name)) for name in table.columns)
-    for row in table.rows:
+    writer.writerow(defuse_formula(_shown(name)) for name in columns)
+    for row in rows:
         writer.writerow(map(_field, row))
     return out.getvalue()
 

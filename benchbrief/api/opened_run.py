@@ -21,6 +21,7 @@ from benchbrief.reports.charts.draw_chart import FULL, height_for
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.tables import keep_elements_with_data
 from benchbrief.reports.text.number_format import written_as
+from benchbrief.reports.view.said_claims import say_claims
 from benchbrief.reports.words.brief_words import words_of
 from benchbrief.results.query import mark_of
 from benchbrief.results.store_errors import ResultsError
@@ -45,7 +46,8 @@ class FigureOfRun(NamedTuple):
 def figures_in(plan: p.Plan, store: Store) -> Iterator[tuple[FigureOfRun, p.FigureElement]]:
     """Yield the figures of each report, in reading order, as the brief numbers them."""
     for report in plan.reports:
-        elements = keep_elements_with_data(report.elements, Results(plan, store, words_of(report)))
+        results = Results(plan, store, words_of(report))
+        elements = keep_elements_with_data(say_claims(report, results).elements, results)
         for number, element in enumerate(_figures(elements), start=1):
             yield FigureOfRun(report.name, number, element.title), element
 

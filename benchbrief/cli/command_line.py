@@ -71,6 +71,7 @@ SECTIONS = (
         {
             "report": "Make a run's brief again, as PDF and HTML.",
             "verify": "Compute a brief's numbers again, and say whether they hold.",
+            "claims": "Show what its briefs claim, and what decides it.",
             "query": "Ask the results in SQL.",
             "import": "Import results that were measured elsewhere.",
             "rebuild": "Build a run's tables again from its journal and raw outputs.",

@@ -51,6 +51,10 @@ DECLARATION_SNIPPETS = {
         BLOCKS["scheduler"].doc,
     ),
     "profile": ("profile ${1:smoke} {\n  hosts = local\n  override experiment { $0 }\n}", BLOCKS["profile"].doc),
+    "claim": (
+        'claim ${1:name} "Up to {value:.1f}X the ${2:work}" {\n  value = max(${0:gain} over threads)\n}',
+        ELEMENTS["claim"].doc,
+    ),
     "report": (
         'report ${1:brief} "${2:Title}" {\n  template = ${3:technical_brief}\n\n  $0\n}',
         ELEMENTS["report"].doc,

@@ -29,6 +29,7 @@ _KINDS = {
     "experiment": _Kind.Module,
     "scheduler": _Kind.Namespace,
     "profile": _Kind.Package,
+    "claim": _Kind.String,
     "report": _Kind.File,
     "override": _Kind.Field,
 }

@@ -413,7 +413,7 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
     keys: list[str] = []
     points: list[tuple[Dimension, float]] = []
     for argument in expr.arguments:
-        named = _labelled_key(typer, argument)
+        named = labelled_key(typer, argument)
         dim = argument.key.text if argument.key else ""
         if named and named[0] == "operation":
             operations.append(str(named[1]))
@@ -431,7 +431,7 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
     return replace(found, keys=(*found.keys, *keys), points=(*found.points, *points))
 
 
-def _labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKey] | None:
+def labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKey] | None:
     """Return the dimension and the key of an argument, where the key has a label: a word, or a number of a factor."""
     said = argument.key.text if argument.key else None
     if said in typer.scope.numeric_factors:

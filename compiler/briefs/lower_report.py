@@ -11,6 +11,8 @@ from typing import Literal, TypeVar
 
 from benchbrief.compiler.blocks.values import origin
 from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.claim_errors import ClaimTaken, TypedInTitle
+from benchbrief.compiler.briefs.claims import claim, known_quantities, typed_in
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     examples,
@@ -28,12 +30,21 @@ from benchbrief.compiler.briefs.element_queries import (
 )
 from benchbrief.compiler.briefs.plan_figures import figure
 from benchbrief.compiler.briefs.plan_footnotes import FOOTNOTE, footnotes
-from benchbrief.compiler.briefs.plan_prose import ELLIPSIS, Body, heading, prose, read_attributes, title
+from benchbrief.compiler.briefs.plan_prose import (
+    ELLIPSIS,
+    Body,
+    claim_named,
+    heading,
+    prose,
+    read_attributes,
+    subject_of,
+    title,
+)
 from benchbrief.compiler.briefs.plan_tables import callout, comparison, table
 from benchbrief.compiler.briefs.themes import is_file, parts, theme
 from benchbrief.compiler.briefs.word_catalogues import Entry, read_catalogue
 from benchbrief.compiler.frontend.declarations import text_of
-from benchbrief.compiler.frontend.name_errors import UnusableExtension
+from benchbrief.compiler.frontend.name_errors import UnknownName, UnusableExtension
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.frontend.structure_errors import (
     DuplicateAttribute,
@@ -183,7 +194,17 @@ _LOWERED: Mapping[str, Callable[[Typer, ast.Block, FixedKeys], plan.Element | No
 _TRUTH = Unit((), 1.0, "")
 
 _T = TypeVar("_T")
-Lowered = tuple[tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Report, ...], tuple[Diagnostic, ...]]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """What a plan has of metrics, expectations, claims and reports, and the mistakes in them."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    metrics: tuple[plan.Metric, ...] = ()
+    expects: tuple[plan.Expect, ...] = ()
+    claims: tuple[plan.Claim, ...] = ()
+    reports: tuple[plan.Report, ...] = ()
 
 
 def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = True, planning: bool = True) -> Lowered:
@@ -196,22 +217,24 @@ def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = T
     experiments are missing because of mistakes, and only mistakes that do not depend on them are reported.
     """
     if not scope.experiments and whole:
-        return (), (), (), ()
+        return Lowered()
     if memory is not None:
-        return (), (), (), _mistakes(scope, memory, whole=whole)
+        return Lowered(_mistakes(scope, memory, whole=whole))
     findings = Findings()
     typer = Typer(scope, findings, planning=planning)
     metrics = [_metric(typer, metric) for metric in scope.metrics]
     judged: set[str] = set()
     expects = [_expect(typer, expect, judged) for expect in scope.expects]
+    claims = [_claim(typer, block) for block in scope.claims]
     reports = [_report(typer, block) for block in scope.reports]
     if not whole:
-        return (), (), (), findings.standing_alone()
-    return (
+        return Lowered(findings.standing_alone())
+    return Lowered(
+        findings.diagnostics(),
         tuple(metric for metric in metrics if metric),
         tuple(expect for expect in expects if expect),
+        tuple(claim for claim in claims if claim),
         tuple(report for report in reports if report),
-        findings.diagnostics(),
     )
 
 
@@ -239,6 +262,8 @@ def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Dia
         judged: set[str] = set()
         for expect in scope.expects:
             _expect(typer, expect, judged)
+        for block in scope.claims:
+            _claim(typer, block)
         memory.scope, memory.numbers, memory.reports = without_reports, typer.findings, []
     runs = planned_runs(scope)
     before = {id(block): findings for block, findings in memory.reports}
@@ -317,6 +342,19 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     )
 
 
+def _claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
+    """Return a claim for the plan; None after a mistake, also where something else has its name."""
+    name = block.name
+    if name and (kind := "metric" if name.text in typer.metrics else _kind_named(typer, name)):
+        return typer.refuse(ClaimTaken(name.span, name.text, kind))
+    return claim(typer, block)
+
+
+def _kind_named(typer: Typer, name: ast.Name) -> str:
+    found = subject_of(typer, name)
+    return found[0] if found else reserved_for(name.text) or ""
+
+
 def _label(typer: Typer, label: ast.String | None) -> str | None:
     if label is not None and label.plain is None:
         typer.report(HoleNotAllowed(label.span, "label"))
@@ -348,6 +386,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
     template = _template(typer, head)
     _warn_of_length(typer, block.label, titled, template)
+    _warn_of_typed(typer, (block.label, "a title"), (head.string("subtitle"), "a subtitle"))
     return plan.Report(
         name=name,
         title=titled or name,
@@ -384,6 +423,14 @@ def _warn_of_length(typer: Typer, label: ast.String | None, text: str, template:
         typer.report(wrong.LongTitle(label.span, width, lines))
 
 
+def _warn_of_typed(typer: Typer, *texts: tuple[ast.String | None, str]) -> None:
+    """Warn of results that are written by hand."""
+    for text, where in texts:
+        if text:
+            for found in typed_in(text, known_quantities(typer)):
+                typer.report(TypedInTitle(text.span, found, where))
+
+
 def _address(typer: Typer, head: Body) -> str:
     """Return where the disclosure is published; "" where nowhere, and after a mistake."""
     string = head.string("address")
@@ -405,8 +452,11 @@ def _stands_in_brief(items: Sequence[ast.Item]) -> bool:
 
 def _headline(typer: Typer, attributes: Sequence[ast.Attribute], place: FixedKeys) -> tuple[plan.HeadlineElement, ...]:
     """Return the numbers of the first page as one element; () without any."""
-    numbers = []
+    numbers: list[plan.HeadlineNumber | plan.Said] = []
     for attribute in attributes[:MOST_HEADLINES]:
+        if attribute.label is None and (said := _claims_named(typer, attribute)):
+            numbers += said
+            continue
         string = read_attributes(typer, "report", [attribute], (_HEADLINE,), (_HEADLINE,)).string(_HEADLINE)
         if attribute.label is None:
             typer.report(wrong.HeadlineWithoutNumber(attribute.key.span))
@@ -415,10 +465,24 @@ def _headline(typer: Typer, attributes: Sequence[ast.Attribute], place: FixedKey
         if value and not any(isinstance(part, plan.Value) for part in value.parts):
             typer.report(wrong.HeadlineWithoutNumber(attribute.label.span))
         elif value and words:
+            _warn_of_typed(typer, (attribute.label, "a headline"), (string, "a headline"))
             numbers.append(plan.HeadlineNumber(value=value, text=words))
-    if more := attributes[MOST_HEADLINES:]:
-        typer.report(wrong.TooManyHeadlines(more[0].key.span, attributes[0].key.span, MOST_HEADLINES))
+    if len(attributes) > MOST_HEADLINES or len(numbers) > MOST_HEADLINES:
+        last = attributes[min(len(attributes) - 1, MOST_HEADLINES)]
+        typer.report(wrong.TooManyHeadlines(last.key.span, attributes[0].key.span, MOST_HEADLINES))
     return (plan.HeadlineElement(numbers=tuple(numbers)),) if numbers else ()
+
+
+def _claims_named(typer: Typer, attribute: ast.Attribute) -> list[plan.Said]:
+    """Return the claims of `headline = efficiency` or `= [a, b]`; none where something else stands there."""
+    said = []
+    for value in attribute.values:
+        for each in value.items if isinstance(value, ast.List) else (value,):
+            if found := claim_named(typer, each):
+                said.append(found)
+            elif isinstance(each, ast.Name):
+                typer.report(UnknownName(each.span, "claim", each.text, tuple(typer.scope.claims_by_name)))
+    return said
 
 
 def _template(typer: Typer, head: Body) -> str:

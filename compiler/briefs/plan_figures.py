@@ -24,6 +24,7 @@ from benchbrief.compiler.briefs.element_queries import (
 )
 from benchbrief.compiler.briefs.plan_prose import (
     Body,
+    claim_named,
     ends_of_range,
     option_format,
     option_title,
@@ -246,8 +247,9 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
     heading = title(typer, block.label, place, "title") if block.label else ""
     note = body.string("note")
     words = prose(typer, note, place) if note else None
-    said = body.string("claim")
-    claim = prose(typer, said, place) if said else None
+    named = claim_named(typer, body.values("claim")[0]) if body.values("claim") else None
+    said = None if named else body.string("claim")
+    claim = plan.Prose(parts=(named,)) if named else prose(typer, said, place) if said else None
     attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _MARKS]
     if not attributes:
         if body.said(*_MARKS) or any(isinstance(it, ast.Block) or it.key.text not in known for it in block.body):

@@ -180,6 +180,8 @@ def _meant(text: str) -> tuple[Unit | None, bool]:
         return None, False
 
 
+_Part = str | plan.Value | plan.Said
+
 _FORMAT = re.compile(r"[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
 _EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
@@ -193,7 +195,7 @@ def escaped(label: str) -> str:
 
 def prose(typer: Typer, string: ast.String, place: FixedKeys, *, markdown: bool = True) -> plan.Prose | None:
     """Return a text with computed numbers, as Markdown or as plain text; None after a mistake."""
-    parts: list[str | plan.Value] = []
+    parts: list[_Part] = []
     failed = False
     pieces = list(string.parts)
     for at, part in enumerate(pieces):
@@ -219,8 +221,19 @@ def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[
     any. A mistake, and no text, give an empty one."""
     found = prose(typer, string, place, markdown=False) if string else None
     parts = found.parts if found else ()
-    text = "".join(part if isinstance(part, str) else ELLIPSIS for part in parts)
-    return text, found if any(isinstance(part, plan.Value) for part in parts) else None
+    text = "".join(
+        part
+        if isinstance(part, str)
+        else "".join(each if isinstance(each, str) else ELLIPSIS for each in _sentence_of(typer, part))
+        for part in parts
+    )
+    return text, found if any(not isinstance(part, str) for part in parts) else None
+
+
+def _sentence_of(typer: Typer, part: plan.Value | plan.Said) -> Sequence[object]:
+    """Return the parts of a claim's sentence; the number alone for a number."""
+    label = typer.scope.claims_by_name[part.claim].label if isinstance(part, plan.Said) else None
+    return label.parts if label else (part,)
 
 
 def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str | None:
@@ -230,7 +243,7 @@ def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str 
     for part in string.parts:
         if isinstance(part, str):
             words: str | None = part
-        elif subject := _subject(typer, part.expr):
+        elif subject := subject_of(typer, part.expr):
             words = _words(typer, part, subject, place)
         else:
             typer.report(_misspelt(typer, part.expr) or wrong.NumberInTitle(part.span, what))
@@ -253,12 +266,13 @@ def number_terms(typer: Typer, string: ast.String, place: FixedKeys) -> list[Typ
     """Return the terms of the numbers in a text. Leaves out wrong ones."""
     exprs = (part.expr for part in string.parts if isinstance(part, ast.Hole))
     inner = (ends[0].arguments[0].value if (ends := ends_of_range(e)) and ends[0].arguments else e for e in exprs)
-    typed = (typed_at(typer, expr, place) for expr in inner if not _subject(typer, expr))
+    numbers = (expr for expr in inner if not subject_of(typer, expr) and not claim_named(typer, expr))
+    typed = (typed_at(typer, expr, place) for expr in numbers)
     return [term for term in typed if term is not None]
 
 
-def _joined(parts: Iterable[str | plan.Value]) -> tuple[str | plan.Value, ...]:
-    joined: list[str | plan.Value] = []
+def _joined(parts: Iterable[_Part]) -> tuple[_Part, ...]:
+    joined: list[_Part] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):
             joined[-1] += part
@@ -277,8 +291,10 @@ class _WithUnit:
 
 def _filled(
     typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str, *, markdown: bool
-) -> list[str | plan.Value] | _WithUnit | None:
-    subject = _subject(typer, hole.expr)
+) -> list[_Part] | _WithUnit | None:
+    if said := claim_named(typer, hole.expr):
+        return [said]
+    subject = subject_of(typer, hole.expr)
     if subject is None:
         return _number(typer, hole, place, follows)
     words = _words(typer, hole, subject, place)
@@ -288,13 +304,20 @@ def _filled(
     return [words if is_prose or not markdown else escaped(words)]
 
 
+def claim_named(typer: Typer, expr: ast.Expr) -> plan.Said | None:
+    """Return the claim whose name an expression is."""
+    if not isinstance(expr, ast.Name) or expr.text not in typer.scope.claims_by_name:
+        return None
+    return plan.Said(claim=expr.text)
+
+
 # --- holes that are names ---
 
 
 _Subject = tuple[Dimension, str | None, str]
 
 
-def _subject(typer: Typer, expr: ast.Expr) -> _Subject | None:
+def subject_of(typer: Typer, expr: ast.Expr) -> _Subject | None:
     """Return the dimension, key (None: the fixed one) and field that an expression names; None if it names none."""
     word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
     if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
@@ -360,7 +383,7 @@ def ends_of_range(expr: ast.Expr) -> tuple[ast.Call, ...]:
     return tuple(replace(expr, function=replace(expr.function, text=end)) for end in ("min", "max"))
 
 
-def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> list[str | plan.Value] | _WithUnit | None:
+def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> list[_Part] | _WithUnit | None:
     """Return the number of a hole, in the unit behind the hole.
 
     Without one, a number with a format is in the metric's own unit. That is printed for `u`, and where a reader could

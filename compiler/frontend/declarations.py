@@ -78,7 +78,7 @@ def dotted(expr: ast.Expr) -> str:
 
 TOP_LEVEL = (
     *("hardware", "client", "factor", "database", "workload", "probe"),
-    *("experiment", "scheduler", "profile", "report"),
+    *("experiment", "scheduler", "profile", "claim", "report"),
 )
 _NO_SCHEMA = BlockSchema("", {}, named=False)
 
@@ -132,6 +132,7 @@ class Declarations:
     params: dict[str, ast.Param] = field(default_factory=dict)
     metrics: dict[str, ast.Metric] = field(default_factory=dict)
     expects: list[ast.Expect] = field(default_factory=list)
+    claims: dict[str, ast.Block] = field(default_factory=dict)
     reports: dict[str, ast.Block] = field(default_factory=dict)
     imported_params: set[str] = field(default_factory=set)
     bases: set[tuple[str, str]] = field(default_factory=set)
@@ -187,6 +188,8 @@ def _keep(
             found.metrics[name] = declaration
         case ast.Block() if kind == "report":
             found.reports[name] = declaration
+        case ast.Block() if kind == "claim":
+            found.claims[name] = declaration
         case ast.Block():
             found.blocks[kind][name] = replace(_entry(declaration, kind, findings), imported=imported)
 

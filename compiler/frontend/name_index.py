@@ -33,6 +33,7 @@ Kind = Literal[
     "experiment",
     "scheduler",
     "profile",
+    "claim",
     "report",
     "metric",
     "param",
@@ -209,7 +210,7 @@ class _Uses:
                 self.expression(declaration.expr)
             case ast.Expect():
                 self.expression(declaration.condition)
-            case ast.Block() if declaration.keyword.text == "report":
+            case ast.Block() if declaration.keyword.text in ("report", "claim"):
                 self.element(declaration)
             case ast.Block(keyword=ast.Name(text="factor"), name=ast.Name(text=factor)):
                 self.factor(declaration, factor)
@@ -373,7 +374,12 @@ class _Uses:
                 self.expression(hole.expr)
 
     def _quantity(self, name: ast.Name) -> None:
-        if not self._use("metric", name) and name.text not in KINDS and name.text not in DIMENSIONS:
+        if (
+            not self._use("metric", name)
+            and not self._use("claim", name)
+            and name.text not in KINDS
+            and name.text not in DIMENSIONS
+        ):
             _ = self._use("fact", name) or self._use("param", name) or self._use("factor", name)
 
     def _subject(self, expr: ast.Expr) -> bool:

@@ -125,9 +125,14 @@ class Scope:
     expects: tuple[ast.Expect, ...]
     reports: tuple[ast.Block, ...]
     params: dict[str, ast.Expr]
+    claims: tuple[ast.Block, ...] = ()
     factors: tuple[FactorKey, ...] = ()
     """The factors of the spec, in its order."""
     profile: str | None = None
+
+    @cached_property
+    def claims_by_name(self) -> Mapping[str, ast.Block]:
+        return {each.name.text: each for each in self.claims if each.name}
 
     @cached_property
     def factors_by_name(self) -> Mapping[str, FactorKey]:

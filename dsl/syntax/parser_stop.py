@@ -162,8 +162,8 @@ def _differently_indented(source: Source, opener: int, closer: int) -> bool:
 
 
 DECLARATIONS = (
-    "hardware", "client", "factor", "database", "workload", "probe", "experiment", "metric", "expect", "report",
-    "profile", "scheduler", "param", "use",
+    "hardware", "client", "factor", "database", "workload", "probe", "experiment", "metric", "expect", "claim",
+    "report", "profile", "scheduler", "param", "use",
 )  # fmt: skip
 INNER_BLOCKS = (
     "callout", "compare", "each", "figure", "formula", "level", "note", "options", "override", "palette", "section",

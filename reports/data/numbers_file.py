@@ -5,6 +5,7 @@ what is needed to compute a number again from a store, and to print it again."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -108,6 +109,8 @@ class PrintedBy(_Part):
     decimals: int = 0
     significant: int = 0
     missing: str = "–"
+    step: float = 0.0
+    rounded: Literal["nearest", "down", "up"] = "nearest"
 
     def text(self, value: float | None, high: float | None, unit: str, *, ranged: bool = False) -> str:
         """Return the number as a reader sees it. A fact that is printed as declared has only its value."""
@@ -115,6 +118,7 @@ class PrintedBy(_Part):
             return self.missing
         match self.by:
             case "prose":
+                value = stepped(value, self.step, self.rounded)
                 return in_prose(value, high, self.format, unit, self.follows, self.to, declared=self.as_declared)
             case "format":
                 return formatted(value, self.format, unit)
@@ -125,6 +129,17 @@ class PrintedBy(_Part):
                 return self.to.join(quantity(end, unit, significant=self.significant) for end in ends)
             case "declared":
                 return self.format
+
+
+def stepped(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:
+    """Return the multiple of `step` that a value is rounded to; the value itself for a step of 0."""
+    if not step:
+        return value
+    steps = value / step
+    whole = round(steps)
+    if rounded != "nearest" and not math.isclose(steps, whole, rel_tol=1e-12, abs_tol=1e-9):
+        whole = math.floor(steps) if rounded == "down" else math.ceil(steps)
+    return whole * step
 
 
 class QueryEntry(_Part):

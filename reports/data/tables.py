@@ -203,7 +203,11 @@ def _telling(element: p.Element, results: Results) -> p.Element | None:
             return None
         return element.model_copy(update={"elements": left})
     if isinstance(element, p.HeadlineElement):
-        numbers = tuple(each for each in element.numbers if _known(queries_of_prose(each.value), results))
+        numbers = tuple(
+            each
+            for each in element.numbers
+            if isinstance(each, p.Said) or _known(queries_of_prose(each.value), results)
+        )
         return element.model_copy(update={"numbers": numbers}) if numbers else None
     if isinstance(element, p.CalloutElement):
         table = element.table if element.table and _known(_queries(element.table), results) else None

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
-from benchbrief.model.plan import FOOTNOTE_MARK, Prose, Value
+from benchbrief.model.plan import FOOTNOTE_MARK, Prose, Said, Value
 from benchbrief.reports.text.html_markup import note_marks
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ class Citation:
     """The mark of an author's footnote, by its name."""
 
     name: str
+
+
+class UnsaidClaim(ValueError):
+    """A text with a claim's name where its sentence should be: `reports/view/said_claims.py` was not asked."""
 
 
 Insert = Callable[[Value | Citation, str], Inserted]
@@ -87,6 +91,8 @@ def heading(prose: Prose, insert: Insert) -> tuple[str, Markup]:
             html.append(escape(part[taken:]))
             taken = 0
             continue
+        if isinstance(part, Said):
+            raise UnsaidClaim(part.claim)
         after = prose.parts[index + 1] if index + 1 < len(prose.parts) else ""
         found = insert(part, after if isinstance(after, str) else "")
         text.append(found.text)
@@ -117,6 +123,8 @@ def _source(prose: Prose, insert: Insert) -> tuple[str, list[Inserted]]:
             source.append(FOOTNOTE_MARK.sub(cited, part[taken:].translate(_NONE)))
             taken = 0
             continue
+        if isinstance(part, Said):
+            raise UnsaidClaim(part.claim)
         after = prose.parts[index + 1] if index + 1 < len(prose.parts) else ""
         source.append(place_of(insert(part, after if isinstance(after, str) else "")))
         taken = numbers[-1].takes

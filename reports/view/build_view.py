@@ -79,6 +79,7 @@ from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import headline_size, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
+from benchbrief.reports.view.said_claims import say_claims
 from benchbrief.reports.view.table_heads import (
     aligned,
     cards_of,
@@ -231,6 +232,7 @@ def build(
     with written_as(words.locale), nullcontext(converter) if converter else Converter().running() as drawing:
         for_customers = report.audience == "customer" and report.disclosure == "separate"
         results, gaps = Results(plan, store, words, for_customers=for_customers), Gaps(NotDrawn)
+        report = say_claims(report, results)
         if has(p.FigureElement, report.elements):
             drawing.start()
         kept = gaps.made("kept", lambda: keep_elements_with_data(report.elements, results), "choice")
@@ -387,6 +389,7 @@ class _Builder:
         numbers = tuple(
             HeadlineNumberView(*(render_prose.inline(text, self.insert) for text in (number.value, number.text)))
             for number in element.numbers
+            if isinstance(number, p.HeadlineNumber)
         )
         return HeadlineView(numbers, self.foot.taken(), *headline_size(numbers))
 
@@ -467,6 +470,8 @@ class _Builder:
             format=value.format,
             follows=follows[:_UNIT_FOLLOWS],
             to=self.words["to"],
+            step=value.step,
+            rounded=value.rounded,
             as_declared=self.declared(value.query),
             missing=self.words["missing"],
         )

@@ -81,7 +81,7 @@ def command(
         newer = _reports_of(spec, plan)
         with making_brief():
             keep_spec(run_dir, {**newer.spec.files, **newer.assets})
-        changes = {"metrics": newer.metrics, "expects": newer.expects, "reports": newer.reports}
+        changes = {"metrics": newer.metrics, "expects": newer.expects, "claims": newer.claims, "reports": newer.reports}
         plan = plan.model_copy(update=changes)
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")

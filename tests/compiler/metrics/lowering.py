@@ -32,7 +32,8 @@ def lowered(text: str, scope: Scope | None = None) -> tuple[dict[str, plan.Query
         metrics=(*scope.metrics, *(found for found in tree.declarations if isinstance(found, ast.Metric))),
         reports=tuple(found for found in tree.declarations if isinstance(found, ast.Block)),
     )
-    metrics, _, reports, diagnostics = lower(scope)
+    lowered = lower(scope)
+    metrics, reports, diagnostics = lowered.metrics, lowered.reports, lowered.diagnostics
     return {metric.name: metric.query for metric in metrics}, reports, [found.code for found in diagnostics]
 
 

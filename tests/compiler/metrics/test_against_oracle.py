@@ -36,7 +36,8 @@ def lowered(expr: str) -> tuple[ast.Expr, plan.Query]:
     metric = tree.declarations[0]
     assert isinstance(metric, ast.Metric)
     scope = replace(world(), metrics=(*world().metrics, metric))
-    metrics, _, _, diagnostics = lower(scope)
+    lowered = lower(scope)
+    metrics, diagnostics = lowered.metrics, lowered.diagnostics
     errors = [diagnostic.summary for diagnostic in diagnostics if diagnostic.severity == "error"]
     assert not errors, (expr, errors)
     return metric.expr, next(found.query for found in metrics if found.name == "it")

@@ -113,7 +113,8 @@ def of_spec(name: str, expr: str) -> tuple[ast.Metric, plan.Query]:
     """A metric's tree and its query, which no measurement changes."""
     tree = parse(Source("<test>", f"metric it = {expr}")).declarations[0]
     assert isinstance(tree, ast.Metric)
-    metrics, _, _, diagnostics = lower(replace(scope(name), metrics=(*scope(name).metrics, tree)))
+    lowered = lower(replace(scope(name), metrics=(*scope(name).metrics, tree)))
+    metrics, diagnostics = lowered.metrics, lowered.diagnostics
     assert not [found.summary for found in diagnostics if found.severity == "error"], expr
     return tree, next(found.query for found in metrics if found.name == "it")
 

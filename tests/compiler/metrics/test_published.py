@@ -41,7 +41,7 @@ def flash_cache(*, warm: bool = True) -> Measured:
 
 
 def answers(measured: Measured) -> dict[str, dict[tuple[object, ...], float | None]]:
-    metrics, _, _, _ = lower(measured.scope)
+    metrics = lower(measured.scope).metrics
     with measured.connect() as connection:
         return {metric.name: run(connection, metric.query) for metric in metrics}
 
@@ -97,13 +97,14 @@ def test_the_published_price_performance_comes_out_of_the_saturation() -> None:
 
 def test_the_sentence_of_the_brief_has_the_published_numbers() -> None:
     measured = instances(120_000)
-    _, _, reports, diagnostics = lower(measured.scope)
+    lowered = lower(measured.scope)
+    reports, diagnostics = lowered.reports, lowered.diagnostics
     assert not [found for found in diagnostics if found.severity == "error"]
     text = reports[0].elements[-1]
     assert isinstance(text, plan.TextElement)
     with measured.connect() as connection:
         parts = [
-            part if isinstance(part, str) else f"{run(connection, part.query)[()]:{part.format}}"
+            str(part) if not isinstance(part, plan.Value) else f"{run(connection, part.query)[()]:{part.format}}"
             for part in text.prose.parts
         ]
     assert "".join(parts).replace("\\", "") == "At high load R6g (Arm) gives +117 throughput at 20% lower price."
@@ -111,7 +112,7 @@ def test_the_sentence_of_the_brief_has_the_published_numbers() -> None:
 
 def test_the_marks_of_the_brief_stand_at_each_instance_s_saturation() -> None:
     measured = instances(120_000)
-    _, _, reports, _ = lower(measured.scope)
+    reports = lower(measured.scope).reports
     figure = reports[0].elements[1]
     assert isinstance(figure, plan.FigureElement)
     mark = figure.series[2]

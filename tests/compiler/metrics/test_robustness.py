@@ -122,9 +122,9 @@ def test_any_report_is_lowered_or_explained(name: str, text: str) -> None:
     metrics = [found for found in tree.declarations if isinstance(found, ast.Metric)]
     reports = [found for found in tree.declarations if isinstance(found, ast.Block)]
     lowered = lower(replace(scope, metrics=(*scope.metrics, *metrics), reports=tuple(reports)))
-    for query in queries(lowered[:3]):
+    for query in queries((lowered.metrics, lowered.expects, lowered.reports)):
         run(connection, query)
-    for diagnostic in lowered[3]:
+    for diagnostic in lowered.diagnostics:
         assert diagnostic.summary
         assert diagnostic.help
         assert diagnostic.span is not None

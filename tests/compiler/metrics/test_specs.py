@@ -38,7 +38,8 @@ def scope_named(path: Path) -> Scope:
 @pytest.mark.parametrize("missing", [0.0, pytest.param(0.3, marks=pytest.mark.long)], ids=["whole", "gaps"])
 def test_every_query_of_a_spec_runs(path: Path, missing: float) -> None:
     scope = scope_named(path)
-    metrics, expects, reports, diagnostics = lower(scope)
+    lowered = lower(scope)
+    metrics, expects, reports, diagnostics = lowered.metrics, lowered.expects, lowered.reports, lowered.diagnostics
     assert not [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
     assert len(metrics) == len(scope.metrics)
     assert len(expects) == len(scope.expects)
@@ -80,7 +81,8 @@ def shrink() -> Measured:
 
 
 def test_the_published_multipliers_come_out(shrink: Measured) -> None:
-    metrics, _, reports, _ = lower(shrink.scope)
+    lowered = lower(shrink.scope)
+    metrics, reports = lowered.metrics, lowered.reports
     by_name = {metric.name: metric.query for metric in metrics}
     with shrink.connect() as connection:
         multipliers = run(connection, by_name["multiplier"])
@@ -108,7 +110,7 @@ def test_the_published_multipliers_come_out(shrink: Measured) -> None:
 
 
 def test_the_numbers_come_out_of_the_views_of_the_store_as_well(shrink: Measured) -> None:
-    metrics, _, _, _ = lower(shrink.scope)
+    metrics = lower(shrink.scope).metrics
     tables: dict[str, list[dict[str, object]]] = {"cells": [], "throughput": []}
     for number, cell in enumerate(shrink.cells):
         names = ("experiment", "hardware", "workload", "threads", "target", "repeat")
@@ -128,7 +130,7 @@ def test_the_numbers_come_out_of_the_views_of_the_store_as_well(shrink: Measured
 
 
 def test_the_formula_of_the_published_brief_works_through_its_numbers(shrink: Measured) -> None:
-    _, _, reports, _ = lower(shrink.scope)
+    reports = lower(shrink.scope).reports
     formula = reports[0].elements[-1]
     assert isinstance(formula, plan.FormulaElement)
     with shrink.connect() as connection:
@@ -141,7 +143,7 @@ def test_the_formula_of_the_published_brief_works_through_its_numbers(shrink: Me
 
 
 def test_the_bars_repeat_a_constant_for_every_workload(shrink: Measured) -> None:
-    _, _, reports, _ = lower(shrink.scope)
+    reports = lower(shrink.scope).reports
     figure = reports[0].elements[2]
     assert isinstance(figure, plan.FigureElement)
     constant, estimated = figure.series

@@ -177,7 +177,8 @@ def test_an_expectation_is_one_zero_or_unknown() -> None:
     """
     tree = parse(Source("<test>", text))
     expects = tuple(found for found in tree.declarations if isinstance(found, ast.Expect))
-    _, lowered_expects, _, diagnostics = lower(replace(scope, expects=expects))
+    lowered = lower(replace(scope, expects=expects))
+    lowered_expects, diagnostics = lowered.expects, lowered.diagnostics
     assert {found.code for found in diagnostics} == {"W0401"}, "the closed-loop ramp is measured once"
     with measured.connect() as connection:
         found = [run(connection, expect.query)[()] for expect in lowered_expects]

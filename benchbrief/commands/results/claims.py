@@ -1,0 +1,63 @@
+"""`bench claims`: what the briefs of a run say, and on what it rests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from benchbrief.cli.run_options import chosen_run, open_results, out_option, run_argument
+from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_data, show_json, show_wrapped, warn
+from benchbrief.dsl.bench_error import ExitCode
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench claims                     the claims of the last run's briefs
+  bench claims 20260301 --json     of another run, for other programs
+  bench claims --csv > claims.csv  a sheet for those who sign it
+
+"""
+    + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.CELL_FAILED, ExitCode.EXPECT_FAILED)
+)
+@run_argument
+@out_option
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print as CSV; a formula of a spreadsheet becomes text.")
+def command(run: str | None, out: Path, as_json: bool, as_csv: bool) -> None:
+    """Show each claim of the briefs of RUN (the last one by default), its number, and whether the repeats decide it.
+
+    The claims of one brief are decided together. A claim that is not decided is not said in the brief: its place says
+    so. `docs/claims.md` has the rules.
+    """
+    from benchbrief.reports.claims_sheet import COLUMNS, claims_sheet
+    from benchbrief.results.query import rows_to_csv
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    if as_json and as_csv:
+        raise fail("--json and --csv are two formats for one answer", "leave out one")
+    run_dir = chosen_run(out, run)
+    plan = load_plan(run_dir)
+    if not plan.claims:
+        hint = 'write one: claim gain "{value:.1f}X the work" { value = max(ratio over threads) }; see docs/claims.md'
+        raise fail(f"the spec of {run_dir.name} has no `claim`", hint)
+    with open_results(run_dir) as results:
+        sheet, simulated = claims_sheet(plan, results), results.simulated
+    if as_json:
+        show_json({"run": run_dir.name, "simulated": simulated, "claims": [row.document() for row in sheet]})
+    elif as_csv:
+        show_data(rows_to_csv(COLUMNS, [row.cells() for row in sheet]).encode())
+    else:
+        if simulated:
+            warn("simulated numbers decide nothing: no claim of this run can be published")
+        for row in sheet:
+            show(one_line(f"{row.name}: {row.judged}"))
+            for line in row.lines():
+                show_wrapped(f"  {line}")
+    states = {row.verdict.state for row in sheet}
+    if "missing" in states:
+        raise Stop(ExitCode.CELL_FAILED)
+    if any(not row.verdict.is_said for row in sheet):
+        raise Stop(ExitCode.EXPECT_FAILED)

@@ -1,0 +1,107 @@
+"""Mistakes in claims (E083x, W076x), each with its stable code and all of its prose."""
+
+from __future__ import annotations
+
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.diagnostics.plain_amounts import ticked
+
+
+class ClaimWithoutValue(CompileProblem):
+    code = "E0830"
+    stands_alone = True
+    says = "the claim `{name}` lacks its sentence or its value"
+    hint = 'write both: `claim {name} "{{value:.1f}} times the work" {{ value = max(gain over threads) }}`'
+    name: str
+
+
+class OneValue(CompileProblem):
+    code = "E0831"
+    stands_alone = True
+    says = "a claim says one number, and this sentence has {count}"
+    hint = "write `{{value}}` once, with a format such as `{{value:.1f}}`; two numbers are two claims"
+    count: int
+
+
+class UnclearBase(CompileProblem):
+    """A value that is divided by several things. `labels` are what they are called."""
+
+    code = "E0832"
+    says = "what is this compared with? It is divided by {listed}"
+    hint = "say which one the reader compares with: `against = {first}`"
+    labels: tuple[str, ...]
+
+    @property
+    def listed(self) -> str:
+        return ticked(self.labels)
+
+    @property
+    def first(self) -> str:
+        return self.labels[0]
+
+
+class NoRange(CompileProblem):
+    code = "E0833"
+    stands_alone = True
+    says = "`{words}` speaks of a range, but `{value}` is one value"
+    hint = "take the highest: `value = max({value} over threads)`, or say the value without `{words}`"
+    words: str
+    value: str
+
+
+class LeastOfHighest(CompileProblem):
+    code = "E0834"
+    stands_alone = True
+    says = "`{words}` promises the lowest value, but `{value}` is the highest"
+    hint = "take the lowest, `min(...)`, or say `up to`"
+    words: str
+    value: str
+
+
+class TimesMore(CompileProblem):
+    code = "E0835"
+    stands_alone = True
+    says = "`{words}` can mean two things: 2 times faster is 2 times or 3 times as fast"
+    hint = "write `times as fast`, `times the throughput`; or per cent, for a value that is a change (`a / b - 1`)"
+    words: str
+
+
+class RatioAsChange(CompileProblem):
+    code = "E0836"
+    stands_alone = True
+    says = "`{value}` is a ratio: 117 % of the base is 17 % higher, not 117 %"
+    hint = "subtract 1 in the value (`a / b - 1`), or write `of` behind the per cent, not `{words}`"
+    words: str
+    value: str
+
+
+class TypedResult(CompileProblem):
+    code = "E0837"
+    stands_alone = True
+    says = "`{found}` in {where} is a result that nothing computes: it stays when the data change"
+    hint = 'write `{{value:.1f}}` in its place; a number that is no result is allowed by `allow "reason" = typed`'
+    found: str
+    where: str
+
+
+class NoReason(CompileProblem):
+    code = "E0838"
+    stands_alone = True
+    says = "an exception needs its reason, which the disclosure tells"
+    hint = 'write it in quotes: `allow "as the data sheet rounds" = {rule}`'
+    rule: str
+
+
+class ClaimTaken(CompileProblem):
+    code = "E0839"
+    stands_alone = True
+    says = "`{name}` is the name of a {kind}, so that `{{{name}}}` in a text would be unclear"
+    hint = "give the claim another name"
+    name: str
+    kind: str
+
+
+class TypedInTitle(TypedResult):
+    """A result that is written by hand in a title, a subtitle or a headline without a claim."""
+
+    code = "W0760"
+    hint = "compute it, as in `{{max(gain over threads):.1f}}X`, or make it a claim"

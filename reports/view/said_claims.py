@@ -1,0 +1,196 @@
+"""Puts the sentences of claims where a report says them, each with what a reader needs beside its number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from benchbrief.model import plan as p
+from benchbrief.model.node import Node
+from benchbrief.reports.data.measure_labels import readable_label
+from benchbrief.reports.data.numbers_file import PrintedBy
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.text.number_format import spelled_unit
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said
+
+_N = TypeVar("_N")
+_Part = str | p.Value | p.Said
+_GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
+_LONGEST_START = 12
+"""The most characters before the number, as in `Up to 11X`, that are set large with it."""
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
+
+
+def say_claims(report: p.Report, results: Results) -> p.Report:
+    """Return the report with the sentences of its claims.
+
+    A claim that the repeats do not decide is not said: its place says so.
+    """
+    said = claims_said(results.plan, report)
+    if not said:
+        return report
+    verdicts = claim_verdicts(results.plan, lambda query: results.rows(query).items(), said)
+    writer = _Writer({each.claim.name: each for each in verdicts}, results)
+    changed = {
+        "heading": writer.prose(report.heading, markdown=False),
+        "subheading": writer.prose(report.subheading, markdown=False),
+        "elements": writer.everywhere(report.elements),
+        "footnotes": writer.everywhere(report.footnotes),
+        "legal": writer.everywhere(report.legal),
+    }
+    return report.model_copy(update=changed)
+
+
+class _Writer:
+    def __init__(self, verdicts: Mapping[str, ClaimVerdict], results: Results) -> None:
+        self.verdicts = verdicts
+        self.results = results
+        self.words = results.words
+
+    def everywhere(self, node: _N) -> _N:
+        """Return a part of a report with sentences for claims. Parts without claims stay as they are."""
+        changed: _N = self._changed(node)
+        return changed
+
+    def _changed(self, node: Any) -> Any:
+        if isinstance(node, p.Prose):
+            return self.prose(node)
+        if isinstance(node, p.HeadlineElement):
+            return self._headline(node)
+        if isinstance(node, tuple):
+            changed = tuple(map(self._changed, node))
+            return changed if any(new is not old for new, old in zip(changed, node, strict=True)) else node
+        if isinstance(node, dict):
+            return {key: self._changed(value) for key, value in node.items()}
+        if isinstance(node, Node) and not isinstance(node, p.Query | p.Value):
+            found = {each.name: getattr(node, each.name) for each in fields(node)}
+            made = {name: new for name, old in found.items() if (new := self._changed(old)) is not old}
+            return node.model_copy(update=made) if made else node
+        return node
+
+    def prose(self, prose: p.Prose | None, *, markdown: bool = True) -> p.Prose | None:
+        """Return a text with the sentences of its claims."""
+        if prose is None or not any(isinstance(part, p.Said) for part in prose.parts):
+            return prose
+        parts: list[_Part] = []
+        for part in prose.parts:
+            if not isinstance(part, p.Said):
+                parts.append(part)
+                continue
+            sentence = self.sentence(self.verdicts[part.claim])
+            parts += map(_escaped, sentence) if markdown else sentence
+        return p.Prose(parts=tuple(_joined(parts)))
+
+    def sentence(self, verdict: ClaimVerdict) -> Sequence[_Part]:
+        """Return the claim's sentence with its number as it may be printed; what is said where it is not decided."""
+        if not verdict.is_said and verdict.state != "missing":
+            return [self.not_decided(verdict)]
+        printed = verdict.printed
+        said = [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
+        return [*said, *self._beside(verdict)]
+
+    def not_decided(self, verdict: ClaimVerdict) -> str:
+        return self.words["said_undecided"].format(what=readable_label(verdict.claim.what, self.words))
+
+    def _beside(self, verdict: ClaimVerdict) -> list[str]:
+        """Return what stands in brackets behind the sentence: the base that it does not name, and whether its point was
+        measured once."""
+        notes = []
+        if verdict.claim.base and not verdict.claim.named:
+            notes.append(self.words["said_against"].format(base=verdict.claim.base))
+        if verdict.state == "once" and not self.results.has_none_measured:
+            notes.append(self.words["said_once"])
+        return [self.words["aside"].format(text=self.words.locale.listed(notes))] if notes else []
+
+    def _headline(self, element: p.HeadlineElement) -> p.Element:
+        """Return the numbers of the first page; a text where none of its claims is decided."""
+        numbers: list[p.HeadlineNumber | p.Said] = []
+        undecided = []
+        for number in element.numbers:
+            if isinstance(number, p.HeadlineNumber):
+                numbers.append(number)
+                continue
+            verdict = self.verdicts[number.claim]
+            sentence = self.sentence(verdict)
+            if not verdict.is_said and verdict.state != "missing":
+                undecided += [str(part) for part in sentence]
+                continue
+            numbers.append(_headline_number(sentence, self._range(verdict)))
+        if numbers:
+            return element.model_copy(update={"numbers": tuple(numbers)})
+        return p.TextElement(prose=_markdown([". ".join(undecided)]))
+
+    def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
+        """Return the range of which the value is an end, for behind the sentence."""
+        claim, value = verdict.claim, verdict.printed
+        if claim.opposite is None or value is None or verdict.opposite is None or verdict.points < 2:
+            return ()
+        other = value.model_copy(update={"query": claim.opposite, "rounded": "nearest"})
+        ends = (other, value) if claim.bound == "high" else (value, other)
+        return self._filled("said_range", *ends)
+
+    def _filled(self, key: str, low: p.Value, high: p.Value) -> Sequence[str | p.Value]:
+        ends = {"{low}": low, "{high}": high}
+        return [ends.get(part, part) for part in re.split(r"(\{low\}|\{high\})", self.words[key]) if part]
+
+
+def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
+    """Return the claim's sentence as a brief says it, as plain text."""
+    parts = _joined(_Writer({}, results).sentence(verdict))
+    said = []
+    taken = 0
+    for index, part in enumerate(parts):
+        if isinstance(part, p.Value):
+            follows = next((each for each in parts[index + 1 : index + 2] if isinstance(each, str)), "")
+            unit = part.query.unit
+            declared = any(m.name in part.query.names for m in results.plan.metrics if m.query.unit == unit)
+            printed = PrintedBy(
+                by="prose",
+                format=part.format,
+                follows=follows,
+                step=part.step,
+                rounded=part.rounded,
+                as_declared=declared,
+            )
+            said.append(printed.text(verdict.value, None, unit))
+            taken = len(spelled_unit(unit, follows)) if part.format else 0
+        elif isinstance(part, str):
+            said.append(part[taken:])
+            taken = 0
+    return "".join(said)
+
+
+def _headline_number(sentence: Sequence[_Part], beside: Sequence[str | p.Value]) -> p.HeadlineNumber:
+    """Split a sentence into the number that is set large, with a short beginning and its unit, and the rest."""
+    at = next((index for index, part in enumerate(sentence) if isinstance(part, p.Value)), 0)
+    before = "".join(part for part in sentence[:at] if isinstance(part, str))
+    behind = "".join(part for part in sentence[at + 1 : at + 2] if isinstance(part, str))
+    glued = found.group() if (found := _GLUED.match(behind)) else ""
+    value = sentence[at]
+    rest: list[_Part] = list(sentence)
+    large: list[_Part] = [value, glued]
+    if len(before) <= _LONGEST_START:
+        large, rest = [before, *large], [behind.removeprefix(glued).lstrip(), *sentence[at + 2 :]]
+    return p.HeadlineNumber(value=_markdown(large), text=_markdown([*rest, *beside]))
+
+
+def _markdown(parts: Sequence[_Part]) -> p.Prose:
+    """Return plain parts as Markdown that says the same."""
+    return p.Prose(parts=tuple(_joined([_escaped(part) for part in parts])))
+
+
+def _escaped(part: _Part) -> _Part:
+    return _SPECIAL.sub(r"\\\1", part) if isinstance(part, str) else part
+
+
+def _joined(parts: Sequence[_Part]) -> list[_Part]:
+    """Join neighbouring texts, so that what follows a number is one text."""
+    joined: list[_Part] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        elif part != "":
+            joined.append(part)
+    return joined

@@ -1,0 +1,188 @@
+"""Claims: what the words of a sentence promise is checked against what its number is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import CheckedSource, check
+from benchbrief.model import plan as p
+
+SPEC = """
+hardware eco    "5100 ECO"   { hosts = "eco-[1-3].lab"  price = 2 USD/h  drives = "4 x 960 GB" }
+hardware legacy "Legacy HDD" { hosts = "hdd-[1-3].lab"  price = 1 USD/h }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a "Session store" from ycsb.a
+workload c "Cache, 4X reads" from ycsb.c
+experiment ramp { hardware = [eco, legacy]  workloads = [a, c]  threads = [8, 16, 32]  measure = 5 min  repeats = 3 }
+metric ratio "Ratio"     = throughput[eco] / throughput[legacy], higher is better
+metric gain "Gain"       in % = throughput[eco] / throughput[legacy] - 1, higher is better
+metric saved "Saved"     in % = 1 - latency.p99[read][eco] / latency.p99[read][legacy], higher is better
+metric cost "Cost"       in USD/Mop = price / throughput, lower is better
+metric best "Best"       = max(ratio over threads, workload), higher is better
+metric doubled "Doubled" = throughput[eco, a] / throughput[eco, c] + throughput[eco] / throughput[legacy]
+"""
+AT = "[a][threads: 8]"
+
+
+def checked(folder: Path, sentence: str, value: str, more: str = "") -> CheckedSource:
+    (folder / "spec.bench").write_text(
+        f'{SPEC}\nclaim said "{sentence}" {{ value = {value} {more}}}\nreport brief "Brief" {{ headline = said }}\n',
+        encoding="utf-8",
+    )
+    return check(folder / "spec.bench")
+
+
+def claim(folder: Path, sentence: str, value: str, more: str = "") -> p.Claim:
+    found = checked(folder, sentence, value, more)
+    assert found.plan is not None, found.diagnostics
+    (made,) = found.plan.claims
+    return made
+
+
+MISLEADING = [
+    ("E0833", "Up to {value:.1f}X the work of {legacy}", f"ratio{AT}"),
+    ("E0833", "As much as {value:.0f}% more work than {legacy}", "mean(gain over threads, workload)"),
+    ("E0833", "{legacy} に対して最大で {value:.1f} 倍", f"ratio{AT}"),
+    ("E0834", "At least {value:.1f}X the work of {legacy}", "max(ratio over threads, workload)"),
+    ("E0834", "At least {value:.1f}X the work of {legacy}", "best"),
+    ("E0834", "{legacy} の {value:.1f} 倍以上", "max(ratio over threads, workload)"),
+    ("E0835", "{value:.1f} times faster than {legacy}", f"ratio{AT}"),
+    ("E0835", "{value:.1f}x faster than {legacy}", f"ratio{AT}"),
+    ("E0835", "{value:.1f}X more operations than {legacy}", "best"),
+    ("E0835", "{legacy} より {value:.1f} 倍速い", f"ratio{AT}"),
+    ("E0836", "{value:.0%} higher than {legacy}", f"ratio{AT}"),
+    ("E0836", "{value:.0%} more work than {legacy}", "best"),
+    ("E0836", "{legacy} より {value:.0%} 高い", f"ratio{AT}"),
+    ("E0837", "Twice the work: {value:.0f}% more than {legacy}", f"gain{AT}"),
+    ("E0837", "10X the work: {value:.0f}% more than {legacy}", f"gain{AT}"),
+    ("E0837", "{value:.0f}% more than {legacy}, and half the latency", f"gain{AT}"),
+    ("E0837", "{value:.0f}% more than {legacy}, at 20 % less cost", f"gain{AT}"),
+    ("E0837", "{value:.0f}% more than {legacy}, with 4 ms reads", f"gain{AT}"),
+    ("E0837", "{value:.0f}% more than {legacy}: 100,000 ops/s", f"gain{AT}"),
+    ("E0837", "性能は 3 倍。{legacy} に対して {value:.0f}% 増", f"gain{AT}"),
+    ("E0837", "性能は三倍。{legacy} に対して {value:.0f}% 増", f"gain{AT}"),
+    ("E0837", "遅延は半分。{legacy} に対して {value:.0f}% 増", f"gain{AT}"),
+    ("E0837", "性能は３倍。{legacy} に対して {value:.0f}% 増", f"gain{AT}"),
+    ("E0832", "{value:.1f} of the work", f"doubled{AT}"),
+    ("E0831", "{value:.1f}X to {max(ratio over threads, workload):.1f}X the work", f"ratio{AT}"),
+    ("E0831", "More work", f"ratio{AT}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "sentence", "value"), MISLEADING)
+def test_words_that_promise_another_thing_are_refused(code: str, sentence: str, value: str, tmp_path: Path) -> None:
+    found = checked(tmp_path, sentence, value)
+    assert [each.code for each in found.diagnostics if each.severity == "error"] == [code], found.diagnostics
+
+
+HONEST = [
+    ("Up to {value:.1f}X the work of {legacy}", "max(ratio over threads, workload)"),
+    ("Up to {value:.1f}X the work of {legacy}", "best"),
+    ("Up to {value:.0f}% more work", "max(gain over threads, workload)"),
+    ("At least {value:.1f}X the work of {legacy}", "min(ratio over threads, workload)"),
+    ("At least {value:.0f}% more work than {legacy}", f"gain{AT}"),
+    ("{value:.1f} times as fast as {legacy}", f"ratio{AT}"),
+    ("{value:.1f} times the operations of {legacy}", f"ratio{AT}"),
+    ("{value:.0%} of the work of {legacy}", f"ratio{AT}"),
+    ("{value:.0f}% higher than {legacy}", f"gain{AT}"),
+    ("{value:.0f}% less time for a read", f"saved{AT}"),
+    ("{value:.1f}X the work, on 4 x 960 GB", f"ratio{AT}"),
+    ("Cache, 4X reads: {value:.1f}X the work", f"ratio{AT}"),
+    ("At best {value:,.0f} ops/s in 2026", "max(throughput[eco] over threads, workload)"),
+    ("{eco} needs {value:.2f} USD/Mop", f"cost[eco]{AT}"),
+    ("{legacy} に対して最大 {value:.1f} 倍", "max(ratio over threads, workload)"),
+    ("{legacy} より {value:.0f}% 高い", f"gain{AT}"),
+    ("最大スループットは {legacy} の {value:.1f} 倍", f"ratio{AT}"),
+    ("読み取りは {legacy} より {value:.0f}% 短い", f"saved{AT}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "value"), HONEST)
+def test_words_that_say_what_the_number_is_are_taken(sentence: str, value: str, tmp_path: Path) -> None:
+    found = checked(tmp_path, sentence, value)
+    assert [each.code for each in found.diagnostics if each.severity == "error"] == [], found.diagnostics
+
+
+def test_the_base_is_what_is_divided_by_also_behind_the_names_of_metrics(tmp_path: Path) -> None:
+    made = claim(tmp_path, "Up to {value:.1f}X the work", "best")
+    assert (made.base, made.named, made.no_difference, made.bound, made.better) == (
+        "Legacy HDD", False, 1.0, "high", "higher"
+    )  # fmt: skip
+    assert set(made.points.dims) == {"threads", "workload"}
+    assert made.repeats is not None
+    assert "repeat" in made.repeats.dims
+
+
+def test_a_change_is_no_difference_at_zero_and_a_sentence_may_name_the_base(tmp_path: Path) -> None:
+    made = claim(tmp_path, "{value:.0f}% more than Legacy HDD", f"gain{AT}")
+    assert (made.base, made.named, made.no_difference, made.bound) == ("Legacy HDD", True, 0.0, "")
+
+
+def test_a_number_of_its_own_has_no_base_and_the_direction_of_its_metric(tmp_path: Path) -> None:
+    made = claim(tmp_path, "{value:.2f} USD/Mop", f"cost[eco]{AT}")
+    assert (made.base, made.no_difference, made.better) == ("", None, "lower")
+
+
+def test_against_says_the_base_where_there_are_several(tmp_path: Path) -> None:
+    made = claim(tmp_path, "{value:.1f} of the work", f"doubled{AT}", "against = legacy ")
+    assert made.base == "Legacy HDD"
+
+
+def test_an_exception_has_its_reason_and_sets_one_rule_aside(tmp_path: Path) -> None:
+    made = claim(tmp_path, "10X: {value:.1f} times", f"ratio{AT}", 'allow "the name of the product" = typed ')
+    assert made.allowed == {"typed": "the name of the product"}
+    codes = {each.code for each in checked(tmp_path, "10X: {value:.1f}X", f"ratio{AT}", "allow = typed ").diagnostics}
+    assert "E0838" in codes
+
+
+def test_a_claim_is_said_by_its_name_in_texts_titles_and_figures(tmp_path: Path) -> None:
+    (tmp_path / "spec.bench").write_text(
+        f"""{SPEC}
+claim said "{{value:.1f}}X the work of {{legacy}}" {{ value = ratio{AT} }}
+report brief "{{said}}" {{
+  subtitle = "See: {{said}}"
+  text = "We found: {{said}}."
+  figure "Work" {{ claim = said  bars = throughput[a][threads: 8] by hardware }}
+}}
+""",
+        encoding="utf-8",
+    )
+    found = check(tmp_path / "spec.bench")
+    assert found.plan is not None, found.diagnostics
+    (report,) = found.plan.reports
+    assert report.title == "…X the work of …"
+    assert report.heading == p.Prose(parts=(p.Said(claim="said"),))
+    text, figure = report.elements
+    assert isinstance(text, p.TextElement)
+    assert text.prose.parts == ("We found: ", p.Said(claim="said"), ".")
+    assert isinstance(figure, p.FigureElement)
+    assert figure.claim == p.Prose(parts=(p.Said(claim="said"),))
+
+
+def test_an_unknown_claim_is_misspelt(tmp_path: Path) -> None:
+    text = (
+        f'{SPEC}\nclaim speedup "{{value:.1f}}X" {{ value = best }}\nreport b "B" {{ headline = [speedup, spedup] }}\n'
+    )
+    (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
+    (error,) = [each for each in check(tmp_path / "spec.bench").diagnostics if each.severity == "error"]
+    assert error.suggestion is not None
+    assert error.suggestion.replacement == "speedup"
+
+
+def test_a_typed_result_in_a_title_is_a_warning(tmp_path: Path) -> None:
+    text = f'{SPEC}\nreport brief "Up to 99X the work" {{ subtitle = "Cache, 4X reads"  text = "y" }}\n'
+    (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
+    found = check(tmp_path / "spec.bench")
+    assert [each.code for each in found.diagnostics if each.code == "W0760"] == ["W0760"]
+    assert found.plan is not None
+
+
+def test_five_hundred_claims_are_checked(tmp_path: Path) -> None:
+    claims = "\n".join(f'claim c{n} "{{value:.1f}}X" {{ value = best }}' for n in range(500))
+    (tmp_path / "spec.bench").write_text(f"{SPEC}\n{claims}\n", encoding="utf-8")
+    found = check(tmp_path / "spec.bench")
+    assert found.plan is not None
+    assert len(found.plan.claims) == 500

@@ -1,0 +1,198 @@
+"""Claims in a brief: what is decided is said, with no more than the data know; the rest is not."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbrief.model import plan as p
+from benchbrief.reports.claims_sheet import claims_sheet
+from benchbrief.reports.data.numbers_file import stepped
+from benchbrief.reports.render.render_report import render
+from benchbrief.reports.verify_brief import read_brief
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts
+from tests.reports import world as w
+
+WORLD = w.World({"disk": "Disk", "flash": "Flash"}, {"a": "Sessions"}, repeats=3)
+
+
+def values(dims: Sequence[str], rows: Sequence[tuple[Any, ...]], unit: str = "", **known: bool) -> p.Query:
+    listed = ", ".join(
+        "(" + ", ".join(f"'{v}'" if isinstance(v, str) else f"{v!r}::DOUBLE" for v in row) + ")" for row in rows
+    )
+    sql = f"SELECT * FROM (VALUES {listed}) AS t ({', '.join((*dims, 'value'))})"  # noqa: S608  # made-up values
+    return w.query(sql, dims, unit, "ratio", (), **known)
+
+
+def claim(*repeats: float, format: str = ".1f", words: str = "X the work of Disk", **more: Any) -> p.Claim:  # noqa: A002  # the field's name
+    mean = sum(repeats) / len(repeats)
+    number = p.Value(query=values((), [(mean,)], more.pop("unit", "")), format=format)
+    given = {
+        "name": "said",
+        "sentence": w.text("Up to ", number, words),
+        "what": "Ratio",
+        "points": values((), [(mean,)], number.query.unit, by_ratio=True),
+        "repeats": values(("repeat",), [(float(n), one) for n, one in enumerate(repeats, 1)], number.query.unit)
+        if len(repeats) > 1
+        else None,
+        "base": "Disk",
+        "named": True,
+        "no_difference": 1.0,
+        "better": "higher",
+        "origin": w.HERE,
+        **more,
+    }
+    return p.Claim(**given)
+
+
+def verdicts(*claims: p.Claim) -> list[ClaimVerdict]:
+    store = WORLD.store()
+    return claim_verdicts(WORLD.plan(), lambda q: [(row.keys, row.value) for row in store.query(q)], claims)
+
+
+def page(tmp_path: Path, *claims: p.Claim, title: str = "Brief", language: str = "en", **more: Any) -> str:
+    report = w.report(
+        title,
+        p.HeadlineElement(numbers=tuple(p.Said(claim=each.name) for each in claims)),
+        p.TextElement(prose=w.text("We found: ", *[p.Said(claim=claims[0].name)], ".")),  # type: ignore[arg-type]  # a part of a text
+        language=language,
+        **more,
+    )
+    plan = WORLD.plan(report).model_copy(update={"claims": claims})
+    made = render(plan, WORLD.store(), "brief", tmp_path, formats={"html"})
+    assert read_brief(made.html).edited == ()
+    text = made.html.read_text("utf-8")
+    return " ".join(re.sub(r"<[^>]*>", "", text[text.index("<body") :]).split())
+
+
+def test_a_decided_claim_is_said_large_and_in_texts(tmp_path: Path) -> None:
+    text = page(tmp_path, claim(8.71, 8.72, 8.73))
+    assert "Up to 8.7X the work of Disk" in text
+    assert "We found: Up to 8.7X the work of Disk." in text
+
+
+def test_rounding_goes_toward_no_difference_and_never_favours() -> None:
+    (up,) = verdicts(claim(11.64, 11.66, 11.68, format=".0f"))
+    assert up.printed is not None
+    assert (up.printed.step, up.printed.rounded) == (1.0, "down")
+    (down,) = verdicts(claim(0.4001, 0.4002, 0.4003, format=".1f"))
+    assert down.printed is not None
+    assert down.printed.rounded == "up"
+    (cost,) = verdicts(claim(4.51, 4.52, 4.53, format=".0f", no_difference=None, base="", better="lower"))
+    assert cost.printed is not None
+    assert (cost.state, cost.printed.rounded) == ("absolute", "up")
+    (allowed,) = verdicts(claim(11.64, 11.66, 11.68, format=".0f", allowed={"rounding": "as published"}))
+    assert allowed.printed is not None
+    assert allowed.printed.rounded == "nearest"
+
+
+@pytest.mark.parametrize(
+    ("value", "step", "rounded", "printed"),
+    [
+        (11.64, 1.0, "down", 11.0),
+        (0.41, 0.1, "up", 0.5),
+        (0.4, 0.1, "up", 0.4),
+        (-0.61, 0.01, "up", -0.61),
+        (9_499.0, 100.0, "down", 9_400.0),
+        (2.0, 0.0, "down", 2.0),
+        (0.3 - 1e-17, 0.1, "down", 0.3),
+    ],
+)
+def test_a_number_is_a_multiple_of_its_step(value: float, step: float, rounded: Any, printed: float) -> None:
+    assert stepped(value, step, rounded) == pytest.approx(printed, abs=1e-12)
+
+
+def test_digits_that_the_interval_does_not_know_are_not_printed(tmp_path: Path) -> None:
+    assert "Up to 8.5X the work of Disk." in page(tmp_path, claim(8.1, 8.9, 8.6, format=".2f"))
+
+
+def test_a_claim_that_the_repeats_leave_open_is_not_said(tmp_path: Path) -> None:
+    text = page(tmp_path, claim(0.9, 1.3, 1.1))
+    assert "X the work" not in text
+    assert text.count("No decided difference: Ratio") == 2
+
+
+def test_an_open_claim_may_be_said_for_a_reason_which_the_sheet_tells(tmp_path: Path) -> None:
+    said = claim(0.9, 1.3, 1.1, allowed={"decided": "an estimate"})
+    assert "X the work of Disk" in page(tmp_path, said)
+    report = w.report("B", p.TextElement(prose=w.text(p.Said(claim="said"))))  # type: ignore[arg-type]  # a part of a text
+    (row,) = claims_sheet(WORLD.plan(report).model_copy(update={"claims": (said,)}), WORLD.store())
+    assert row.document()["exceptions"] == {"decided": "an estimate"}
+    assert "exception from the rule `decided`: an estimate" in [*row.lines()]
+
+
+def test_the_base_stands_behind_a_sentence_that_does_not_name_it(tmp_path: Path) -> None:
+    text = page(tmp_path, claim(8.71, 8.72, 8.73, named=False, words="X the work"))
+    assert "We found: Up to 8.7X the work (against Disk)." in text
+
+
+def test_a_claim_that_was_measured_once_says_so(tmp_path: Path) -> None:
+    text = page(tmp_path, claim(8.71))
+    assert "We found: Up to 8.7X the work of Disk (measured once)." in text
+
+
+def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(tmp_path: Path) -> None:
+    points = values(("threads",), [(1.0, 7.9), (2.0, 8.72), (4.0, 8.1)], by_ratio=True)
+    repeats = [(n, 2.0, one) for n, one in enumerate((8.71, 8.72, 8.73), 1)]
+    repeats += [(n, 1.0, one) for n, one in enumerate((2.0, 7.0, 14.7), 1)]
+    said = claim(
+        8.72,
+        bound="high",
+        points=points,
+        repeats=values(("repeat", "threads"), repeats),
+        opposite=values((), [(7.9,)]),
+        format=".1f",
+    )
+    (found,) = verdicts(said)
+    assert (found.state, dict(found.at), found.repeats, found.points) == ("decided", {"threads": 2.0}, 3, 3)
+    assert found.low is not None
+    assert found.low > 8.6
+    assert "the work of Disk (7.9 to 8.7 in all)" in page(tmp_path, said)
+
+
+def test_the_claims_of_a_brief_share_the_chance_to_be_wrong() -> None:
+    alone = verdicts(claim(1.0, 1.08, 1.16))[0]
+    among = verdicts(*(claim(1.0, 1.08, 1.16, name=f"c{n}") for n in range(5)))[0]
+    assert [alone.level, among.level] == pytest.approx([0.95, 0.99])
+    assert alone.low is not None
+    assert among.low is not None
+    assert among.low < alone.low
+
+
+def test_a_missing_number_is_a_dash_with_its_reason(tmp_path: Path) -> None:
+    gone = w.query("SELECT NULL::DOUBLE AS value", (), "", "ratio")
+    said = claim(1.0, sentence=w.text("Up to ", p.Value(query=gone, format=".1f"), "X"), points=gone)
+    (found,) = verdicts(said)
+    assert (found.state, found.value) == ("missing", None)
+    assert "Up to –" in page(tmp_path, said)
+
+
+def test_a_japanese_brief_says_it_in_japanese(tmp_path: Path) -> None:
+    text = page(tmp_path, claim(0.9, 1.3, 1.1), language="ja")
+    assert "有意な差は確認できません：Ratio" in text
+
+
+def test_of_claims_without_a_difference_few_are_said() -> None:
+    """Of 400 campaigns of five claims, each of three repeats at 5 % noise without any difference."""
+    noise = random.Random(7)  # noqa: S311  # noise, not secrets
+    wrong = 0
+    for _ in range(400):
+        claims = [claim(*(noise.lognormvariate(0, 0.05) for _ in range(3)), name=f"c{n}") for n in range(5)]
+        rows: dict[str, list[tuple[tuple[float, ...], float]]] = {
+            query.sql: [((float(n),), one) for n, one in enumerate(_values(query), 1)]
+            for each in claims
+            if (query := each.repeats)
+        }
+        rows |= {each.points.sql: [((), one) for one in _values(each.points)] for each in claims}
+        found = claim_verdicts(WORLD.plan(), lambda q, rows=rows: rows[q.sql], claims)  # type: ignore[misc]  # read in the loop
+        wrong += any(each.state == "decided" for each in found)
+    assert wrong <= 32  # 5 % and three standard errors
+
+
+def _values(query: p.Query) -> list[float]:
+    return [float(found) for found in re.findall(r"([-\d.e+]+)::DOUBLE\)", query.sql)]
