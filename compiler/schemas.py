@@ -611,11 +611,11 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             "against": Key(
                 Special("a name of hardware, a workload, an experiment or a level"),
                 "What the value is compared with, where its expression does not say it.",
-                example="against = hdd",
+                example="against = legacy",
             ),
             "allow": Key(
                 Word(RULES),
-                "A rule that the claim is excepted from, with the reason, which the disclosure tells; may stand "
+                "A rule that the claim is excepted from, with the reason, which `bench claims` tells; may stand "
                 "several times.",
                 example='allow "as the data sheet rounds" = rounding',
             ),

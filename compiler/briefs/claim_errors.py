@@ -23,20 +23,17 @@ class OneValue(CompileProblem):
 
 
 class UnclearBase(CompileProblem):
-    """A value that is divided by several things. `labels` are what they are called."""
+    """A value that is divided by several things. `labels` are what they are called, and `first` is the name of one."""
 
     code = "E0832"
     says = "what is this compared with? It is divided by {listed}"
     hint = "say which one the reader compares with: `against = {first}`"
     labels: tuple[str, ...]
+    first: str
 
     @property
     def listed(self) -> str:
         return ticked(self.labels)
-
-    @property
-    def first(self) -> str:
-        return self.labels[0]
 
 
 class NoRange(CompileProblem):
@@ -86,7 +83,7 @@ class TypedResult(CompileProblem):
 class NoReason(CompileProblem):
     code = "E0838"
     stands_alone = True
-    says = "an exception needs its reason, which the disclosure tells"
+    says = "an exception needs its reason, which `bench claims` tells"
     hint = 'write it in quotes: `allow "as the data sheet rounds" = {rule}`'
     rule: str
 

@@ -314,7 +314,8 @@ def _base(
             )
         return ()
     if len(found) > 1 and "base" not in allowed:
-        return wrong.UnclearBase(value.span, tuple(", ".join(each.label for each in divisor) for divisor in found))
+        labels = tuple(", ".join(each.label for each in divisor) for divisor in found)
+        return wrong.UnclearBase(value.span, labels, str(found[0][0].key))
     return found[0] if found else ()
 
 

@@ -23,7 +23,7 @@ workload rr from db_bench.readrandom
 experiment ramp { hardware = box  workloads = rr  threads = [1, 2]  measure = 1 s }
 metric gain = throughput[threads: 2] / throughput[threads: 1]
 """
-HEADS = {"report": "report brief", "each": "each workload"}
+HEADS = {"report": "report brief", "claim": 'claim gain_of_four "{value}"', "each": "each workload"}
 
 
 def help_of(code: str, tmp_path: Path, report: str) -> set[str]:
@@ -36,7 +36,7 @@ def help_of(code: str, tmp_path: Path, report: str) -> set[str]:
 
 def in_report(kind: str, body: str) -> str:
     block = f"{HEADS.get(kind, kind)} {{ {body} }}"
-    return block if kind == "report" else f"report brief {{ {block} }}"
+    return block if kind in ("claim", "report") else f"report brief {{ {block} }}"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ELEMENTS if kind not in ("formula", "palette")])

@@ -23,6 +23,8 @@ database rocks { options { compression = codec } }
 workload rr from db_bench.readrandom { value_size = vsize }
 workload rww from db_bench.readwhilewriting { value_size = vsize }
 experiment ramp"""
+_CLAIM = 'claim speedup "{value:.0f}% more than {legacy}"'
+_SAID = "report brief { headline = speedup }"
 PLACES = {
     "hardware": ("mongodb", "hardware eco { @ }"),
     "variant": (
@@ -77,6 +79,8 @@ PLACES = {
     "at command": ("mongodb", 'experiment ramp { at 2 min "Stopped" { @ } }'),
     "scheduler": ("mongodb", "scheduler slurm { @ }"),
     "profile": ("mongodb", "profile smoke { @ }"),
+    "claim": ("mongodb", f"{_CLAIM} {{ value = gain[threads: 8, a]  @ }} {_SAID}"),
+    "claim value": ("mongodb", f"{_CLAIM} {{ @ }} {_SAID}"),
     "report": ("mongodb", "report brief { @ }"),
     "theme": ("mongodb", "report brief { theme { @ } }"),
     "palette": ("mongodb", "report brief { theme { palette { @ } } }"),
