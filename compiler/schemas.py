@@ -828,6 +828,11 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 "Small multiples: a panel for each key of a dimension, on shared axes and under one legend.",
                 example="multiples = workload",
             ),
+            "axes": Key(
+                Special("the word `free`"),
+                "Figures that show the same measure have the same axes. `free` fits this figure's to its own values.",
+                example="axes = free",
+            ),
             "note": _NOTE,
         },
         named=False,

@@ -854,7 +854,8 @@ class PointNote(Node):
 class FigureElement(Node):
     """A figure. `keys` has the values of each dimension in order, with labels. `log_y` is of the left axis.
 
-    With a `panel_dim`, each of its keys has a panel (small multiples) on shared axes.
+    With a `panel_dim`, each of its keys has a panel (small multiples) on shared axes. Figures that show the same
+    measure share their axes, too, but for those with `free_axes`.
     """
 
     kind: Literal["figure"] = "figure"
@@ -866,6 +867,7 @@ class FigureElement(Node):
     log_x: bool = False
     log_y: bool = False
     log_y_right: bool = False
+    free_axes: bool = False
     panel_dim: Dimension | None = None
     point_notes: tuple[PointNote, ...] = ()
     note: Prose | None = None

@@ -163,7 +163,7 @@ def runs_at(typer: Typer, place: FixedKeys) -> Runs:
 
 
 def ordered(typer: Typer, dim: Dimension, keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
-    """Return each key once: words in the order of the experiments, numbers in rising order."""
+    """Return each key once: words as `ranks` has them, numbers in rising order."""
     ranks = typer.ranks(dim)
     return tuple(sorted({key for key in keys if key in ranks}, key=ranks.__getitem__))
 

@@ -240,7 +240,7 @@ _USAGE = {
 
 
 def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureElement | None:
-    known = (*_MARKS, "multiples", "claim", "note")
+    known = (*_MARKS, "multiples", "axes", "claim", "note")
     pointing = [item for item in block.body if is_point_note(item)]
     block = replace(block, body=tuple(item for item in block.body if item not in pointing))
     body = read_body(typer, block, known, repeated=tuple(_MARKS))
@@ -255,6 +255,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
         if body.said(*_MARKS) or any(isinstance(it, ast.Block) or it.key.text not in known for it in block.body):
             return None  # a misspelt or unknown one, which is reported
         return typer.refuse(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
+    free = _has_free_axes(typer, body)
     logs: dict[str, Span] = {}
     panel = _panel(typer, body)
     if panel is None and body.said("multiples"):
@@ -285,6 +286,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
         log_x="x" in logs,
         log_y="y left" in logs,
         log_y_right="y right" in logs,
+        free_axes=free,
         panel_dim=panel.text if panel else None,
         point_notes=tuple(one for one in notes if one is not None),
         note=words,
@@ -333,6 +335,16 @@ def _panel(typer: Typer, body: Body) -> ast.Name | None:
     else:
         found = described(value) if len(values) == 1 else "more than one value"
     return typer.refuse(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
+
+
+def _has_free_axes(typer: Typer, body: Body) -> bool:
+    """Return whether the figure's axes need not be those of others that show the same measure."""
+    values = body.values("axes")
+    if not values or (len(values) == 1 and isinstance(values[0], ast.Name) and values[0].text == "free"):
+        return bool(values)
+    found = described(values[0]) if len(values) == 1 else "more than one value"
+    typer.report(WrongType(values[-1].span, "axes", "the word `free`", found))
+    return False
 
 
 def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[PlannedSeries]) -> bool:

@@ -660,12 +660,14 @@ class Typer:
         return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
 
     def ranks(self, dim: Dimension) -> Mapping[DimKey, int]:
-        """Return the rank of each key of a dimension, in the order of the experiments."""
+        """Return the rank of each key of a dimension: hardware, workloads and levels as they are declared, and others
+        in the order of the experiments."""
         if dim not in self._ranks:
             factor = self.scope.factors_by_name.get(dim)
             of_factor = [level.key for level in factor.levels] if factor and factor.unit is None else []
             hardware = [each.key for each in self.scope.hardware] if dim == "hardware" else []
-            keys = dict.fromkeys((*of_factor, *self.runs.keys(dim), *hardware))
+            workloads = [each.key for each in self.scope.workloads] if dim == "workload" else []
+            keys = dict.fromkeys((*of_factor, *hardware, *workloads, *self.runs.keys(dim)))
             self._ranks[dim] = {key: rank for rank, key in enumerate(keys)}
         return self._ranks[dim]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from benchbrief.reports.charts.bar_marks import brackets, floating_bars
-from benchbrief.reports.charts.chart import INK, SMALL, Box, ChartPoint, Trace, text_width
+from benchbrief.reports.charts.chart import INK, SMALL, SOFT, Box, ChartPoint, Trace, text_width
 from benchbrief.reports.charts.chart_layout import NUMBER, ChartText, Plot, darken_for_text, wrap
 
 _LINE = 12.0
@@ -110,8 +110,11 @@ def _above_bar(plot: Plot, trace: Trace, point: ChartPoint) -> _Spot:
 
 
 def _marks(plot: Plot) -> Iterator[_Wanted]:
-    """Yield the names of marks that no legend has."""
+    """Yield the names of marks that no legend has, and that of the line of no difference."""
     x = plot.x_pixel()
+    if plot.is_even and not (plot.frame and "left" not in plot.frame.numbers):
+        at = plot.base_pixel
+        yield _Wanted(plot.chart.even, SOFT, (((2.0, at), (plot.width - 2.0, at)),), None, 1.0)
     for series, trace in enumerate(plot.chart.traces):
         if not plot.is_pointed_at(trace):
             continue

@@ -16,7 +16,17 @@ from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude, to_digits
 from benchbrief.model.units import parse_unit
-from benchbrief.reports.charts.chart import MOST_COLOURS, Chart, ChartNote, ChartPoint, Trace, XAxis, XKind
+from benchbrief.reports.charts.chart import (
+    MOST_COLOURS,
+    NO_REACH,
+    Chart,
+    ChartNote,
+    ChartPoint,
+    Reach,
+    Trace,
+    XAxis,
+    XKind,
+)
 from benchbrief.reports.charts.document_colours import Colour, DocumentColours, document_colours
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, with_texts
 from benchbrief.reports.charts.figure_message import FEWEST_FOR_INTERVAL, message
@@ -203,15 +213,15 @@ def staircase_axis(
     return "target", {"phase": tuple(keys)}
 
 
-def axis_scale(drawn: Sequence[DrawnSeries]) -> Scale:
-    """Return the scale for the values of an axis. Marks on the x axis do not count."""
+def axis_scale(drawn: Sequence[DrawnSeries], reached: Sequence[float] = ()) -> Scale:
+    """Return the scale for the values of an axis, which are `reached` too. Marks on the x axis do not count."""
     shown = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
     units = {d.series.query.unit for d in shown}
     if len(units) != 1:
         return Scale(1.0, "")
     if any(d.series.format and d.series.query.unit != "share" for d in shown):
         return Scale(1.0, unit_text(units.pop()))  # a format is of the unit, as in tables
-    return scale_for([v for d in shown for p in d.trace.points for v in (p.y, p.end)], units.pop())
+    return scale_for([*(v for d in shown for p in d.trace.points for v in (p.y, p.end)), *reached], units.pop())
 
 
 def in_scale(drawn: DrawnSeries, y: Scale, x: Scale) -> DrawnSeries:
@@ -318,6 +328,24 @@ def fits_half(figure: plan.FigureElement) -> bool:
     return slots * side <= 10 and traces <= 4 and slots * longest <= 80
 
 
+@dataclass(frozen=True)
+class Sketch:
+    """A figure's series in base units, before their axes are known. `figure` has the keys that it shows, and `planned`
+    are all of its x axis, whose values are of the dimension `along`."""
+
+    figure: plan.FigureElement
+    drawn: Sequence[DrawnSeries]
+    x_dim: str | None
+    planned: tuple[plan.LabelledKey, ...]
+    along: str
+    stairs: bool
+    chosen: str | None
+    kind: XKind
+    log_y: bool
+    log_y_right: bool
+    remarks: _Remarks
+
+
 def drawing(
     figure: plan.FigureElement,
     results: Results,
@@ -325,12 +353,12 @@ def drawing(
     columns: Columns | None = None,
     colours: DocumentColours | None = None,
 ) -> Drawing:
-    """Return everything about a figure except its place on the page.
+    """Return everything about a figure by itself except its place on the page."""
+    return finished(sketched(figure, results, colours), results, notes, columns)
 
-    `notes` are the texts of its `point_notes`, whose numbers are filled in here where they
-    are None; `columns` are those of the tables beside it, and `colours` those of the whole brief.
-    """
-    notes = [_note_text(note.text, results) for note in figure.point_notes] if notes is None else notes
+
+def sketched(figure: plan.FigureElement, results: Results, colours: DocumentColours | None = None) -> Sketch:
+    """Return what a figure draws. `colours` are those of the whole brief."""
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     planned = _keys(figure, x_dim)
     figure = figure.model_copy(update={"keys": _with_level_names(figure, _all_keys(figure, results), results)})
@@ -358,19 +386,41 @@ def drawing(
     log_y_right = (figure.log_y_right or True in low) and "right" not in bars
     if log_y or log_y_right or kind == "log":
         drawn = _without_non_positive(drawn, results, remarks, {False: log_y, True: log_y_right}, log_x=kind == "log")
+    if results.published:  # a source that says nothing of a series does not make it a gap
+        stated = {d.trace.name for d in drawn if d.has_values}
+        drawn = [d for d in drawn if d.trace.name in stated] or drawn
+    return Sketch(figure, drawn, x_dim, planned, along or "", bool(stairs), chosen, kind, log_y, log_y_right, remarks)
+
+
+def finished(
+    sketch: Sketch,
+    results: Results,
+    notes: Sequence[str] | None = None,
+    columns: Columns | None = None,
+    reach: Reach = NO_REACH,
+) -> Drawing:
+    """Return everything about a figure except its place on the page.
+
+    `notes` are the texts of its `point_notes`, whose numbers are filled in here where they are None; `columns` are
+    those of the tables beside it, and its axes `reach` values of others, in base units.
+    """
+    figure, drawn, x_dim, along, kind = sketch.figure, sketch.drawn, sketch.x_dim, sketch.along, sketch.kind
+    stairs, chosen, remarks = sketch.stairs, sketch.chosen, sketch.remarks
+    notes = [_note_text(note.text, results) for note in figure.point_notes] if notes is None else notes
     left = [d for d in drawn if not d.trace.right]
     right = [d for d in drawn if d.trace.right]
-    y_scale, y_right = axis_scale(left), axis_scale(right)
+    y_scale, y_right = axis_scale(left, reach.left), axis_scale(right, reach.right)
     curve = next((s for s in figure.series if s.mark == "curve"), None)
     if curve:
         x_unit = curve.x_query.unit if curve.x_query else ""
-        x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit)
+        x_scale = scale_for([*(p.x for d in drawn for p in d.trace.points), *reach.x], x_unit)
     else:
-        x_scale = _axis_of_keys(along or "", kind, results)
+        x_scale = _axis_of_keys(along, kind, results)
+    reach = Reach(tuple(map(y_scale, reach.left)), tuple(map(y_right, reach.right)), tuple(map(x_scale, reach.x)))
     in_scales = [in_scale(d, y_right if d.trace.right else y_scale, x_scale) for d in drawn]
     scaled = with_texts(in_scales, results.words, columns)
     x_label = figure.x_label or next((readable_label(s.x_label, results.words) for s in figure.series if s.x_label), "")
-    x_label = x_label or results.words.dimension(along or "")
+    x_label = x_label or results.words.dimension(along)
     x_keys = _keys(figure, x_dim)
     labels = (f"{float(k.label):,.12g}" if stairs else k.label for k in x_keys)
     named = map(key_text, labels, (k.value for k in x_keys)) if kind == "category" else ()
@@ -379,17 +429,20 @@ def drawing(
     ticks = round_rates(places) if chosen == "searched" else places
     if curve:
         x_label = without_shared_end(x_label, readable_label(curve.label, results.words))
-    left_out = not_chosen(planned, x_keys) if chosen and kind == "log" and not curve else ()
+    left_out = not_chosen(sketch.planned, x_keys) if chosen and kind == "log" and not curve else ()
     open_ticks = left_out if chosen == "adaptive" else ()
-    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks)
+    untitled = kind == "category" and along in ("hardware", "workload") and not figure.x_label
+    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks, untitled)
     if left_out:
         key = "candidates" if chosen == "adaptive" else "rates_left_out"
-        remarks.notes[counted(results.words, key, len(left_out), of=len(planned))] = None
+        remarks.notes[counted(results.words, key, len(left_out), of=len(sketch.planned))] = None
     if any(d.trace.stands_in_slot and (d.trace.color or 0) >= MOST_COLOURS for d in scaled):
         remarks.notes[results.words["colours_repeat"].format(n=MOST_COLOURS)] = None
     titles = axis_title(left, y_scale), axis_title(right, y_right)
+    logs = sketch.log_y, sketch.log_y_right
+    even = results.words["no_difference"] if left and all(map(_is_ratio, left)) else ""
     charts = tuple(
-        Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
+        Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, *logs, name, reach=reach, even=even)
         for name in dict.fromkeys(d.panel for d in scaled)
     )
     charts = tuple(_with_notes(chart, figure, notes, scaled, remarks) for chart in charts)
@@ -406,6 +459,12 @@ def drawing(
         results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
         "" if figure.claim else message(figure, scaled, results, numeric=bool(stairs) or kind != "category"),
     )
+
+
+def _is_ratio(drawn: DrawnSeries) -> bool:
+    """Return whether a series shows how one thing compares with another, without bars that begin at zero."""
+    query = drawn.series.query
+    return drawn.trace.mark in ("range", "line", "slope") and query.unit in ("", "1") and bool(query.divides)
 
 
 def _without_unpublished(figure: plan.FigureElement, x_dim: str, results: Results) -> plan.FigureElement:

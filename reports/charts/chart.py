@@ -125,6 +125,11 @@ class Trace:
         return self.given or (INK if self.color is None else palette_colour(self.color))
 
     @property
+    def is_grey(self) -> bool:
+        """Whether it is drawn below those in colours: it is what they are compared with."""
+        return len({self.given[at : at + 2] for at in (1, 3, 5)}) == 1 and bool(self.given)
+
+    @property
     def shape(self) -> str:
         return "diamond" if self.color is None else SHAPES[_turned(self.color, len(SHAPES))]
 
@@ -154,6 +159,12 @@ class XAxis:
     categories: tuple[str, ...] = ()
     ticks: tuple[float, ...] = ()
     open: tuple[float, ...] = ()
+    untitled: bool = False
+    """Whether its names need no title below them: those of workloads and hardware."""
+
+    @property
+    def written_title(self) -> str:
+        return "" if self.untitled else self.title
 
 
 @dataclass(frozen=True)
@@ -162,6 +173,18 @@ class ChartNote:
 
     text: str
     points: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Values that the axes of a chart reach besides its own: those of other figures that show the same measure."""
+
+    left: tuple[float, ...] = ()
+    right: tuple[float, ...] = ()
+    x: tuple[float, ...] = ()
+
+
+NO_REACH = Reach()
 
 
 @dataclass(frozen=True)
@@ -179,6 +202,9 @@ class Chart:
     notes: tuple[ChartNote, ...] = ()
     beside: tuple[Trace, ...] = ()
     """The other panels' charts, which share their axes."""
+    reach: Reach = NO_REACH
+    even: str = ""
+    """What a ratio of 1 means, where the left axis has ratios that may be near it; else ""."""
 
     @property
     def sharing(self) -> tuple[Trace, ...]:
@@ -213,6 +239,12 @@ def nice_ticks(values: Iterable[float], wanted: int = 5) -> Ticks:
     step = _nice_step((top - bottom) / wanted)
     first, last = math.floor(bottom / step), math.ceil(round(top / step, 9))
     return _ticks(first, last, step)
+
+
+def ticks_around_one(values: Iterable[float]) -> Ticks:
+    """Return ticks as far above 1 as below it, for ratios near 1: at least a tenth, so that noise stays small."""
+    step = _nice_step(max(0.1, *(abs(value - 1) for value in values)) / 2)
+    return _ticks(round(1 / step) - 2, round(1 / step) + 2, step)
 
 
 def matching_ticks(values: Iterable[float], intervals: int) -> Ticks:

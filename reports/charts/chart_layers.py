@@ -73,7 +73,7 @@ def altair_chart(charts: Sequence[Chart], width: int, height: int, font: str, ti
         padding = {**first["padding"], "top": first["padding"]["top"] + _TITLE}
         return altair.LayerChart.from_dict(writable({**first, "padding": padding, "title": head}), validate=False)
     parts = [{key: panel[key] for key in ("layer", "resolve", "width", "height")} for panel in panels]
-    whole = {"concat": parts, "columns": columns_for(len(panels)), "config": first["config"], "title": head}
+    whole = {"concat": parts, "columns": columns_for(len(panels), width), "config": first["config"], "title": head}
     return altair.ConcatChart.from_dict(writable(whole), validate=False)
 
 
@@ -98,7 +98,7 @@ def _layers(panel: Panel) -> list[Layer]:
         y, low = (_y_encoding(ticks, name, right=right, log=log, numbers=numbers) for name in ("y", "low"))
         traces = [(series, t) for series, t in enumerate(chart.traces) if t.right == right]
         drawn: list[Layer] = []
-        for series, trace in sorted(traces, key=lambda pair: not pair[1].stands_in_slot):
+        for series, trace in sorted(traces, key=lambda pair: (not pair[1].stands_in_slot, not pair[1].is_grey)):
             if trace.mark == "bar":
                 drawn += _named(_bar(plot, trace, x, y, low), series)
             elif trace.mark == "range":
@@ -113,7 +113,7 @@ def _layers(panel: Panel) -> list[Layer]:
         if not drawn:  # the left axis of a figure whose series are all on the right one
             drawn = [_empty(x, y)]
         groups.append({"layer": drawn})
-    groups += _open_marks(plot)
+    groups += [*_base_line(plot), *_open_marks(plot)]
     items = (*plot.legend, *panel.legend)
     samples = [sample for item in items for sample in _legend_sample(item)]
     written, labels = texts_and_labels(plot)
@@ -146,7 +146,7 @@ def _flat_layers(panel: Panel) -> list[Layer]:
             ]
             drawn = [_path(rows)] if rows else []
         layers += _named(drawn, series)
-    zero = {"x": value(0.0) if not plot.y.log else 0.0, "y": 0.0, "y2": plot.height}
+    zero = {"x": 0.0 if plot.y.log else value(plot.base or 0.0), "y": 0.0, "y2": plot.height}
     layers.append(_layer([zero], "rule", {"color": SOFT, "strokeWidth": 1}, upright))
     samples = [sample for item in plot.legend for sample in _legend_sample(item)]
     return [{"layer": layers}, {"layer": [*samples, *_write(texts_and_labels(plot)[0])]}]
@@ -183,6 +183,14 @@ def _empty(x: Encoding, y: Encoding) -> Layer:
     return _layer((), "point", {}, {"x": x, "y": y})
 
 
+def _base_line(plot: Plot) -> list[Layer]:
+    """Return the line that stands in place of the x axis's own, where that is not the lowest of the plot area."""
+    if plot.base is None:
+        return []
+    line = {"x": 0.0, "y": plot.base_pixel, "x2": plot.width}
+    return [_layer([line], "rule", {"color": SOFT, "strokeWidth": 1}, {**_PIXELS, "x2": {"field": "x2"}})]
+
+
 def _open_marks(plot: Plot) -> list[Layer]:
     """Return small marks inside the x axis, at candidates that were not measured."""
     low, high = plot.x_domain
@@ -206,6 +214,7 @@ def _x_encoding(plot: Plot) -> Encoding:
         "labelPadding": 5,
         "labelLimit": 0,
         "labelFlush": False,
+        "domain": plot.base is None,
         "domainColor": SOFT,
         "tickColor": SOFT,
         "tickSize": 4,

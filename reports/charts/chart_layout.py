@@ -28,6 +28,8 @@ LINE = 13  # and from one line of a label or a heading to the next
 NUMBER, BRACKET, NOTE = 14, 24, 30  # above a bar, for its number, each bracket and notes
 _MOST_POINTED_AT = 3
 """The most marks that are named by labels with arrows; more are in the legend."""
+_NEAR = 2 / 3
+"""Above this ratio and below its inverse, an axis of ratios has 1 in its middle."""
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
 
 
@@ -69,7 +71,8 @@ class Plot:
         chart = self.chart
         self.has_bars = any(t.stands_in_slot for t in chart.traces)
         bars = {t.right for t in chart.traces if t.mark == "bar"}
-        self.y = self._ticks([t for t in chart.sharing if not t.right], log=chart.log_y and False not in bars)
+        left = [t for t in chart.sharing if not t.right]
+        self.y = self._ticks(left, chart.reach.left, log=chart.log_y and False not in bars)
         right = [t for t in chart.sharing if t.right]
         log_right = chart.log_y_right and True not in bars
         self.y_right = self._right_ticks(right, log=log_right) if right else None
@@ -89,8 +92,10 @@ class Plot:
             self.right = max(self.right, last / 2 + 2)
         if self.frame:
             self.left, self.right = self.frame.left, self.frame.right
-        self.category_lines = max((len(lines) for lines in self._wrapped(self.outer_width)), default=1)
-        self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.title and not self.frame else 0)
+        self.category_lines = max(
+            (len(lines) for lines in self._wrapped(self.outer_width - self.left - self.right)), default=1
+        )
+        self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.written_title and not self.frame else 0)
         self.top = 24.0 + LINE * (self.frame.lines - 1 if self.frame else 0)
         self.height = self.outer_height - self.top - self.bottom
         self.headroom = self._room_for_brackets()
@@ -99,7 +104,7 @@ class Plot:
             self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
         elif not self.frame and needs_legend(chart):
             items = legend(chart, self.outer_width, -self.left, -16 - self.headroom, self.is_pointed_at)
-            self.legend = items if len(items) > 1 or chart.traces[0].mark == "curve" else ()
+            self.legend = items if len(items) > 1 or len(chart.traces) == 1 else ()
             self.top += _ROW * rows_of(self.legend)
         self.top += self.headroom
         self.left, self.right = float(math.ceil(self.left)), float(math.ceil(self.right))
@@ -153,14 +158,26 @@ class Plot:
         thick = self.height / len(self.chart.x.categories) * (1 - SLOT_GAP) / len(self.in_slots)
         return thick >= SMALL and not any(p.low is not None or p.repeats for t in self.in_slots for p in t.points)
 
-    def _ticks(self, traces: Sequence[Trace], *, log: bool) -> Ticks:
-        values = _extent(traces)
-        if log and (above := [v for v in values if v > 0]):
+    @property
+    def base(self) -> float | None:
+        """The value whose line stands out inside the plot area: no difference, or zero below which values lie."""
+        return 1.0 if self.is_even else 0.0 if self.y.low < 0 and not self.y.log else None
+
+    @property
+    def base_pixel(self) -> float:
+        """The pixel of that line, from above."""
+        return chart_axes.linear((self.y.low, self.y.high), (self.height, 0.0))(self.base or 0.0)
+
+    def _ticks(self, traces: Sequence[Trace], reached: Sequence[float], *, log: bool) -> Ticks:
+        values = [*_extent(traces), *reached]
+        above = [v for v in values if log and v > 0]
+        self.is_even = bool(self.chart.even and values and not above) and all(_NEAR < v < 1 / _NEAR for v in values)
+        if above:
             return chart_axes.log_ticks(above, 10)
-        return chart_axes.nice_ticks(values)
+        return chart_axes.ticks_around_one(values) if self.is_even else chart_axes.nice_ticks(values)
 
     def _right_ticks(self, traces: Sequence[Trace], *, log: bool) -> Ticks:
-        values = _extent(traces)
+        values = [*_extent(traces), *self.chart.reach.right]
         if log and (above := [v for v in values if v > 0]):
             return chart_axes.log_ticks(above, 10)
         return chart_axes.matching_ticks(values, len(self.y.values) - 1)
@@ -181,7 +198,7 @@ class Plot:
         drawn = [(t.mark, p) for t in self.chart.sharing for p in t.points]
         known = [(mark, p) for mark, p in drawn if p.y is not None or mark in ("line", "bar")]
         refused = [mark.x for t in self.chart.sharing for mark in t.refused]
-        return [*(p.x for mark, p in known if p.upright or mark != "rule"), *refused]
+        return [*(p.x for mark, p in known if p.upright or mark != "rule"), *refused, *self.chart.reach.x]
 
     @property
     def x_ticks(self) -> tuple[float, ...]:
@@ -235,9 +252,9 @@ class Plot:
         return max(text_width(label, TEXT) for label in ticks.labels())
 
     def _room_for_brackets(self) -> float:
-        """Return the pixels above the plot area that brackets and notes over the highest bar need."""
+        """Return the pixels above the plot area that numbers, brackets and notes over the highest bar need."""
         brackets = sum(t.mark == "bracket" for t in self.chart.traces)
-        if not brackets and not (self.has_bars and self.chart.notes):
+        if not brackets and not (self.has_bars and (self.chart.notes or not self.y_right)):
             return 0.0
         highest = max(
             (v for t in self.chart.sharing if t.stands_in_slot for p in t.points for v in p.extent), default=0.0
@@ -307,7 +324,7 @@ class Plot:
 def needs_legend(chart: Chart) -> bool:
     """Return whether the chart needs a legend. A single series that the axis names needs none."""
     first, *others = chart.traces
-    return bool(others) or (first.mark == "curve" and not chart.left.startswith(first.name))
+    return bool(others) or not (chart.left or chart.right).startswith(first.name)
 
 
 def legend(
@@ -449,6 +466,7 @@ def _luminance(channels: Sequence[float]) -> float:
 
 
 _GAP = 16.0  # pixels between neighbours
+_NARROWEST_PANEL = 150.0
 
 
 @dataclass(frozen=True)
@@ -462,12 +480,13 @@ class Panel:
     legend: tuple[LegendItem, ...] = ()
 
 
-def columns_for(panels: int) -> int:
-    return panels if panels <= 3 else 2 if panels == 4 else 3
+def columns_for(panels: int, width: float) -> int:
+    most = max(1, int(width / _NARROWEST_PANEL))
+    return min(most, panels if panels <= 3 else 2 if panels == 4 else 3)
 
 
-def rows_for(panels: int) -> int:
-    return math.ceil(panels / columns_for(panels))
+def rows_for(panels: int, width: float) -> int:
+    return math.ceil(panels / columns_for(panels, width))
 
 
 def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel, ...]:
@@ -478,16 +497,18 @@ def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel
         replace(chart, beside=tuple(t for other in charts if other is not chart for t in other.traces))
         for chart in charts
     ]
-    alone = Plot(shared[0], width, height, Frame(0, 0, frozenset()))
+    first = shared[0]
+    alone = Plot(first, width, height, Frame(0, 0, frozenset()))
     left = math.ceil(9 + alone.widest(alone.y))
     right = math.ceil(9 + alone.widest(alone.y_right)) if alone.y_right else 12.0
-    columns, rows = columns_for(len(charts)), rows_for(len(charts))
+    if first.x.kind != "category":  # half of the last tick's label extends beyond the plot area
+        right = max(right, math.ceil(max(text_width(label, TEXT) for label in tick_labels(alone.x_ticks)) / 2 + 2))
+    columns, rows = columns_for(len(charts), width), rows_for(len(charts), width)
     gap = max(_GAP, _labels_between(alone))
     inner = round((width - left - right - gap * (columns - 1)) / columns, 1)
     lines = max(len(heading_lines(chart.heading, inner)) for chart in shared)
-    first = shared[0]
     items = legend(first, width, -left, 0.0) if needs_legend(first) else ()
-    head, foot = 22.0 + _ROW * rows_of(items), 16.0 if first.x.title else 0.0
+    head, foot = 22.0 + _ROW * rows_of(items), 16.0 if first.x.written_title else 0.0
     each = (height - head - foot) / rows
     panels = []
     for index, chart in enumerate(shared):
@@ -509,8 +530,8 @@ def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel
         *axis_titles(first, width, -left, -top - 8),
         *legend_texts(moved),
     ]
-    if first.x.title:
-        written.append(ChartText(first.x.title, (width - left - right) / 2, height - head - top - 7, "center", SOFT))
+    if title := first.x.written_title:
+        written.append(ChartText(title, (width - left - right) / 2, height - head - top - 7, "center", SOFT))
     panels[0] = replace(panels[0], texts=tuple(written), legend=moved)
     return tuple(panels)
 

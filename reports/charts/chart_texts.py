@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.arrow_labels import ArrowLabel, arrow_labels
 from benchbrief.reports.charts.bar_marks import brackets, numbers_at_bars
-from benchbrief.reports.charts.chart import INK, SMALL, SOFT, Box
+from benchbrief.reports.charts.chart import INK, SMALL, SOFT, Box, Trace
 from benchbrief.reports.charts.chart_layout import (
     LINE,
     ChartText,
@@ -19,6 +21,9 @@ from benchbrief.reports.charts.chart_layout import (
     legend_texts,
 )
 from benchbrief.reports.charts.flat_bars import flat_texts
+
+_TOGETHER = 18.0
+"""Pixels between points of several curves below which they have one label."""
 
 
 def texts(plot: Plot) -> list[ChartText]:
@@ -35,8 +40,8 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
         lines = heading_lines(chart.heading, plot.width)
         for above, line in enumerate(reversed(lines)):
             found.append(ChartText(line, 0, -13 - plot.headroom - LINE * above, "left", INK, bold=True))
-    if chart.x.title and not plot.frame:
-        found.append(ChartText(chart.x.title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
+    if chart.x.written_title and not plot.frame:
+        found.append(ChartText(chart.x.written_title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
     x = plot.x_pixel()
     for index, lines_of_label in enumerate(plot.wrapped_categories()):
         for row, line in enumerate(lines_of_label):
@@ -101,11 +106,32 @@ def _point_labels(plot: Plot) -> list[ChartText]:
         lines.append([(px, py) for _, px, py in shown])
         named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
     area = Box(-4, -4, plot.width + plot.right, plot.height)
-    places = chart_axes.place_labels(
-        [chart_axes.Label(text, px, py) for _, _, text, px, py in named], SMALL, area, lines
-    )
+    labels = list(_shared(named))
+    places = chart_axes.place_labels([label for label, _, _ in labels], SMALL, area, lines)
     return [
-        ChartText(text, px + place.dx, py + place.dy, place.align, darken_for_text(trace.paint), SMALL, series=series)
-        for (series, trace, text, px, py), place in zip(named, places, strict=True)
+        ChartText(label.text, label.x + place.dx, label.y + place.dy, place.align, color, SMALL, series=series)
+        for (label, color, series), place in zip(labels, places, strict=True)
         if place is not None
     ]
+
+
+def _shared(
+    named: Iterable[tuple[int, Trace, str, float, float]],
+) -> Iterator[tuple[chart_axes.Label, str, int | None]]:
+    """Yield the label of each point, with its colour and series: one for points of several curves that lie together."""
+    groups: list[list[tuple[int, Trace, str, float, float]]] = []
+    for one in named:
+        near = (
+            g for g in groups if g[0][2] == one[2] and all(math.dist(one[3:], other[3:]) < _TOGETHER for other in g)
+        )
+        if group := next(near, None):
+            group.append(one)
+        else:
+            groups.append([one])
+    for group in groups:
+        series, trace, text, x, y = group[0]
+        if len(group) > 1:
+            x, y = statistics.fmean(one[3] for one in group), statistics.fmean(one[4] for one in group)
+            yield chart_axes.Label(text, x, y), INK, None
+        else:
+            yield chart_axes.Label(text, x, y), darken_for_text(trace.paint), series

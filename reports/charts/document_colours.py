@@ -44,7 +44,7 @@ class DocumentColours:
 def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mapping[str, str]) -> DocumentColours:
     """Return the colours of a brief with these elements. A `palette` has colours by keys: other keys of a dimension
     that has some are grey."""
-    figures = list(_figures(elements))
+    figures = list(figures_in(elements))
     keys: dict[tuple[str, DimKey], None] = {}
     labels: dict[str, None] = {}
     for figure in figures:
@@ -71,12 +71,12 @@ def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mappi
     return DocumentColours(by_key, {label: Colour(len(by_key) + at) for at, label in enumerate(labels)})
 
 
-def _figures(elements: Iterable[p.Element]) -> Iterator[p.FigureElement]:
+def figures_in(elements: Iterable[p.Element]) -> Iterator[p.FigureElement]:
     for element in elements:
         if isinstance(element, p.FigureElement):
             yield element
         elif isinstance(element, p.SectionElement):
-            yield from _figures(element.elements)
+            yield from figures_in(element.elements)
 
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
 
 from benchbrief.model import plan as p
@@ -30,24 +31,21 @@ from benchbrief.reports.words.brief_words import Words, counted
 _NAMED_CELLS = 3
 
 
+Script = Mapping[str, object]
+
+
 def script_data(
-    panels: Sequence[Panel],
-    drawn: Sequence[DrawnSeries],
-    number: int,
-    words: Words,
-    size: tuple[float, float],
-    *,
-    with_cells: bool,
-) -> Mapping[str, object]:
+    figure: DrawnFigure, drawn: Sequence[DrawnSeries], number: int, words: Words, *, with_cells: bool
+) -> Script:
     """Return `series`: each toggle's name and box; `points`: each point's series, box and tooltip lines, which name its
     cells `with_cells`.
 
-    Boxes are left, top, width and height in pixels of the drawing, which has this `size`.
+    Boxes are left, top, width and height in pixels of the drawing.
     """
     series: dict[int, dict[str, object]] = {}
     points: list[dict[str, object]] = []
     of_panel = iter(drawn)
-    for panel in panels:
+    for panel in figure.panels:
         plot = panel.plot
         left, top = panel.x + plot.left, panel.y + plot.top
         for index, name, box in (*_legend((*plot.legend, *panel.legend)), *_direct(plot)):
@@ -59,7 +57,7 @@ def script_data(
                     tip = list(_tip(one, detail, words, with_cells=with_cells))
                     points.append({"series": index, "box": _moved(place, left, top), "tip": tip})
     label = words["figure_points"].format(number=number)
-    return {"size": list(size), "label": label, "series": list(series.values()), "points": points}
+    return {"size": [figure.width, figure.height], "label": label, "series": list(series.values()), "points": points}
 
 
 _Box = tuple[float, float, float, float]
@@ -181,6 +179,25 @@ def lower_drawing(
     return lower
 
 
+def draw_for_phone(
+    charts: Sequence[Chart], font: str, converter: Converter, gaps: Gaps, data: Callable[[DrawnFigure], Script]
+) -> Callable[[], tuple[str, Script] | None]:
+    """Return a function that draws the charts for a phone and gives `data` of that to the page's script; None if it
+    can't be drawn. It draws once."""
+    written = locale()
+
+    @cache
+    def drawn() -> tuple[str, Script] | None:
+        def made() -> tuple[str, Script]:
+            found = draw(charts, PHONE, height_for(charts, PHONE), font, converter)
+            return found.svg, data(found)
+
+        with written_as(written):
+            return gaps.tried(made, None)
+
+    return drawn
+
+
 @dataclass(frozen=True)
 class DrawnFigure:
     """The document, its size in pixels, and the place of each panel."""
@@ -210,6 +227,8 @@ def _prefixed(svg: str, prefix: str) -> str:
 
 
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
+PHONE = 340
+"""The width of a second drawing, for the screen of a phone."""
 SLIDE = (720, 208)
 """Drawn 1.6 times as large, on a slide of 1,136, to be read from afar."""
 HIGHEST_ON_SLIDE = 280
@@ -221,19 +240,19 @@ LEAST_PANEL = 133
 """Pixels of a panel's plot area: 35 mm."""
 
 
-def height_for(charts: Sequence[Chart]) -> int:
-    """Return the pixels of a figure as wide as the page. Its panels are readable, however long their texts are."""
+def height_for(charts: Sequence[Chart], width: int = FULL[0]) -> int:
+    """Return the pixels of a figure of this width. Its panels are readable, however long their texts are."""
     if len(charts) < 2:
-        return FULL[1] if not charts else max(FULL[1], _flat_height(charts[0]))
-    rows = rows_for(len(charts))
+        return FULL[1] if not charts else max(FULL[1], _flat_height(charts[0], width))
+    rows = rows_for(len(charts), width)
     height = 70 + 180 * rows
-    lowest = min(panel.plot.height for panel in arrange(charts, FULL[0], height))
+    lowest = min(panel.plot.height for panel in arrange(charts, width, height))
     return height + rows * max(0, ceil(LEAST_PANEL - lowest))
 
 
-def _flat_height(chart: Chart) -> int:
+def _flat_height(chart: Chart, width: int) -> int:
     """Return the pixels that bars need which lie because of their long names; 0 for others."""
-    plot = Plot(chart, FULL[0], _MOST_FLAT)
+    plot = Plot(chart, width, _MOST_FLAT)
     return ceil(plot.flat_height()) if plot.flat else 0
 
 

@@ -71,6 +71,8 @@ def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: R
     shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
     if not shown or any(detail.mark for d in shown for detail in d.details):
         return ""  # a value that is only known as a bound bears out no claim
+    if any(cell.status == "failed" for d in shown for cell in results.cells_behind(d.series.query, **d.where)):
+        return ""  # what failed could have told otherwise
     first = next((d for d in shown if d.series.color_dim), shown[0])
     of_one = [d for d in shown if (d.label, d.trace.right) == (first.label, first.trace.right)]
     said = _Said(figure, first, _lines(of_one, results), results)
@@ -209,8 +211,13 @@ class _Said:
         return self.first.series.query.unit in ("s", "ms", "us", "ns")
 
     def say(self, key: str, **holes: str) -> str:
-        filled = self.words[key].format(quantity=self.quantity, **holes)
-        return filled[0].upper() + filled[1:] if self.words.language == "en" and filled[1:2].islower() else filled
+        """Return a sentence with the place that its label names: `Throughput, Inserts: …`."""
+        form, colon = self.words[key], self.words["colon"]
+        leads = form.startswith("{quantity}" + colon)
+        filled = form.format(quantity=self.first.label if leads else self.quantity, **holes)
+        text = filled[0].upper() + filled[1:] if self.words.language == "en" and filled[1:2].islower() else filled
+        _, comma, place = self.first.label.partition(locale().listed(("", "")))
+        return f"{place}{colon}{text}" if comma and not leads else text
 
     # Several lines
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from benchbrief.model import plan as p
+from benchbrief.model.precision import magnitude
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import NumberSource
@@ -107,9 +108,12 @@ class Columns:
         }
 
     def decimals_beside(self, values: Iterable[float | None], scale: Scale) -> int:
-        """Return the decimals of numbers in `scale` that stand beside these tables, in a figure."""
+        """Return the decimals of numbers in `scale` that stand in a figure: those of the tables where a reader compares
+        them, and else three digits of the least."""
         own = _of_sizes(scale, values)
-        return max(other.decimals for other in (own, *filter(own.compares, self._all)))
+        tables = [other.decimals for other in filter(own.compares, self._all)]
+        fewer = max(0, 2 - magnitude(own.least)) if math.isfinite(own.least) else 0
+        return max(own.decimals, *tables) if tables else min(own.decimals, fewer)
 
     def _own(self, table: p.TableElement) -> dict[str, Column]:
         """Return a column for each unit: one scale and one number of decimals for all of its lines."""

@@ -234,6 +234,10 @@ class FigureView:
     undrawn: str = ""
     redrawn: Callable[[float], str] | None = field(default=None, repr=False, compare=False)
     """Draws it at this share of its height, with texts of the same size."""
+    for_phone: Callable[[], tuple[str, Mapping[str, object]] | None] | None = field(
+        default=None, repr=False, compare=False
+    )
+    """Draws it for a narrow screen: the drawing, and its `points`. None where it is narrow enough."""
     kind: Literal["figure"] = "figure"
 
     @property

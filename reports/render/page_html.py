@@ -72,6 +72,7 @@ def to_html(
         **_shared(view, words, medium, house, _script()),
         "kind": template,
         "kicker": words.get(layout.word) or layout.label(view.language),
+        "phone_picture": _for_phone,
         "picture": {"screen": _inline, "paper": _as_image}.get(medium, partial(_as_link, figures)),
         "query": query or _no_results,
         "headline": headline,
@@ -174,10 +175,20 @@ def _as_image(figure: FigureView) -> Markup:
 
 
 def _inline(figure: FigureView) -> Markup:
-    """Return the drawing with its own identifiers: several stand in one page."""
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{figure.id}-\1"', figure.svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure.id}-\1)", svg)
-    opening = Markup('<svg role="img" aria-label="{}"').format(figure.alt)
+    return _with_own_ids(figure.svg, figure.id, figure.alt)
+
+
+def _for_phone(figure: FigureView) -> tuple[Markup, Mapping[str, object]] | None:
+    """Return the drawing for a narrow screen and its points; None without one."""
+    drawn = figure.for_phone() if figure.for_phone else None
+    return (_with_own_ids(drawn[0], f"{figure.id}-phone", figure.alt), drawn[1]) if drawn else None
+
+
+def _with_own_ids(svg: str, name: str, alt: str) -> Markup:
+    """Return a drawing with its own identifiers: several stand in one page."""
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
+    opening = Markup('<svg role="img" aria-label="{}"').format(alt)
     return opening + Markup(svg.removeprefix("<svg"))  # noqa: S704  # drawn by us, every label escaped by the renderer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -194,7 +195,7 @@ class _Brief:
     stem: str
     twin: str = ""
     faults: list[str] = field(default_factory=list)
-    """What is wrong with the laid-out pages."""
+    """What is wrong with the laid-out pages and the pictures."""
 
     @property
     def folder(self) -> str:
@@ -317,9 +318,14 @@ class _Brief:
     def write_pictures(self, converter: Converter | None) -> Iterator[Path]:
         """Write the drawn figures as SVG and PNG, each with the origin of its numbers below, and the logo."""
         origin = " · ".join(tag.text for tag in self.view.origin)
-        pictures = {each.id: _with_line_below(each.svg, origin) for each in self.figures() if each.svg}
+        drawn = {each.id: each.svg for each in self.figures() if each.svg}
         with nullcontext(converter) if converter else Converter().running() as drawing:
-            for name, svg in pictures.items():
+            for name, own in drawn.items():
+                try:
+                    svg = with_line_below(own, origin)
+                except NotDrawn as error:
+                    self.faults.append(f"there are no pictures of {name}: {error}")
+                    continue
                 yield _write(self.out_dir / self.folder / f"{name}.svg", svg.encode())
                 with suppress(NotDrawn):  # the SVG is there
                     yield _write(self.out_dir / self.folder / f"{name}.png", drawing.png(svg))
@@ -334,12 +340,16 @@ class _Brief:
             yield f"{part[0].lower()}{part[1:]} of `{self.report.name}`: {reason_of(gap, english)}"
 
 
-def _with_line_below(svg: str, text: str) -> str:
-    """Return a drawing with a line of text below it, since its file is seen apart from the brief."""
-    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
-    if not text or not size:
+def with_line_below(svg: str, text: str) -> str:
+    """Return a drawing with a line of text below it, since its file is seen apart from the brief. Raises NotDrawn where
+    that line has no place."""
+    if not text:
         return svg
-    width, height = int(size[1]), int(size[2]) + 20
+    number = r"(\d+(?:\.\d+)?)"
+    size = re.match(rf'<svg[^>]* width="{number}" height="{number}"', svg)
+    if size is None:
+        raise NotDrawn("the drawing does not say its size")
+    width, height = math.ceil(float(size[1])), math.ceil(float(size[2])) + 20
     look = f'x="{width // 2}" y="{height - 6}" text-anchor="middle" font-family="sans-serif" font-size="10.5"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'

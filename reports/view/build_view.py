@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from html import escape
 from importlib.metadata import version
 from typing import Literal
@@ -17,10 +18,12 @@ from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey
 from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts import draw_chart
-from benchbrief.reports.charts.build_figure import drawing
-from benchbrief.reports.charts.document_colours import document_colours
+from benchbrief.reports.charts.build_figure import Sketch, finished, sketched
+from benchbrief.reports.charts.chart import NO_REACH, Reach
+from benchbrief.reports.charts.document_colours import document_colours, figures_in
 from benchbrief.reports.charts.draw_chart import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
+from benchbrief.reports.charts.shared_axes import shared_reach
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
@@ -246,6 +249,7 @@ def build(
 
 def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     results, report = builder.results, builder.report
+    builder.sketch(elements)
     title, title_html = builder.heading(report.heading, report.title)
     subtitle, subtitle_html = builder.heading(report.subheading, report.subtitle)
     title_notes = builder.foot.taken()
@@ -324,11 +328,24 @@ class _Builder:
         columns = gaps.made("columns", lambda: Columns(report.elements, results), "columns")
         self.columns = Columns((), results) if isinstance(columns, MissingPart) else columns
         self.colours = document_colours(report.elements, results.plan, report.theme.palette)
+        self.sketches: Mapping[int, tuple[Sketch, Reach]] = {}
         self.ledger = Ledger(results, report.provenance)
         self.font = font_of(report)
         self.figures = self.tables = self.sections = 0
         self.foot = Footnotes(results)
         self.citing = False
+
+    def sketch(self, elements: Sequence[p.Element]) -> None:
+        """Sketch each figure of the report that can be, to find what the axes of each reach, by its identity."""
+        known: dict[int, Sketch] = {}
+        for figure in figures_in(elements):
+            if made := self.gaps.tried(partial(self._sketched, figure), None):
+                known[id(figure)] = made
+        shared = self.gaps.tried(partial(shared_reach, known), dict[int, Reach]())
+        self.sketches = {place: (sketch, shared.get(place, NO_REACH)) for place, sketch in known.items()}
+
+    def _sketched(self, figure: p.FigureElement) -> Sketch | None:
+        return sketched(figure, self.results, self.colours)
 
     def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
         index = 0
@@ -642,7 +659,8 @@ class _Builder:
         number = str(self.figures)
         self.ledger.at(f"{self.words['figure']} {number}", of_text=True)
         notes = [render_prose.heading(note.text, self.insert)[0] for note in element.point_notes]
-        found = drawing(element, self.results, notes, self.columns, self.colours)
+        sketch, reach = self.sketches.get(id(element)) or (sketched(element, self.results, self.colours), NO_REACH)
+        found = finished(sketch, self.results, notes, self.columns, reach)
         drawn_size = (draw_chart.FULL[0], draw_chart.height_for(found.charts))
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
         made = (
@@ -658,6 +676,8 @@ class _Builder:
             else None
         )
         drawn, undrawn = (None, reason_of(made, self.words)) if isinstance(made, MissingPart) else (made, "")
+        named = not self.results.for_customers
+        script = partial(script_data, drawn=found.series, number=self.figures, words=self.words, with_cells=named)
         for text in found.notes:
             self.foot.note(text)
         note = self.optional_prose(element.note)
@@ -684,20 +704,14 @@ class _Builder:
             tuple(sources_of(queries)),
             row,
             figure_csv(found.series, element, self.mark, self.results.once(sentences_by_cell)),
-            script_data(
-                drawn.panels,
-                found.series,
-                self.figures,
-                self.words,
-                (width, height),
-                with_cells=not self.results.for_customers,
-            )
-            if drawn
-            else {},
+            script(drawn) if drawn else {},
             claim,
             found.key if drawn else "",
             undrawn,
             draw_chart.lower_drawing(found.charts, drawn, self.font, self.converter, self.gaps) if drawn else None,
+            draw_chart.draw_for_phone(found.charts, self.font, self.converter, self.gaps, script)
+            if drawn and not half and not self.slides
+            else None,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

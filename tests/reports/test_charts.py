@@ -9,7 +9,9 @@ from dataclasses import replace
 import pytest
 
 from benchbrief.reports.charts import chart as chart_axes
+from benchbrief.reports.charts import chart_texts
 from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
+from benchbrief.reports.charts.chart_layout import Plot
 from benchbrief.reports.charts.draw_chart import draw
 from tests.reports.one_converter import CONVERTER
 
@@ -223,3 +225,17 @@ def test_place_labels_keeps_them_off_each_other() -> None:
 def test_a_label_with_no_room_at_all_is_left_out() -> None:
     labels = [chart_axes.Label("1024", 100, 100)] * 20
     assert None in chart_axes.place_labels(labels, 10, chart_axes.Box(0, 0, 300, 200), [[(100, 100)]])
+
+
+def test_points_of_several_curves_that_lie_together_have_one_label() -> None:
+    values = {"A": (1.0, 2.0, 3.0, 4.0), "B": (1.01, 2.01, 3.01, 4.01), "C": (4.0, 8.0, 9.0, 9.5)}
+    curves = tuple(trace(name, *of_one, mark="curve") for name, of_one in values.items())
+    plot = Plot(Chart(curves, XAxis("Throughput", "linear"), "p99 (ms)"), 600, 240)
+    labels = [(text.text, text.series) for text in chart_texts.texts(plot) if text.inside]
+    assert sorted(labels, key=str) == [(key, of) for key in ("1", "2", "4", "8") for of in (2, None)]
+
+
+def test_a_series_that_is_compared_with_is_drawn_below_the_one_in_colour() -> None:
+    own, grey = trace("Own", 1, 2, 3, 4), replace(trace("Other", 1, 2, 3, 4), given="#7a7a7a")
+    svg = draw([Chart((own, grey), THREADS, "y")], 600, 240, "Inter", CONVERTER).svg
+    assert svg.index('data-series="1"') < svg.index('data-series="0"')

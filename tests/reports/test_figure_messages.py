@@ -50,6 +50,31 @@ def said(
     ).message.replace("\u00a0", " ")  # fmt: skip
 
 
+def test_a_sentence_names_the_place_of_its_measure() -> None:
+    apart, alike = (
+        {"HDD": (10, 20, 30, 40), "NVMe": (20, 40, 60, 80)},
+        {"HDD": (10, 20, 30, 40), "NVMe": (10, 20, 30, 40)},
+    )
+    assert said(apart, label="Throughput, Inserts") == "Inserts: NVMe does 2.0 times the operations of HDD"
+    assert said(alike, label="Throughput, Inserts") == "Throughput, Inserts: HDD and NVMe are within 1 % of each other"
+    assert (
+        said(alike, label="スループット、書き込み", language="ja")
+        == "スループット、書き込み：HDD と NVMe の差は 1 % 以内"
+    )
+
+
+def test_nothing_is_claimed_of_a_series_with_a_failed_repeat() -> None:
+    failed = w.World(
+        {"HDD": "HDD", "NVMe": "NVMe"}, {"a": "A load"}, THREADS, failed={"ramp/HDD/a/threads=4/1": "gone"}
+    )
+    query = w.throughput("hardware", "threads")
+    by = {"threads": w.keys(THREADS), "hardware": w.keys({"HDD": "HDD", "NVMe": "NVMe"})}
+    figure = w.figure("F", w.series("line", query, "Throughput", "threads", color_dim="hardware"), by=by)
+    whole = w.World({"HDD": "HDD", "NVMe": "NVMe"}, {"a": "A load"}, THREADS)
+    assert drawing(figure, Results(whole.plan(), whole.store(), words("en"))).message
+    assert drawing(figure, Results(failed.plan(), failed.store(), words("en"))).message == ""
+
+
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.data.imported_briefs import shown_names
-from benchbrief.reports.render.render_report import render
+from benchbrief.reports.render.render_report import render, with_line_below
 from tests.reports.generated import rows_for
 from tests.reports.test_repeatability import SPEC
 from tests.reports.world import make_store
@@ -42,3 +43,13 @@ def test_no_part_of_a_brief_says_in_which_folder_its_spec_was(tmp_path: Path) ->
         if written.is_file():
             assert b"private-home" not in written.read_bytes(), written.name
     assert "brief.bench (SHA-256" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("size", ['width="657" height="240"', 'width="657.5" height="239.2" viewBox="0 0 657.5 239.2"'])
+def test_a_picture_has_the_line_of_its_origin_whatever_its_size(size: str) -> None:
+    assert "Simulated" in with_line_below(f"<svg {size}></svg>", "Simulated")
+
+
+def test_a_picture_without_a_size_is_refused_and_does_not_go_without_its_line() -> None:
+    with pytest.raises(NotDrawn):
+        with_line_below("<svg></svg>", "Simulated")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchbrief.reports.charts.draw_chart import PHONE
 from benchbrief.reports.render.page_html import TEMPLATES, to_html
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
@@ -49,6 +51,10 @@ _MEASURE = """
       width,
       page: page.scrollingElement.scrollWidth,
       beyond: beyond.map((one) => one.cloneNode(false).outerHTML.slice(0, 120)),
+      figures: [...page.querySelectorAll("figure.chart.both")].map((one) => {
+        const shown = [...one.querySelectorAll(".plot")].filter((plot) => plot.getBoundingClientRect().width);
+        return [shown.length === 1 && shown[0].matches(".phone"), one.scrollWidth];
+      }),
       boxes: all.filter((one) => scrolls(one) && one.scrollWidth > one.clientWidth).length,
     });
     next();
@@ -93,3 +99,14 @@ def test_no_page_scrolls_sideways_but_in_its_own_boxes(brief: Callable[[], brief
         assert shown["boxes"] > 0, template
     assert wide["page"] > WIDTH, "what is wider than the screen is found"
     assert any('id="wide"' in each for each in wide["beyond"])
+
+
+def test_a_wide_figure_is_drawn_again_for_a_phone_and_fits_it(tmp_path: Path) -> None:
+    made = briefs.quickstart()
+    page = next(pages_of(made, simulated=True))
+    drawn = re.findall(r'<div class="plot phone"><svg [^>]*width="(\d+)"', page)
+    assert drawn
+    assert {*drawn} == {str(PHONE)}
+    (seen,) = on_phone([page], tmp_path)
+    assert seen["figures"]
+    assert all(shown and width <= WIDTH for shown, width in seen["figures"])

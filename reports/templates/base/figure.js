@@ -1,9 +1,8 @@
 // Tooltips and legend toggles for figures that stand drawn on the page. Nothing is fetched; without this, nothing is lost.
 "use strict";
-for (const figure of document.querySelectorAll("figure.chart")) {
-  const source = figure.querySelector("script[type='application/json']");
-  const plot = figure.querySelector(".plot");
-  if (!source || !plot) continue;
+for (const source of document.querySelectorAll("figure.chart > script[type='application/json']")) {
+  const plot = source.previousElementSibling;
+  if (!plot?.matches(".plot")) continue;
   const { size: [width, height], label, series, points } = JSON.parse(source.textContent);
   const hidden = new Set();
   let at = -1;

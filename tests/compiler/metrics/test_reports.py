@@ -248,7 +248,7 @@ def test_facts_of_the_hardware_are_shown_as_declared() -> None:
     found = element('table "T" { rows = hardware  columns = [cpu, memory, cost] }', OFFERED)
     assert isinstance(found, plan.TableElement)
     facts = [[prose.parts for prose in line.texts] for line in found.lines[:2]]
-    assert facts == [[("64 vCPU",), ("64 vCPU",)], [("256 GiB",), ("512 GiB",)]]
+    assert facts == [[("64 vCPU",), ("64 vCPU",)], [("512 GiB",), ("256 GiB",)]]
     assert found.lines[2].query is not None
 
 

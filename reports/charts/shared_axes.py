@@ -1,0 +1,73 @@
+"""Gives the figures of a brief that show the same measure the same axes, so that a reader can compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from benchbrief.reports.charts.build_figure import Sketch
+from benchbrief.reports.charts.chart import Reach
+from benchbrief.reports.text.number_format import locale
+
+_FLAT = 4.0
+"""A figure whose largest value is below this part of another's has axes of its own: on the other's it would be flat."""
+
+
+def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:
+    """Return what the axes of each figure that shares them reach."""
+    alike: dict[object, list[tuple[int, Reach]]] = {}
+    for place, sketch in sketches.items():
+        if not sketch.figure.free_axes and any(d.has_values for d in sketch.drawn):
+            alike.setdefault(_measures(sketch), []).append((place, _own_reach(sketch)))
+    found: dict[int, Reach] = {}
+    for of_one in alike.values():
+        for group in _of_one_size(of_one):
+            if len(group) > 1:
+                reaches = [reach for _, reach in group]
+                found |= dict.fromkeys((place for place, _ in group), _joined(reaches))
+    return found
+
+
+def _measures(sketch: Sketch) -> object:
+    """Return what a figure draws on which axes, without the place that its labels name: `Throughput, Inserts`."""
+    figure, comma = sketch.figure, locale().listed(("", ""))
+    drawn = {
+        (d.label.partition(comma)[0], d.series.query.unit, d.trace.mark, d.trace.right, d.series.x_dim)
+        for d in sketch.drawn
+        if d.on_axis and not d.trace.dashed
+    }
+    return frozenset(drawn), figure.log_x, sketch.log_y, sketch.log_y_right, figure.panel_dim
+
+
+def _own_reach(sketch: Sketch) -> Reach:
+    on_axis = [d for d in sketch.drawn if d.trace.mark != "bracket"]
+    sides = (
+        tuple(v for d in on_axis if d.trace.right == right for p in d.trace.points if not p.upright for v in p.extent)
+        for right in (False, True)
+    )
+    x = tuple(p.x for d in on_axis for p in d.trace.points if d.trace.mark == "curve" and p.y is not None)
+    return Reach(*map(_ends, (*sides, x)))
+
+
+def _ends(values: Sequence[float]) -> tuple[float, ...]:
+    return (min(values), max(values)) if values else ()
+
+
+def _joined(reaches: Sequence[Reach]) -> Reach:
+    return Reach(
+        *(_ends([v for each in reaches for v in getattr(each, side)]) for side in ("left", "right", "x")),
+    )
+
+
+def _of_one_size(figures: Sequence[tuple[int, Reach]]) -> Iterable[Sequence[tuple[int, Reach]]]:
+    """Yield groups of figures whose largest values are near each other, those with the largest first."""
+
+    def size(one: tuple[int, Reach]) -> float:
+        return max(map(abs, one[1].left or one[1].right), default=0.0)
+
+    group: list[tuple[int, Reach]] = []
+    for one in sorted(figures, key=size, reverse=True):
+        if group and size(group[0]) > _FLAT * size(one):
+            yield group
+            group = []
+        group.append(one)
+    yield group
