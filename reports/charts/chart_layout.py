@@ -22,6 +22,7 @@ from benchbrief.reports.charts.chart import (
     text_width,
     tick_labels,
 )
+from benchbrief.reports.text.number_format import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
@@ -436,11 +437,19 @@ class ChartText:
     """Whether it stands among the marks, which it must cover: it has an edge in the colour of the paper."""
 
 
+def _short_title(title: str, width: float) -> str:
+    """Return an axis's title, without the place that it names where it is too wide with that."""
+    named = re.fullmatch(rf"(.+?){re.escape(locale().listed(('', '')))}.*?( \([^()]+\))?", title)
+    if named and text_width(title, TEXT) > width:
+        title = named[1] + (named[2] or "")
+    return shorten(title, width)
+
+
 def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[ChartText]:
     """Return titles above the plot area, from `left` on and as wide as `width`, so that nobody has to turn the head."""
     right = shorten(chart.right, width / 2 if chart.left else width) if chart.right else ""
     room = width - (text_width(right, TEXT) + 12 if right else 0)
-    found = [ChartText(shorten(chart.left, room), left, y, "left", SOFT)]
+    found = [ChartText(_short_title(chart.left, room), left, y, "left", SOFT)]
     if right:
         found.append(ChartText(right, left + width, y, "right", SOFT))
     return found

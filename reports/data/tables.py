@@ -17,6 +17,8 @@ from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
 """A load in brackets. Who writes it asks for that point."""
+_NAMED = re.compile(r"([^\W\d][\w.]*)(?:\[[^\[\]]*\])*")
+"""A metric or a measure, at some keys."""
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
@@ -97,8 +99,12 @@ class Columns:
 
     def __init__(self, elements: Sequence[p.Element], results: Results) -> None:
         self._results = results
-        tables = (drop_undue(table, results) for table in tables_of(elements))
+        tables = [drop_undue(table, results) for table in tables_of(elements)]
         self._all = [column for table in tables for column in self._own(table).values()]
+        self._formats: dict[tuple[str, str], set[str]] = {}
+        for line in (line for table in tables for line in table.lines):
+            if line.query:
+                self._formats.setdefault(_measure(line.query), set()).add(line.format)
 
     def of(self, table: p.TableElement) -> dict[str, Column]:
         """Return a column for each unit of the table that has no format of its own."""
@@ -106,6 +112,15 @@ class Columns:
             unit: replace(own, decimals=max(other.decimals for other in (own, *filter(own.compares, self._all))))
             for unit, own in self._own(table).items()
         }
+
+    def formatted(self, figure: p.FigureElement) -> p.FigureElement:
+        """Return a figure whose numbers have the format that the tables give to the same measure."""
+        found = []
+        for series in figure.series:
+            formats = self._formats.get(_measure(series.query), set())
+            own = next(iter(formats)) if len(formats) == 1 and not series.format and series.mark != "rule" else ""
+            found.append(series.model_copy(update={"format": own}) if own and not own.endswith("%") else series)
+        return figure.model_copy(update={"series": tuple(found)})
 
     def decimals_beside(self, values: Iterable[float | None], scale: Scale) -> int:
         """Return the decimals of numbers in `scale` that stand in a figure: those of the tables where a reader compares
@@ -123,6 +138,12 @@ class Columns:
                 found = by_unit.setdefault(line.query.unit, [])
                 found += [self._results.at(line.query, **{table.dim: key.value}) for key in table.keys]
         return {unit: _column(values, unit) for unit, values in by_unit.items()}
+
+
+def _measure(query: p.Query) -> tuple[str, str]:
+    """Return what a query measures, wherever it does, and its unit."""
+    named = _NAMED.fullmatch(query.text)
+    return named[1] if named else query.text, query.unit
 
 
 def _column(values: Iterable[float | None], unit: str) -> Column:

@@ -339,13 +339,14 @@ class _Builder:
         """Sketch each figure of the report that can be, to find what the axes of each reach, by its identity."""
         known: dict[int, Sketch] = {}
         for figure in figures_in(elements):
-            if made := self.gaps.tried(partial(self._sketched, figure), None):
+            made: Sketch | None = self.gaps.tried(partial(self._sketched, figure), None)
+            if made:
                 known[id(figure)] = made
         shared = self.gaps.tried(partial(shared_reach, known), dict[int, Reach]())
         self.sketches = {place: (sketch, shared.get(place, NO_REACH)) for place, sketch in known.items()}
 
-    def _sketched(self, figure: p.FigureElement) -> Sketch | None:
-        return sketched(figure, self.results, self.colours)
+    def _sketched(self, figure: p.FigureElement) -> Sketch:
+        return sketched(self.columns.formatted(figure), self.results, self.colours)
 
     def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
         index = 0
@@ -659,7 +660,7 @@ class _Builder:
         number = str(self.figures)
         self.ledger.at(f"{self.words['figure']} {number}", of_text=True)
         notes = [render_prose.heading(note.text, self.insert)[0] for note in element.point_notes]
-        sketch, reach = self.sketches.get(id(element)) or (sketched(element, self.results, self.colours), NO_REACH)
+        sketch, reach = self.sketches.get(id(element)) or (self._sketched(element), NO_REACH)
         found = finished(sketch, self.results, notes, self.columns, reach)
         drawn_size = (draw_chart.FULL[0], draw_chart.height_for(found.charts))
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
