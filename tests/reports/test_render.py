@@ -184,7 +184,7 @@ def test_nothing_is_see_through_on_paper() -> None:
 
 def test_every_figure_has_an_alternative_text_with_its_numbers(pages: dict[str, str]) -> None:
     html = pages["quickstart"]
-    alts = re.findall(r'<svg role="img" aria-label="([^"]*)"', html)
+    alts = re.findall(r'<div class="plot"><svg role="img" aria-label="([^"]*)"', html)
     assert len(alts) == 9
     assert alts[0].startswith("Line chart: Throughput (ops/s) by Threads. RAM disk is the highest everywhere, 1.")
     assert " times the next one. Local disk: " in alts[0]
