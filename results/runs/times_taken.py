@@ -230,20 +230,17 @@ def _of_run(run_dir: Path) -> dict[str, SeenStep]:
     cells = {cell.id: cell for cell in plan.cells}
     for attempt in taken.attempts.values():
         cell = cells.get(attempt.cell)
-        if (
-            cell is None
-            or not attempt.good
-            or not attempt.whole
-            or not _same_machines(plan, cell.locks, taken.hostnames)
-        ):
+        if cell is None or not attempt.whole or not _same_machines(plan, cell.locks, taken.hostnames):
             continue
         keys, spent = Keys.of(plan, cell), attempt.spent(cell)
+        if attempt.loaded and "load" in attempt.steps:  # a load that ended is whole, whatever came after it
+            steps[keys.load].append(_Step(spent["loading"], keys.amount))
+        if not attempt.good:
+            continue
         steps[keys.start_up].append(_Step(spent["start_up"]))
         if keys.steadied:
             steps[keys.steadied].append(_Step(spent["measuring"]))
-        if attempt.loaded:
-            steps[keys.load].append(_Step(spent["loading"], keys.amount))
-        elif spent["resets"]:
+        if spent["resets"]:
             how = _RESETS.get(reset := plan.databases[cell.database].reset, reset)
             planned_s = sum(step.seconds for step in cell.steps if step.reset == how)
             steps[keys.reset(how)].append(_Step(spent["resets"], keys.reset_amount(how, planned_s)))

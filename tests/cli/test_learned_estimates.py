@@ -85,6 +85,19 @@ def test_a_run_of_another_machine_teaches_nothing(copied_run: Bench) -> None:
     assert {each["run"] for each in estimates(copied_run)} == {""}
 
 
+def test_a_load_that_ended_teaches_its_time_though_the_cell_failed_later(copied_run: Bench) -> None:
+    (run,) = copied_run.run_dirs()
+    journal = run / "journal.jsonl"
+    lines = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    for line in lines:
+        line.pop("sum", None)
+        if line["type"] == "cell_ended":
+            line["status"] = "failed"
+    journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    learned = {each["activity"] for each in estimates(copied_run) if each["run"] == run.name}
+    assert learned == {"loading", "rendering"}
+
+
 def test_a_simulated_run_teaches_nothing(bench: Bench) -> None:
     bench.spec(SMALL)
     assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
