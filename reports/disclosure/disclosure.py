@@ -15,7 +15,7 @@ from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.achieved_load import to_serve
 from benchbrief.model.budgets import LEVEL, Looks, is_budgeted, looks_at
-from benchbrief.model.message import share_figure
+from benchbrief.model.message import Message, share_figure
 from benchbrief.model.plan import Event, Experiment
 from benchbrief.model.points import Curve, Point
 from benchbrief.model.precision import formatted
@@ -775,7 +775,9 @@ def _warnings(results: Results) -> Iterable[Item]:
     notes = results.store.sql(
         "SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text ORDER BY ALL"
     ).rows
-    rows = merge_remarks((severity, words.sentences.get(text, text), cells) for severity, text, cells in notes)
+    said = ((severity, words.sentences.get(text, text), cells) for severity, text, cells in notes)
+    # What the validity says already is not said again.
+    rows = merge_remarks(row for row in said if not (isinstance(row[1], Message) and row[1].code == "assertions"))
     order = {"error": 0, "warning": 1, "info": 2}
     for severity, text, cells in sorted(rows, key=lambda row: (order.get(row[0], 3), row[1])):
         where = words["aside"].format(text=words["d_occurrences"].format(n=fixed(cells, 0))) if cells > 1 else ""

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
-from benchbrief.model.message import figure
+from benchbrief.model.message import Message, figure
 from benchbrief.model.plan import Database, Probe, Workload
 from benchbrief.model.steadiness import judge_window
 from benchbrief.runners.driver_contexts import CellContext
@@ -368,12 +368,23 @@ def _properties(context: CellContext, found: text.DbBenchOutput) -> dict[str, st
         asked = context.database.options.get("statistics") is True
         kept = say.statistics_kept(seconds=figure(probe.every_s, "g"))
         properties["statistics"] = say.statistics_both(said=kept) if asked else say.statistics_counters(said=kept)
+    if context.workload.writes:
+        properties["write-ahead log"] = _log_said(context)
     if _untimed(context.workload.benchmark):
         properties["window"] = say.window_to_end()
     elif context.cell.warm_up_s:
         direct = context.database.options.get("direct_io") is True
         properties["warm-up"] = say.warm_up_db_bench_direct() if direct else say.warm_up_db_bench()
     return properties
+
+
+def _log_said(context: CellContext) -> Message:
+    """Say what a write waits for, by the options and db_bench's defaults (`--sync=0`, `--disable_wal=0`)."""
+    flags = _options(context.database.options)
+    if flags.get("disable_wal") == "1":
+        return say.log_off()
+    is_synced = flags.get("sync") == "1" or context.workload.benchmark == "fillsync"
+    return say.log_synced() if is_synced else say.log_unsynced()
 
 
 def _background(found: text.DbBenchOutput, operation: str, seconds: float) -> tuple[Operation | None, str]:

@@ -172,6 +172,25 @@ def test_the_tool_s_own_warning_goes_with_the_measurement() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "on, and no write waits until it is on the device (sync = 0)"),
+        ({"sync": True}, "on, and each write waits until it is on the device (sync = 1)"),
+        ({"wal": False}, "off (disable_wal = 1)"),
+    ],
+)
+def test_what_a_write_waits_for_is_disclosed_also_where_the_spec_is_silent(options: dict[str, bool], said: str) -> None:
+    database = rocksdb("/data/db").model_copy(update={"options": options})
+    for workload, is_said in (
+        (w := db_bench("readwhilewriting"), True),
+        (w.model_copy(update={"writes": False}), False),
+    ):
+        asked = context(workload, database, measure_s=3.0, tool_path="/usr/bin/db_bench")
+        found = dict(DRIVER.parse(asked, output("readwhilewriting")).properties).get("write-ahead log", "")
+        assert found.startswith(said) == is_said
+
+
 def test_keys_that_were_not_found_fail_the_cell_and_say_why() -> None:
     with pytest.raises(BadOutput, match="the database is not the one that was loaded for this cell") as caught:
         DRIVER.parse(cell("readrandom", measure_s=2.0), output("fewer-records"))
