@@ -264,10 +264,9 @@ def trend_of(
     series: HistorySeries,
     controls: Sequence[HistorySeries] = (),
     verdicts: Sequence[ChangeVerdict] = (),
-    level: float = LEVEL,
 ) -> Trend:
     """Find the changes of a series, in each part alone."""
-    parts = (PartTrend(part, _changes(series, part, controls, verdicts, level)) for part in series.parts)
+    parts = (PartTrend(part, _changes(series, part, controls, verdicts)) for part in series.parts)
     return Trend(series, tuple(parts))
 
 
@@ -281,11 +280,10 @@ def _changes(
     part: SeriesPart,
     controls: Sequence[HistorySeries],
     verdicts: Sequence[ChangeVerdict],
-    level: float,
 ) -> tuple[Change, ...]:
     known = part.known
     values = [each.value for each in known if each.value is not None]
-    found = change_points(scaled(values), level=level)
+    found = change_points(scaled(values), level=LEVEL)
     ends = [0, *(each.index for each in found), len(values)]
     changes = []
     for low, each, high in zip(ends, found, ends[2:], strict=False):

@@ -495,8 +495,8 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 
 
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
-    """Yield what the texts and tables lack. The file names a text or a number that could not be made without its place,
-    so as many may be missing anywhere."""
+    """Yield what the texts and tables lack. The file does not say where a text or a number that could not be made
+    belongs, so that many may be missing anywhere."""
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
         (queries[query], _known_place(number.at))
@@ -739,8 +739,6 @@ class Verification:
     whole: bool | None = None
     """Whether the document is, to the byte, one that the run's journal knows. Without such a record, as
     in `FinishedBrief`."""
-    by_journal: bool = False
-    """Whether the journal has a record of it, so that `whole` comes from it."""
     beside: tuple[str, ...] = ()
     beside_files: int = 0
     """How many files made with it were compared."""
@@ -804,7 +802,6 @@ def check_journal(
     return replace(
         found,
         whole=(made.knows(brief.sha256) and found.whole is not False) if is_recorded else found.whole,
-        by_journal=is_recorded,
         beside=beside.changed,
         beside_files=beside.files,
         kept=(

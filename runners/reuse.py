@@ -176,7 +176,7 @@ class Rechecked:
     warnings: list[str] = field(default_factory=list)
 
 
-def recheck(plan: Plan, carried: Sequence[Carried], config: Path | None = None) -> Rechecked:
+def recheck(plan: Plan, carried: Sequence[Carried]) -> Rechecked:
     """Check on the hosts whether earlier results still hold, looking only at what they depend on.
 
     Hosts that can't be reached give a warning.
@@ -185,7 +185,7 @@ def recheck(plan: Plan, carried: Sequence[Carried], config: Path | None = None) 
     if not carried:
         return found
     hosts = list(dict.fromkeys(host for each in carried for host in each.cell.locks))
-    with HostPool(plan, config) as pool, ThreadPoolExecutor(_AT_ONCE) as threads:
+    with HostPool(plan) as pool, ThreadPoolExecutor(_AT_ONCE) as threads:
         for each in threads.map(lambda host: _host(plan, carried, pool, host), hosts):
             found.changed |= each.changed
             found.warnings += each.warnings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -45,10 +45,10 @@ def push_now(
     return pushed
 
 
-def push_or_explain(run_dir: Path, url: str, tags: Sequence[str] = ()) -> str:
+def push_or_explain(run_dir: Path, url: str) -> str:
     """Push a run that has just ended. Returns why it could not be pushed, or "": a store never makes a
     measurement fail."""
-    asked = QueuedPush(url, tuple(tags))
+    asked = QueuedPush(url)
     try:
         push_now(run_dir, asked)
     except (BenchError, OSError) as error:

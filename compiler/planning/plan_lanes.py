@@ -114,9 +114,9 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
         yield _BUDGET
 
 
-def open_hosts(plan: Plan, cells: Iterable[Cell] | None = None) -> list[str]:
-    """Return the hosts of these cells, or of all, that stand for nodes that no scheduler has given yet."""
-    used = dict.fromkeys(host for cell in (plan.cells if cells is None else cells) for host in cell.locks)
+def open_hosts(plan: Plan) -> list[str]:
+    """Return the hosts that stand for nodes that no scheduler has given yet."""
+    used = dict.fromkeys(host for cell in plan.cells for host in cell.locks)
     return [host for host in used if plan.hosts[host].is_open]
 
 

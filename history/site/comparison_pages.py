@@ -28,7 +28,6 @@ def ranking_view(
     heads: Sequence[str],
     words: Words,
     labels: Mapping[str, str],
-    notes: Sequence[str] = (),
 ) -> ComparisonView | None:
     """Return a ranking with a column for each contender; None without any. `labels` name metrics, workloads and
     so on."""
@@ -48,7 +47,7 @@ def ranking_view(
     ]
     tests = sum(row.p is not None for each in rankings for row in each.pairs.values())
     tested = [counted(words, "compared", tests) if tests else words["compared_none"]]
-    return ComparisonView(title, tuple(heads), tuple(tables), (*notes, *tested), words["site_best"])
+    return ComparisonView(title, tuple(heads), tuple(tables), tuple(tested), words["site_best"])
 
 
 def _greatest(rankings: Sequence[Ranking]) -> float:

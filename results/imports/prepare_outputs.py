@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -244,7 +244,6 @@ def prepare_outputs(
     where: Where,
     *,
     skip_bad: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
 ) -> Prepared:
     """Prepare outputs for import. `source` is the one from the command line.
 
@@ -273,7 +272,6 @@ def prepare_outputs(
             )
             continue
         for host, files in of.files.items():
-            progress(f"reading {next(iter(files.values()))}")
             try:
                 measured[host] = importer.read(files, plan.workload_of(of.cell).benchmark, where.options)
             except OutputProblem as error:

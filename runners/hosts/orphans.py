@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from benchbrief.model.plan import Plan
@@ -102,12 +101,12 @@ class Stray:
     ours: bool
 
 
-def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dict[str, Exception]]:
+def end_strays(plan: Plan) -> tuple[list[Stray], dict[str, Exception]]:
     """End and remove the strays on all hosts of a plan, and on this machine.
 
     Returns the strays, and the hosts where that failed.
     """
-    with HostPool(plan, config) as hosts:
+    with HostPool(plan) as hosts:
 
         def end(host_id: str) -> list[Stray]:
             host = hosts[host_id]
