@@ -26,7 +26,7 @@ def word_of_key(dim: Dimension, key: DimKey) -> str:
 
 
 def labels_of_levels(plan: Plan) -> dict[str, str]:
-    """Return the label of each level of a plan's factors, by its `word_of_key`, and that of `codec` by `codec=`."""
+    """Return the labels of a plan's levels by their `word_of_key`, and those of its factors by `codec=`."""
     found: dict[str, str] = {}
     for factor in plan.factors.values():
         found[f"{factor.name}="] = factor.label

@@ -343,7 +343,7 @@ def _lines(finished: Finished, summary: Summary) -> Iterator[_Line]:
 
 
 def _ended(finished: Finished) -> str:
-    """Return the status of a run. Of one that is done, it says what the results lack."""
+    """Return the status of a run, and what the results of a finished run lack."""
     if finished.status == "done":
         if finished.lost:
             return f"done, but {plural(len(finished.lost), 'raw output')} missing or changed"

@@ -207,7 +207,7 @@ def tokens(text: str, start: int, end: int) -> Iterator[TypedToken]:
 
 
 def keys_after(text: str, offset: int) -> set[str]:
-    """Return the attributes that the block around `offset` has after it."""
+    """Return the attributes behind `offset` in the block around it."""
     depth = 0
     found: set[str] = set()
     before: TypedToken | None = None

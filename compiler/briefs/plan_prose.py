@@ -217,8 +217,8 @@ ELLIPSIS = "…"
 
 
 def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[str, plan.Prose | None]:
-    """Return a text of the brief's head with an ellipsis for each computed number, and with these numbers where it has
-    any. A mistake, and no text, give an empty one."""
+    """Return a text of the brief's head with an ellipsis for each computed number, and the text with its numbers, if
+    it has any. Returns an empty text after a mistake, or without a text."""
     found = prose(typer, string, place, markdown=False) if string else None
     parts = found.parts if found else ()
     text = "".join(

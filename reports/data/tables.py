@@ -16,7 +16,7 @@ from benchbrief.reports.data.view_model import NumberSource
 from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
-"""A load in brackets. Who writes it asks for that point."""
+"""A load in brackets: the author asks for that point."""
 _NAMED = re.compile(r"([^\W\d][\w.]*)(?:\[[^\[\]]*\])*")
 """A metric or a measure, at some keys."""
 

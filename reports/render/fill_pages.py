@@ -1,7 +1,7 @@
 """Fills the pages of a document: its figures are drawn lower or higher, and the first one stands on the first page.
 
-A layout is taken apart into atoms, which no page divides: lines, rows of tables, figures. From their heights follows
-where pages would end with figures of other heights, so that only the best choice is laid out again.
+A layout is taken apart into atoms, which no page divides: lines, rows of tables, figures. Their heights say where
+pages would end with figures of other heights, so that only the best choice is laid out again.
 """
 
 from __future__ import annotations

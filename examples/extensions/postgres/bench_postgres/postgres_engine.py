@@ -259,7 +259,7 @@ class Postgresql:
         """Wait until the standbys have replayed what the server has written by now. Raises RunnerError when
         they do not.
 
-        The server's `replay_lag` proves nothing: of a standby that has fallen silent, it stays as it last was.
+        The server's `replay_lag` proves nothing: it keeps its last value when a standby falls silent.
         """
         most = self._database.max_lag_s
         deadline = time.monotonic() + _CATCH_UP_S + most
