@@ -324,7 +324,7 @@ def compare_named(
     other_load: bool = False,
 ) -> JudgedContenders:
     """Judge each run by the first one. `mixed` allows contenders of different origin, `other_load` judges also points
-    of another load. Raises RunnerError, NotComparable."""
+    with different loads. Raises RunnerError, NotComparable."""
     if not 2 <= len(named) <= MOST:
         raise NotComparable(
             f"a comparison takes 2 to {MOST} contenders, and here is {len(named)}", "bench compare last~1 last"

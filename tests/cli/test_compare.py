@@ -229,7 +229,7 @@ def test_a_metric_of_experiments_of_other_names_is_not_judged_over_another_load(
     done = world("base", "named", "--metric", "per_core")
     assert done.code == 0, done.text
     assert "workload a.records: 100,000 | 200,000\n" in done.out
-    assert done.out.count("can't tell: another load: records") == 1, "one reason for all points"
+    assert done.out.count("can't tell: different loads: records") == 1, "one reason for all points"
     assert "and 2 more)" in done.out
 
 
@@ -240,14 +240,14 @@ def test_points_of_another_load_are_reported_by_name_and_not_judged_unless_that_
     done = world(*asked)
     assert done.code == 0, done.text
     assert "workload a.records: 100,000 | 200,000\n  experiment ramp.measure: 10 s | 20 s\n" in done.out
-    assert "can't tell: another load: records" in done.out
-    assert "4 of 4 comparisons are of another load, listed above, and not judged" in done.out
+    assert "can't tell: different loads: records" in done.out
+    assert "4 of 4 comparisons have different loads, listed above, and are not judged" in done.out
     assert world(*asked, "--strict").code == 4
     judged = world(*asked, "--other-load")
     assert judged.code == 4, "worse, as printed"
-    assert "4 of 4 comparisons are of another load, listed above\n" in judged.out
+    assert "4 of 4 comparisons have different loads, listed above\n" in judged.out
     of_hardware = world("base:old", "heavy:new", "--metric", "throughput")
-    assert "another load: records" in of_hardware.out
+    assert "different loads: records" in of_hardware.out
     assert "database" not in of_hardware.out, "of what is compared, no difference is printed by the plans"
 
 

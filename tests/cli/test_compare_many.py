@@ -87,8 +87,8 @@ def test_a_contender_of_another_load_has_no_ranking_and_the_reason_is_reported(b
     printed = bench("compare", *SIDES[:2], "simulated:again", "--metric", "throughput")
     text = " ".join(printed.out.split())
     assert re.search(r"a/threads=16 .*can't tell\n", printed.out)
-    assert "can't tell: another load: records" in text
-    assert "1 of 1 point has contenders of another load, listed above, and is not ranked" in text
+    assert "can't tell: different loads: records" in text
+    assert "1 of 1 point has contenders with different loads, listed above, and is not ranked" in text
     judged = bench("compare", *SIDES[:2], "simulated:again", "--metric", "throughput", "--other-load")
     assert "can't tell" not in judged.out
 
