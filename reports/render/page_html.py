@@ -114,13 +114,21 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
 
 
 def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
-    """Return a rendered page with the marks of what was not measured here."""
+    """Return a rendered page with the marks of what was not measured here. A name in a Japanese sentence has spaces
+    around it, which go where the name is Japanese, too."""
     page = writable(page)
+    if view.language == "ja":
+        page = _AMONG_JAPANESE.sub("", page)
     if view.simulated and medium != "markdown":
         page = mark_title(page, words)
     if medium != "screen" or not (view.simulated or view.imported):
         return page
     return mark_page(page, words) if view.simulated else mark_imported_page(page, view, words)
+
+
+_AMONG_JAPANESE = re.compile(
+    r"(?<=[\u3001-\u30ff\u4e00-\u9fff\uff01-\uff60]) (?=[\u3001-\u30ff\u4e00-\u9fff\uff01-\uff60])"
+)
 
 
 def require_said(page: str, view: ReportView) -> None:

@@ -12,9 +12,7 @@ from benchbrief.results.store import store_schema as s
 from benchbrief.runners.drivers.db_bench.db_bench_output import say
 from tests.reports import world as w
 
-READERS = (
-    "The throughput of Beside is that of its readers: operations of the background thread beside them are not in it."
-)
+READERS = "The throughput of Beside is that of its readers; what the background thread does is not counted."
 
 
 def views(operation: str) -> list[TableView | TextView]:

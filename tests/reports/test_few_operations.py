@@ -36,7 +36,7 @@ def test_a_percentile_with_fewer_than_ten_operations_beyond_it_has_a_footnote(
     rows = [row._replace(count=operations) if isinstance(row, s.OperationRow) else row for row in world.rows()]
     (table,) = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"]).blocks
     assert isinstance(table, TableView)
-    assert [note.text.partition(" lie")[0] for note in table.notes] == ["Fewer than 10 of the operations"] * has_note
+    assert [note.text.partition(" lie")[0] for note in table.notes] == ["Fewer than 10 operations"] * has_note
 
 
 @pytest.mark.parametrize(("operations", "has_note"), [(253, True), (1000, False)])
@@ -48,6 +48,6 @@ def test_a_percentile_in_a_running_text_has_that_footnote_too(operations: int, h
     rows = [row._replace(count=operations) if isinstance(row, s.OperationRow) else row for row in world.rows()]
     (text,) = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"]).blocks
     assert isinstance(text, TextView)
-    assert [note.text.partition(" lie")[0] for note in text.notes] == ["Fewer than 10 of the operations"] * has_note
+    assert [note.text.partition(" lie")[0] for note in text.notes] == ["Fewer than 10 operations"] * has_note
     assert ('href="#note-1"' in text.html) is has_note
     assert "missing" not in text.html
