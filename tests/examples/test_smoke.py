@@ -120,7 +120,7 @@ SMOKES = (
             r"代替フォルダー 3 の最大スループットは最速の SSD の [\d,]+ ?%",
             r"試 ?行 ?用 ?の ?代 ?替",
         ),
-        numbers=12,  # its figures have most of them
+        numbers=8,  # its figures have most of them
     ),
 )
 
