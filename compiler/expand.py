@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from benchbrief.compiler.blocks.shared_equipment import SharedEquipment
 from benchbrief.compiler.blocks.workloads import ReadWorkload
 from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.planning.data_states import DataStates, ResetStep, changes_of
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.model.budgets import chooses
 from benchbrief.model.fingerprint import (
     Known,

@@ -8,14 +8,14 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.extension_spec import (
     API,

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from enum import Enum, auto
-from functools import cached_property, partial
+from functools import partial
 from itertools import zip_longest
 from typing import Any, TypeAlias, TypeVar
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Source, display_width
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse

@@ -1,4 +1,5 @@
-"""Data classes that are built at their first object: a run of `bench` makes objects of few of them."""
+"""Data classes that are built at their first object, as a run of `bench` makes objects of few of them, and properties
+that are computed once."""
 
 from __future__ import annotations
 
@@ -9,7 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: PLC0414  # so that it can be imported from here
+    from functools import cached_property as cached_property  # noqa: PLC0414
 else:
+
+    class cached_property:  # noqa: N801
+        """Python's `cached_property` without the lock of Python 3.11, which takes longer than most values."""
+
+        def __init__(self, function):
+            self.function, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner, name):
+            self.name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            found = instance.__dict__[self.name] = self.function(instance)
+            return found
 
     def dataclass(cls=None, /, *, frozen=False, **options):
         """Python's `dataclass`, lazily. `frozen` makes objects hashable and is left to the type checker: enforcing it

@@ -6,9 +6,8 @@ import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import field
-from functools import cached_property
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import cached_property
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.model.plan import Arrivals, Experiment, Promise
 
 KEEPS_UP = 0.95

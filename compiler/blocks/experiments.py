@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal, Protocol, TypeVar
 
@@ -43,7 +42,7 @@ from benchbrief.compiler.registry import TOOL_SPECS, tools_from_due
 from benchbrief.compiler.schemas import EVENT, EXPERIMENT
 from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan

@@ -293,7 +293,7 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
         return None
     if metric.better:
         warn_of_grown_sizes(typer, metric.expr, typed.term)
-    repeated = typer.by_repeat(name)
+    repeated = typer.by_repeat(name) if typer.planning else None
     return plan.Metric(
         name=name,
         label=_label(typer, metric.label) or name,
@@ -328,7 +328,7 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
-        wording=label_of(typer, condition, shown=False),
+        wording=label_of(typer, condition, shown=False) if typer.planning else text,
         query=query(typer, typed.term, _TRUTH, condition),
         sides=tuple(
             query(typer, found.term, found.unit if found.unit.text else shown or found.unit, side)

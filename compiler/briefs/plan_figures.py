@@ -443,7 +443,7 @@ def _series(
         return None
     what = [found[0].arguments[0].value if found else item for item, found in zip(items, ends, strict=True)]
     shares = [is_change(typer, item) for item in what]
-    names = [label_of(typer, item, shown=label is None) for item in what]
+    names = [label or label_of(typer, item) for item in what]
     alike = Counter(names)
     return [
         PlannedSeries(

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.frontend.declarations import TOP_LEVEL, dotted
 from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.schemas import FACTOR, HARDWARE
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import DIMENSIONS

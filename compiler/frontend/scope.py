@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS, NAMED
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.achieved_load import Schedule

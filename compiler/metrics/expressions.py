@@ -95,13 +95,16 @@ def _may_be_apart(term: Term) -> bool:
     """Return False if all leaves of a term share keys. That is quick to see, and most terms need no further check."""
     if len(found_leaves := leaves(term)) < 2:
         return False
-    found: dict[Dimension, set[DimKey]] = {}
+    found: dict[Dimension, tuple[DimKey, ...]] = {}
     for leaf in found_leaves:
         for dim in leaf.dims:
-            keys = set(planned_keys(leaf, dim) or ())
-            if keys:
-                found[dim] = found.get(dim, keys) & keys
-    return any(not common for common in found.values())
+            if keys := planned_keys(leaf, dim):
+                before = found.setdefault(dim, keys)
+                if before != keys:
+                    found[dim] = tuple({*before}.intersection(keys))
+                    if not found[dim]:
+                        return True
+    return False
 
 
 def _apart(term: Term) -> Iterator[Apart]:
@@ -527,6 +530,10 @@ class Typer:
         self.facts: dict[str, Typed | None] = {}
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
+        self._known: dict[tuple[type[ast.Expr], str, str, Demanded], Typed] = {}
+        """Expressions without a mistake or a warning, by their text: many stand in several places. A call has its
+        function beside it, as the ends of a `range` have the text of the range."""
+        self._reported = 0
         self._open: list[str] = []
         self._depth = 0
         self.parts = 0
@@ -535,17 +542,23 @@ class Typer:
         """Counts so far, for the limits of a whole spec."""
 
     def report(self, problem: CompileProblem) -> None:
+        self._reported += 1
         self.findings.add(problem)
 
     def refuse(self, problem: CompileProblem) -> T | None:
         """Report a mistake. Returns None, in place of the value that it spoils."""
-        self.findings.add(problem)
+        self.report(problem)
         return None
 
     def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
         """Type an expression. A measure keeps `demanded` dimensions that it has on demand."""
+        function = expr.function.text if isinstance(expr, ast.Call) else ""
+        key = (type(expr), function, expr.span.text, demanded)
+        if (known := self._known.get(key)) is not None:
+            return known
         if self._depth >= _DEEPEST:
             return self.refuse(wrong.TooComplex(expr.span, f"more than {_DEEPEST} levels"))
+        before = self._reported
         self._depth += 1
         try:
             typed = self._typed(expr, demanded)
@@ -554,6 +567,8 @@ class Typer:
         if typed is not None and (typed.term.size > _LARGEST or typed.term.depth > _DEEPEST):
             what = f"{_LARGEST} parts" if typed.term.size > _LARGEST else f"{_DEEPEST} levels"
             return self.refuse(wrong.TooComplex(expr.span, f"more than {what}"))
+        if typed is not None and self._reported == before:
+            self._known[key] = typed
         return typed
 
     def number(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:

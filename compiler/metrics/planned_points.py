@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from math import prod
 from operator import attrgetter
 from typing import Literal
 
 from benchbrief.compiler.frontend.scope import Scope
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Levels
 from benchbrief.model.points import CURVE
 
@@ -107,21 +106,17 @@ class Runs(tuple[PlannedRun, ...]):
         """Return the runs with a ramp along one of `dims` and a level of each factor in `dims`. Dimensions that no run
         has are ignored."""
         axes, factors = self.axes.intersection(dims), self._all_factors.intersection(dims)
-        if (axes, factors) not in self._along:
-            self._along[axes, factors] = Runs(
-                run for run in self if (not axes or run.axis in axes) and factors <= run.level_of.keys()
-            )
-        return self._along[axes, factors]
+        return self._part(
+            (axes, factors), lambda run: (not axes or run.axis in axes) and factors <= run.level_of.keys()
+        )
 
     def probed(self, probe: str) -> Runs:
         """Return the runs that `probe` samples."""
-        if probe not in self._probed:
-            self._probed[probe] = Runs(run for run in self if probe in run.probes)
-        return self._probed[probe]
+        return self._part(probe, lambda run: probe in run.probes)
 
     def driven_by(self, tool: str) -> Runs:
         """Return the runs whose load generator is `tool`."""
-        return Runs(run for run in self if run.tool == tool)
+        return self._part(("tool", tool), lambda run: run.tool == tool)
 
     @cached_property
     def with_events(self) -> Runs:
@@ -177,6 +172,14 @@ class Runs(tuple[PlannedRun, ...]):
 
     # --- what was found already ---
 
+    def _part(self, key: Hashable, kept: Callable[[PlannedRun], bool]) -> Runs:
+        """Return the runs that are kept: these themselves, with what is known of them, if all are."""
+        if key not in self._some:
+            part = Runs(filter(kept, self))
+            self._some[key] = part if len(part) < len(self) else None  # not these: they would hold themselves
+        found = self._some[key]
+        return self if found is None else found
+
     @cached_property
     def _keys(self) -> dict[Dimension, tuple[DimKey, ...]]:
         return {}
@@ -190,11 +193,7 @@ class Runs(tuple[PlannedRun, ...]):
         return frozenset(self.factors)
 
     @cached_property
-    def _along(self) -> dict[tuple[frozenset[Dimension], frozenset[Dimension]], Runs]:
-        return {}
-
-    @cached_property
-    def _probed(self) -> dict[str, Runs]:
+    def _some(self) -> dict[Hashable, Runs | None]:
         return {}
 
 
@@ -228,4 +227,4 @@ def planned_runs(scope: Scope) -> Runs:
 def unique(keys: Iterable[DimKey]) -> tuple[DimKey, ...]:
     """Return each key once: numbers in rising order, words in the order of appearance."""
     found = tuple(dict.fromkeys(keys))
-    return tuple(sorted(found)) if all(not isinstance(key, str) for key in found) else found
+    return found if len(found) < 2 or isinstance(found[0], str) else tuple(sorted(found))

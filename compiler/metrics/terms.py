@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import prod
+from operator import is_
 from typing import ClassVar, Literal, TypeAlias, cast
 
 from benchbrief.compiler.frontend.declarations import dotted
 from benchbrief.compiler.measure_catalogue import MeasureKind
 from benchbrief.compiler.metrics.planned_points import PlannedRun, Runs, unique
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, LatencyKind
@@ -116,7 +116,9 @@ class Measure(_Leaf):
     def keeping(self, dims: Iterable[Dimension]) -> Measure:
         """Return the measure with those of `dims` kept that it has on demand."""
         kept = self.offers.intersection(dims, self._on_demand)
-        return replace(self, demanded=self.demanded | kept) if kept - self.demanded else self
+        if kept <= self.demanded:
+            return self
+        return Measure(self.kind, self.runs, self.demanded | kept, self.fixed, self.counted)
 
     def at(self, dim: Dimension, key: DimKey) -> Measure:
         runs = self.runs.at(dim, key)
@@ -261,11 +263,11 @@ def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
     """Return the term with each of its parts changed."""
     old = parts(term)
     new = tuple(map(change, old))
-    if all(a is b for a, b in zip(old, new, strict=True)):
+    if all(map(is_, old, new)):
         return term
     match term:
         case OperationTerm():
-            return replace(term, operands=new)
+            return OperationTerm(term.operator, new, term.unit)
         case Reduction():
             return replace(term, operand=new[0], when=new[1] if term.when else None)
         case SteadyTerm() | SpreadTerm():
@@ -398,9 +400,12 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 
     An index by `target` means the experiments that offer a load, even where others measure the same.
     """
+    if not dims:
+        return term
     if isinstance(term, Measure):
         runs = term.runs.along(dims)
-        return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
+        few = runs and len(runs) < len(term.runs)
+        return Measure(term.kind, runs, term.demanded, term.fixed, term.counted) if few else term
     return with_parts(term, lambda part: along(part, dims))
 
 

@@ -24,7 +24,9 @@ from benchbrief.dsl.syntax.strings import read_string
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
 """A step that makes one value of several: their number, the function that makes the value, the name of the rule, and
 the next state by the state below, as far as it is known."""
-Matcher = Callable[[str, int], "re.Match[str] | None"]
+Token = re.Match[str]
+"""A piece of the text, with its place."""
+Matcher = Callable[[str, int], Token | None]
 
 
 class GrammarRule(TypedDict):
@@ -67,15 +69,6 @@ def read_tables() -> Tables:
 
         tables = json.loads(made())
     return tables
-
-
-class LexedToken(str):
-    """A piece of the text with the name of its terminal and its place, as the tree builder needs them."""
-
-    __slots__ = ("end_pos", "start_pos", "type")
-    type: str | None
-    start_pos: int
-    end_pos: int
 
 
 class ParserStopped(Exception):
@@ -183,12 +176,10 @@ class ParserDriver:
                 at = blank.end()
             begin = at
             if at < length:
-                if not (found := scanners[state](text, at)):
+                if not (token := scanners[state](text, at)):
                     raise ParserStopped(at, self._readable(text, at, states))
-                name = found.lastgroup
-                token = LexedToken(found.group())
-                token.type, token.start_pos = name, at
-                token.end_pos = at = found.end()
+                name = token.lastgroup
+                at = token.end()
             else:
                 name = "$END"
             while True:
@@ -249,6 +240,7 @@ Children = Sequence[Any]  # tokens, nodes and None, as the rule in bench.lark ha
 
 _MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
 _QUANTITY = re.compile(r"([0-9_.]+)(?:[eE]([+-]?)0*([0-9]{1,9})[0-9]*)?(?:([kMGT])(?!\w))?\s*(.*)")
+_EXACT_DIGITS = 16
 _FURTHER = 200  # characters behind the place where the parser stopped that are tried with another word
 _BEFORE = 20_000  # and before it, at most
 
@@ -393,19 +385,22 @@ class _Builder:
             finally:
                 self.source, self.offset, self.depths = outer
 
-    def _span(self, first: LexedToken, last: LexedToken) -> Span:
-        return Span(self.source, self.offset + first.start_pos, self.offset + last.end_pos)
+    def _span(self, first: Token, last: Token) -> Span:
+        return Span(self.source, self.offset + first.start(), self.offset + last.end())
 
-    def _name(self, token: LexedToken) -> ast.Name:
-        return ast.Name(self._span(token, token), str(token))
+    def _name(self, token: Token) -> ast.Name:
+        start, end = token.span()
+        return ast.Name(Span(self.source, self.offset + start, self.offset + end), token.group())
 
-    def _optional(self, token: LexedToken | None) -> ast.Name | None:
+    def _optional(self, token: Token | None) -> ast.Name | None:
         return self._name(token) if token is not None else None
 
     def _deeper(self, node: _Node, *inner: ast.Expr) -> _Node:
         """Return the node. Raises SpecError when it is so deep that a walk of the tree would run out of stack."""
         depths = self.depths
-        depth = 1 + max([depths.get(id(expr), 0) for expr in inner], default=0)
+        if not inner:
+            return node
+        depth = 1 + max([depths.get(id(expr), 0) for expr in inner])
         if depth > parser_stop.MAX_LEVELS:
             raise syntax_errors.TooDeep(node.span, "an expression is", parser_stop.MAX_LEVELS).error()
         depths[id(node)] = depth
@@ -437,20 +432,20 @@ class _Builder:
             label,
             self._optional(unit),
             value,
-            str(direction) if direction is not None else None,
+            direction.group() if direction is not None else None,
         )
 
     def block(self, children: Children) -> ast.Block:
         keyword, name, label, base, *body, closer = children
-        if str(keyword) not in DECLARATIONS:
+        if keyword.group() not in DECLARATIONS:
             self._check_head(keyword)
         span = self._span(keyword, closer)
         return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, tuple(body))
 
-    def _check_head(self, keyword: LexedToken) -> None:
+    def _check_head(self, keyword: Token) -> None:
         """Raise SpecError when an expression that breaks off has taken the keyword before this one for its next name:
         `metric m = 2 *` and, on the next line, `hardware nvme { ... }`."""
-        at = self.offset + keyword.start_pos
+        at = self.offset + keyword.start()
         line = self.source.text.rfind("\n", 0, at) + 1
         word = self.source.text[line:at].rstrip()
         if line and word in DECLARATIONS and self.source.text[line : line + 1].strip():
@@ -517,18 +512,22 @@ class _Builder:
     def by(self, children: Children) -> ast.By:
         subject, keyword, *names = children
         dimensions = tuple(self._name(name) for name in names[::2])  # every other one is `and`
-        return self._deeper(ast.By(subject.span.to(dimensions[-1].span), subject, str(keyword), dimensions), subject)
+        return self._deeper(ast.By(subject.span.to(dimensions[-1].span), subject, keyword.group(), dimensions), subject)
 
     # Expressions
 
     def binary(self, children: Children) -> ast.Binary:
         left, operator, right = children
         span = left.span.to(right.span)
-        return self._deeper(ast.Binary(span, str(operator), left, right, self._span(operator, operator)), left, right)
+        return self._deeper(
+            ast.Binary(span, operator.group(), left, right, self._span(operator, operator)), left, right
+        )
 
     def unary(self, children: Children) -> ast.Unary:
         operator, operand = children
-        return self._deeper(ast.Unary(self._span(operator, operator).to(operand.span), str(operator), operand), operand)
+        return self._deeper(
+            ast.Unary(self._span(operator, operator).to(operand.span), operator.group(), operand), operand
+        )
 
     def attr(self, children: Children) -> ast.Attr:
         base, field = children
@@ -547,8 +546,11 @@ class _Builder:
         """`75M records`: the digits, the multiplier that stands at the last one, and the unit."""
         token = children[0]
         span = self._span(token, token)
-        parts = _QUANTITY.fullmatch(token)
-        digits, sign, exponent, multiplier, unit = parts.groups() if parts else (token, "", "", "", "")
+        text = token.group()
+        if text.isdecimal() and len(text) < _EXACT_DIGITS:
+            return ast.Quantity(span, float(text), "", None, is_integer=True)
+        parts = _QUANTITY.fullmatch(text)
+        digits, sign, exponent, multiplier, unit = parts.groups() if parts else (text, "", "", "", "")
         power = int(f"{sign}{exponent}" if exponent else "0") + _MULTIPLIERS.get(multiplier, 0)
         number = f"{digits.replace('_', '')}e{power}"
         value = float(number)  # one conversion: 2.3k is 2300, not 2.3 * 1000
@@ -593,11 +595,11 @@ class _Builder:
 
     def _call(
         self,
-        function: LexedToken,
+        function: Token,
         arguments: tuple[ast.Argument, ...],
         over: tuple[ast.Name, ...],
         condition: ast.Expr | None,
-        closer: LexedToken,
+        closer: Token,
     ) -> ast.Call:
         inner = [argument.value for argument in arguments]
         inner += [condition] if condition else []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Problem
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Source, Span
 
 MAX_DEPTH = 64
@@ -25,7 +25,9 @@ _WORD = re.compile(
     r"|\w+|\S"
 )
 _BRACKET = re.compile(rf"\#[^\r\n]*|{_TEXTS}|([()\[\]{{}}])")
-_SIGNS = re.compile(rf"(?:(?:-|\bnot\b)(?>(?:\s+|\#[^\r\n]*)*)){{{MAX_LEVELS}}}")
+_BLANK = r"(?>(?:\s+|\#[^\r\n]*)*)"
+_SIGNS = re.compile(rf"(?:(?:-|\bnot\b){_BLANK}){{{MAX_LEVELS}}}")
+_TWO_SIGNS = re.compile(rf"-{_BLANK}(?:-|not)|not{_BLANK}(?:-|not)")  # found faster: each way begins with a letter
 _PIECE = re.compile(
     r"(?P<comment>\#[^\r\n]*)"
     r'|(?P<text>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?P<text_end>""")?)'
@@ -89,7 +91,7 @@ def check_depth(source: Source, start: int, end: int) -> None:
 
 def _is_shallow(text: str) -> bool:
     """Return whether all brackets of a text are in pairs, few of them within each other, and signs do not pile up."""
-    if _SIGNS.search(text):
+    if _TWO_SIGNS.search(text) and _SIGNS.search(text):
         return False
     brackets = "".join(_BRACKET.findall(text))
     for _ in range(MAX_DEPTH // 4):

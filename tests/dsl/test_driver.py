@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
+from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
@@ -19,7 +20,33 @@ from tests.support.generated_specs import texts
 REPOSITORY = Path(__file__).resolve().parents[2]
 SPECS = sorted(path for folder in ("examples", "tests") for path in (REPOSITORY / folder).rglob("*.bench"))
 
-LIBRARY = grammar.library(_parser()[1])
+
+class _Piece(Token):
+    """A token of the library with the methods of a match, which our parser gives to the builder."""
+
+    def start(self) -> int:
+        return cast(int, self.start_pos)
+
+    def end(self) -> int:
+        return cast(int, self.end_pos)
+
+    def span(self) -> tuple[int, int]:
+        return self.start(), self.end()
+
+    def group(self) -> str:
+        return str(self)
+
+
+class _Builder:
+    """The builder for the library, which also asks it what to make of each terminal."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.isupper():
+            return lambda token: _Piece.new_borrow_pos(token.type, token.value, token)
+        return getattr(_parser()[1], name)
+
+
+LIBRARY = grammar.library(_Builder())
 
 
 def test_the_tables_are_those_of_the_grammar() -> None:

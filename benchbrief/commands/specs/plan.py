@@ -19,6 +19,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.earlier_results import day, fits_after, taken_from
 
 if TYPE_CHECKING:
+    from benchbrief.compiler.estimates.learned import History
     from benchbrief.compiler.planning.plan_diff import PlanDiff
     from benchbrief.model.events import Simulated
     from benchbrief.model.plan import Cell, Plan
@@ -93,8 +94,6 @@ def command(
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.explain.explain_plan import describe_lanes
     from benchbrief.model.planned_cells import planned_cells
-    from benchbrief.results.runs.times_taken import learned_times
-    from benchbrief.runners.fleet.submitted_run import survey_jobs
 
     if spec is None:
         named = against is not None and against.endswith(".bench")
@@ -118,11 +117,11 @@ def command(
     if against is not None:
         _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
         return
-    seen = learned_times(out) if history else {}
+    seen = _seen(out) if history else {}
     estimated = with_history(plan, seen)
     advised = advice(checked.model, plan, lambda changed: with_history(changed, seen).plan)
     fits = fits_after(estimated.plan, out if history else None)
-    jobs = survey_jobs(estimated.plan, scheduler, job_options) if scheduler else None
+    jobs = _survey(estimated.plan, scheduler, job_options) if scheduler else None
     if as_json:
         _show_plan(
             plan,
@@ -150,6 +149,21 @@ def command(
     if jobs and scheduler:
         show_painted(explain_jobs(jobs, label_of(scheduler), _width(), color=colour))
     _stop_when_unfit(jobs)
+
+
+def _seen(out: Path) -> History:
+    """Return how long steps took in earlier runs. Without any, nothing is imported to read them."""
+    if not out.is_dir():
+        return {}
+    from benchbrief.results.runs.times_taken import learned_times
+
+    return learned_times(out)
+
+
+def _survey(plan: Plan, scheduler: str, job_options: tuple[str, ...]) -> JobSurvey:
+    from benchbrief.runners.fleet.submitted_run import survey_jobs
+
+    return survey_jobs(plan, scheduler, job_options)
 
 
 def _show_plan(plan: Plan, more: dict[str, object]) -> None:
