@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.history.series_cache import SeriesTable
 from benchbrief.history.series_rows import Facts, changed_facts, reason_of, without_facts
-from benchbrief.model.plan import key_text
+from benchbrief.model.plan import DIMENSIONS, key_text
 from benchbrief.model.points import place_of, word_of_key
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
@@ -285,7 +286,7 @@ _PARTS = (
     f"GROUP BY ALL ORDER BY min((moment, run_id)), environment"
 )
 _LAST = (
-    f"SELECT {_KEY}, arg_max(struct_pack(label, better, percentile, control, chosen), (moment, run_id)) "  # noqa: S608  # our own names
+    f"SELECT {_KEY}, arg_max(struct_pack(label, better, percentile, control, chosen, place), (moment, run_id)) "  # noqa: S608  # our own names
     "FROM chosen GROUP BY ALL"
 )
 
@@ -310,31 +311,47 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, .
                 texts[message] = reason_of(reason, message)
             why = texts[message] if message else once(reason, reason)
             values_of.append(SeriesValue(once(run, run), at, value, why, once(revision, revision), known))
-    series = []
+    series: list[tuple[int, HistorySeries]] = []
     for spec, profile, quantity, point, last in table.connection.execute(_LAST).fetchall():
         parts = found[spec, profile, quantity, point]
         if across:  # each of the joined environments was in order
             for values_of in parts.values():
                 values_of.sort(key=lambda each: (each.at, each.run_id))
-        series.append(
-            HistorySeries(
-                spec,
-                profile,
-                quantity,
-                last["label"],
-                last["better"],
-                last["percentile"],
-                json.loads(point),
-                last["control"],
-                tuple(SeriesPart(*of, kept[of[2]], tuple(values_of)) for of, values_of in parts.items()),
-                last["chosen"],
-            )
+        one = HistorySeries(
+            spec,
+            profile,
+            quantity,
+            last["label"],
+            last["better"],
+            last["percentile"],
+            json.loads(point),
+            last["control"],
+            tuple(SeriesPart(*of, kept[of[2]], tuple(values_of)) for of, values_of in parts.items()),
+            last["chosen"],
         )
-    return tuple(sorted(series, key=lambda each: (each.spec, each.profile, each.quantity, _in_order(each.point))))
+        series.append((last["place"], one))
+    return _in_order(series)
 
 
-def _in_order(point: Mapping[str, Any]) -> list[tuple[str, float, str]]:
-    return [(dim, 0.0, key) if isinstance(key, str) else (dim, float(key), "") for dim, key in sorted(point.items())]
+def _in_order(series: Sequence[tuple[int, HistorySeries]]) -> tuple[HistorySeries, ...]:
+    """Sort series by spec, quantity and point: levels of a factor in the order of the spec, numbers in rising order,
+    other words by letter. Each comes with its place in its last run."""
+    levels: dict[tuple[str, str, str, str | float], float] = {}
+    for _, each in sorted(series, key=itemgetter(0)):
+        for dim in each.point.keys() - set(DIMENSIONS):
+            levels.setdefault((each.spec, each.profile, dim, each.point[dim]), float(len(levels)))
+
+    def rank(each: HistorySeries, dim: str) -> tuple[str, float, str]:
+        key = each.point[dim]
+        if isinstance(key, str):
+            return dim, levels.get((each.spec, each.profile, dim, key), 0.0), key
+        return dim, float(key), ""
+
+    def ranks(placed: tuple[int, HistorySeries]) -> tuple[str, str, str, list[tuple[str, float, str]]]:
+        each = placed[1]
+        return each.spec, each.profile, each.quantity, [rank(each, dim) for dim in sorted(each.point)]
+
+    return tuple(each for _, each in sorted(series, key=ranks))
 
 
 def differences(before: SeriesPart, after: SeriesPart) -> list[str]:

@@ -107,9 +107,9 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 
 SERIES = "series.parquet"
-SERIES_VERSION = 6
+SERIES_VERSION = 7
 """The version of series files. Raise it when the columns change, or what decides the series of a value."""
-READABLE = (2, 3, 4, 5)
+READABLE = (2, 3, 4, 5, 6)
 """Earlier versions, whose rows only lack columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
@@ -165,6 +165,8 @@ class SeriesRow(NamedTuple):
     """`reason` with its code, as JSON; "" for a plain one, and in files of before."""
     by_ratio: bool = False
     """Whether comparisons test the logarithms of its repeats."""
+    place: int = 0
+    """The place of the point among all of the run, in the order of the spec."""
 
 
 def schema() -> pa.Schema:
@@ -180,6 +182,7 @@ def schema() -> pa.Schema:
         "chosen": pa.bool_(),
         "by_ratio": pa.bool_(),
         "repeat": pa.int64(),
+        "place": pa.int64(),
         "value": pa.float64(),
     }
     fields = [pa.field(name, plain.get(name, repeated)) for name in SeriesRow._fields]
@@ -252,7 +255,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
     definitions: dict[tuple[str, _Behind], str] = {}
     placed = PlacedCells(plan)
     behind: dict[tuple[PointKeys, str], tuple[Cell, ...]] = {}
-    for each in _measured(Contender(run_dir.name, plan, store, origin=origin)):
+    for place, each in enumerate(_measured(Contender(run_dir.name, plan, store, origin=origin))):
         at = each.point, each.metric.name if each.metric else ""
         if at not in behind:
             behind[at] = tuple(placed.at(each.point, each.metric))
@@ -294,6 +297,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
                 bound=each.doubt.bound,
                 decided=each.doubt.decided,
                 by_ratio=each.by_ratio,
+                place=place,
                 chosen=_is_chosen(plan, point, cells),
             )
 

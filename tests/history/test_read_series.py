@@ -289,3 +289,15 @@ def test_the_trend_shows_what_changed_and_counts_the_rest_with_the_reasons() -> 
     for part in ("100 ops/s → 80.05 ops/s", "worse, p < 0.0001", "threads=2", f"first in {early[8].run_id}"):
         assert part in text, part
     assert len(as_dict(trends, ())["series"]) == 6, "JSON has all"
+
+
+def test_levels_of_a_factor_are_in_the_order_of_the_last_run_and_numbers_rise() -> None:
+    keys = [("none", 100), ("none", 1000), ("lz4", 100), ("lz4", 1000)]
+    last = [a_row(1, 2.0, point={"codec": c, "vsize": v}, place=place) for place, (c, v) in enumerate(keys)]
+    first = [a_row(0, 1.0, point={"codec": c, "vsize": v}, place=-place) for place, (c, v) in enumerate(keys)]
+    assert [each.at for each in found([*first, *last]).series] == [
+        "codec=none/vsize=100",
+        "codec=none/vsize=1000",
+        "codec=lz4/vsize=100",
+        "codec=lz4/vsize=1000",
+    ]
