@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.compiler.problems import Again, CompileProblem
-from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time
+from benchbrief.dsl.diagnostics.plain_amounts import duration, enough_time, quantity_of_bytes
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model.precision import COMPLETE
 from benchbrief.model.tool_spec import Bound
@@ -186,6 +186,27 @@ class ServicePromise(CompileProblem):
     tool: str
     others: tuple[str, ...]
     """The tools of the engine that measure from when each operation was due."""
+
+
+class OtherSize(CompileProblem):
+    """A workload with another amount of data than its database declares. Sizes are in bytes."""
+
+    code = "W0512"
+    says = "workload `{workload}` has `records` of {records_text}, and database `{database}` a `size` of {size_text}"
+    mark = "these are measured: `size` has no effect on `{workload}`"
+    hint = "remove `records`, and there are as many as fill `size`; or remove `size`"
+    workload: str
+    records_bytes: float
+    database: str
+    size_bytes: float
+
+    @property
+    def records_text(self) -> str:
+        return quantity_of_bytes(self.records_bytes)
+
+    @property
+    def size_text(self) -> str:
+        return quantity_of_bytes(self.size_bytes)
 
 
 class BareErrors(CompileProblem):
@@ -598,7 +619,7 @@ class TwoSizes(CompileProblem):
 
     code = "E0529"
     says = "workload `{workload}` has no `records`, and its databases give different numbers: {records}"
-    hint = "set `records` in the workload, or declare a workload for each database"
+    hint = "set `records` in the workload in place of `size`, or declare a workload for each database"
     workload: str
     records: str
 

@@ -51,6 +51,8 @@ from benchbrief.model.fingerprint import database_parts, workload_parts
 from benchbrief.model.plan import Event, Levels
 from benchbrief.model.value_shapes import Number, Text
 
+_CLOSE = 1.1
+"""By how much the records of a workload may differ from the size that its database declares."""
 _TIME = Number("s", "5 min", minimum=5.0)
 _TIMEOUT = Number("s", "30 s", above=True)
 _TIMEOUT_S, _WINDOW_S, _STEADY_S, _SHARE = 30.0, 30.0, 5.0, 0.1
@@ -364,6 +366,13 @@ class PartChecks:
         size = database.size
         if size is None:
             return tuple(loads)
+        for load in loads:
+            if load.counted is None or not load.family.record or findings.at(load.counted):
+                continue
+            properties, name = load.workload.properties, load.workload.name
+            made = float(properties["records"]) * load.family.record_bytes(properties)
+            if not size / _CLOSE < made < size * _CLOSE:
+                findings.add(experiment_errors.OtherSize(load.counted, name, made, database.name, size))
         return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
 
     def check_blocks(self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:

@@ -74,13 +74,14 @@ _LOADING: Texts = {
 
 @dataclass(frozen=True)
 class ReadWorkload:
-    """A workload. An `existing` one needs a loaded data set. `counted`: the spec gives the number of records."""
+    """A workload. An `existing` one needs a loaded data set. `counted` is where the spec gives the number of records;
+    None where it does not."""
 
     workload: plan.Workload
     family: ToolSpec
     existing: bool
     timed: bool
-    counted: bool
+    counted: Span | None
     span: Span
     of: str = ""
     """The name of the workload that this one loads, as in `load(a)`; "" for others."""
@@ -141,7 +142,7 @@ def _read(entry: Entry, reader: Reader, language: str, schemas: dict[str, BlockS
         family=family,
         existing=workload.existing,
         timed=workload.timed,
-        counted=values.said("records"),
+        counted=values.span("records") if values.said("records") else None,
         span=entry.head,
     )
 
