@@ -174,6 +174,8 @@ def lower_drawing(
         with written_as(written):
             fixed_height = len(charts) > 1 or drawn.panels[0].plot.flat
             height = int(drawn.height * (max(1.0, share) if fixed_height else share))
+            if height == drawn.height:
+                return drawn.svg
             return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter).svg, drawn.svg)
 
     return lower

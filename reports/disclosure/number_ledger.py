@@ -163,13 +163,14 @@ class Ledger:
         self._queries: dict[tuple[str, str], QueryEntry] = {}
         self._numbers: list[NumberEntry] = []
         self._figures: list[FigureEntry] = []
-        self._place = self._group = ""
+        self._place = self._group = self._drawn_in = ""
         self.heading = ""
 
-    def at(self, place: str, *, of_text: bool = False) -> None:
+    def at(self, place: str, *, of_text: bool = False, drawn_in: str = "") -> None:
         """Set the current element to `place`; "" is running text. `of_text`: its numbers are in a claim or a note,
-        which a compact appendix counts among the section's texts."""
-        self._place, self._group = place, "" if of_text else place
+        which a compact appendix counts among the section's texts. `drawn_in`: they are within the drawing of this id,
+        where they have no ids of their own."""
+        self._place, self._group, self._drawn_in = place, "" if of_text else place, drawn_in
 
     # --- entries -------------------------------------------------------------------------------------------------
 
@@ -212,7 +213,7 @@ class Ledger:
             letters=letters,
         )
         self._numbers.append(number)
-        row.links.setdefault(self._place_in_text(text if value is not None else ""), number.id)
+        row.links.setdefault(self._place_in_text(text if value is not None else ""), self._drawn_in or number.id)
         row.values += 1
         return LedgerNumber(text, number.id, entry.source, " ".join(found), query.text)
 

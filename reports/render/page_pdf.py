@@ -130,7 +130,7 @@ def parse_page(html: str) -> Element:
 
 def to_pdf(
     html: str,
-    attached: Mapping[str, bytes] | None = None,
+    attached: Callable[[str], Mapping[str, bytes]] | None = None,
     over: Callable[[float, float], str] | None = None,
     *,
     must_say: Sequence[str] = (),
@@ -138,7 +138,8 @@ def to_pdf(
     one_page: bool = False,
     inspect: Callable[[Any], None] | None = None,
 ) -> bytes:
-    """Return the document, with attached text files. It loads nothing: the page contains everything that it shows.
+    """Return the document, with the text files that `attached` gives for the page as it is laid out. It loads nothing:
+    the page contains everything that it shows.
 
     `over` gives the HTML drawn over each finished sheet, by its width and height in CSS pixels, out of reach of the
     document's style sheets and of screen readers. `redraw` gives the page in another arrangement; with it,
@@ -147,15 +148,14 @@ def to_pdf(
     """
     weasyprint = _weasyprint()
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
-    files = [
-        weasyprint.Attachment(string=content.decode(), name=name, description=name, relationship="Data")
-        for name, content in (attached or {}).items()
-    ]
-    options = {"pdf_variant": "pdf/ua-1", "pdf_tags": True, "attachments": files}
+    options = {"pdf_variant": "pdf/ua-1", "pdf_tags": True}
 
     def laid_out(page: str) -> Any:
-        return weasyprint.HTML(string=page, url_fetcher=_fetcher()).render(**options)
+        document = weasyprint.HTML(string=page, url_fetcher=_fetcher()).render(**options)
+        pages[id(document)] = page
+        return document
 
+    pages: dict[int, str] = {}
     document = laid_out(html)
     if redraw:
         document = fit_figures(document, lambda arrangement: laid_out(redraw(arrangement)), one_page=one_page)
@@ -164,7 +164,11 @@ def to_pdf(
         inspect(document)
     if over:
         _stamp(document, over)
-    pdf: bytes = document.write_pdf(finisher=_stamped if over else None, **options)
+    files = [
+        weasyprint.Attachment(string=content.decode(), name=name, description=name, relationship="Data")
+        for name, content in (attached(pages[id(document)]) if attached else {}).items()
+    ]
+    pdf: bytes = document.write_pdf(finisher=_stamped if over else None, attachments=files, **options)
     return pdf
 
 

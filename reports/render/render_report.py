@@ -255,8 +255,8 @@ class _Brief:
         over = draw_sheet(self.view, self.catalogue)
         disclosure = None
         if self.twin:
-            own = numbers.model_copy(update={"document": "disclosure"}).written(self.view.cells())
-            disclosure = to_pdf(self.disclosure("paper", ".pdf"), {ATTACHMENT: b"".join(own)}, over)
+            own = b"".join(numbers.model_copy(update={"document": "disclosure"}).written(self.view.cells()))
+            disclosure = to_pdf(self.disclosure("paper", ".pdf"), lambda _: {ATTACHMENT: own}, over)
         other = self.companion(".pdf", disclosure)
 
         def redraw(arrangement: Arrangement) -> str:
@@ -271,7 +271,10 @@ class _Brief:
         if disclosure is not None:
             digests = {**numbers.disclosures, f"{self.twin}.pdf": _digest(disclosure)}
             numbers = numbers.model_copy(update={"disclosures": digests})
-        attached = {ATTACHMENT: b"".join(numbers.written(self.view.cells())), **self.data()}
+
+        def attached(page: str) -> dict[str, bytes]:
+            return {ATTACHMENT: b"".join(_in_order_of(page, numbers).written(self.view.cells())), **self.data()}
+
         page = self.page("paper", other)
         said = must_say(page, replace(self.view, companion=other)) if styled else ()
         try:
@@ -390,6 +393,13 @@ def numbers_on(page: bytes) -> dict[str, bool]:
     """Return the numbers of a page in order, by their ids, and whether it marks them."""
     found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page.decode())
     return {number: tag == "a" or bool(inner) for tag, number, inner in found}
+
+
+def _in_order_of(page: str, numbers: NumbersFile) -> NumbersFile:
+    """Return the file with the brief's numbers in the order of a page, where a figure may stand before the lead."""
+    places = {number: place for place, number in enumerate(numbers_on(page.encode()))}
+    ordered = sorted(numbers.numbers, key=lambda number: places.get(number.id, len(places)))
+    return numbers.model_copy(update={"numbers": tuple(ordered)})
 
 
 def _digest(content: bytes) -> str:

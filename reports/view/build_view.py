@@ -658,8 +658,10 @@ class _Builder:
 
     def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
         number = str(self.figures)
-        self.ledger.at(f"{self.words['figure']} {number}", of_text=True)
+        place = f"{self.words['figure']} {number}"
+        self.ledger.at(place, of_text=True, drawn_in=f"figure-{number}")
         notes = [render_prose.heading(note.text, self.insert)[0] for note in element.point_notes]
+        self.ledger.at(place, of_text=True)
         sketch, reach = self.sketches.get(id(element)) or (self._sketched(element), NO_REACH)
         found = finished(sketch, self.results, notes, self.columns, reach)
         drawn_size = (draw_chart.FULL[0], draw_chart.height_for(found.charts))

@@ -57,10 +57,12 @@ _RECORDS = {
     "good_cells": "SELECT $cell FROM cells WHERE status = 'ok'",
     # Skipped cells come last, as they explain least.
     "bad_cells": "SELECT cell_id, status, reason, $cell FROM cells WHERE status <> 'ok' ORDER BY status = 'skipped'",
-    "searches": "SELECT experiment, hardware, workload, levels, reason FROM promises WHERE sustained IS NULL",
+    "searches": "SELECT experiment, hardware, workload, levels, reason FROM promises "
+    "WHERE sustained IS NULL AND reason IS NOT NULL",
     "latencies": "SELECT statistic, reason, $cell, phase, operation FROM latency "
-    "WHERE value_s IS NULL AND source IS NULL",
-    "sizes": "SELECT measure, sizes.reason, $cell FROM sizes JOIN cells USING (run_id, cell_id) WHERE value IS NULL",
+    "WHERE value_s IS NULL AND source IS NULL AND reason IS NOT NULL",
+    "sizes": "SELECT measure, sizes.reason, $cell FROM sizes JOIN cells USING (run_id, cell_id) "
+    "WHERE value IS NULL AND sizes.reason IS NOT NULL",
     "events": "SELECT measure, why AS reason, $cell FROM ("
     " SELECT run_id, cell_id, unnest(["
     "  {'measure': 'recovery', 'value': recovery_s, 'why': events.reason},"

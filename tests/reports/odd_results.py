@@ -62,6 +62,13 @@ STATUSES: dict[str, Callable[[random.Random], str]] = {
     "few good": lambda rng: rng.choices(("ok", "failed", "missing", "skipped"), (1, 3, 3, 1))[0],
 }
 SEARCHES = ("found", "at_least", "none", "undecided", "never began")
+PAGES = {
+    "usual": ("a4", "1", "pages", "customer", "automatic"),
+    "letter": ("letter", "1", "pages", "internal", "automatic"),
+    "two columns": ("a4", "2", "pages", "customer", "in_brief"),
+    "one page": ("letter", "2", "one_page", "internal", "in_brief"),
+}
+"""Paper, columns, layout, audience and disclosure."""
 RAMPS = {"usual": ("[1, 2, 4, 8]", "[1k ops/s, 2k ops/s, 4k ops/s]"), "one point": ("1", "1k ops/s")}
 
 
@@ -76,6 +83,7 @@ class Odd:
     provenance: str
     ramp: str
     repeats: int
+    pages: str
     values: str
     statuses: str
     searches: str
@@ -93,12 +101,12 @@ class Odd:
         usual = rng.random() < 0.5
         return cls(
             seed, one([*NAMES]), TEMPLATES[seed % 4], LANGUAGES[seed // 4 % 2], one(("full", "compact", "none")),
-            one([*RAMPS]), one((1, 2, 2, 3, 9)), values, "good" if usual else one([*STATUSES]), one(SEARCHES),
-            one((0, 1, 2, 30, 30, 30, 30, 30, 10_000)),
+            one([*RAMPS]), one((1, 2, 2, 3, 9)), one([*PAGES]), values,
+            "good" if usual else one([*STATUSES]), one(SEARCHES), one((0, 1, 2, 30, 30, 30, 30, 30, 10_000)),
         )  # fmt: skip
 
     def plan(self) -> Plan:
-        return _compiled(self.name, self.template, self.language, self.provenance, self.ramp, self.repeats)
+        return _compiled(self.name, self.template, self.language, self.provenance, self.ramp, self.repeats, self.pages)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """The rows of the store's tables."""
@@ -148,12 +156,14 @@ class Odd:
 
 
 @lru_cache(maxsize=64)
-def _compiled(name: str, template: str, language: str, provenance: str, ramp: str, repeats: int) -> Plan:
+def _compiled(name: str, template: str, language: str, provenance: str, ramp: str, repeats: int, pages: str) -> Plan:
     threads, targets = RAMPS[ramp]
+    paper, columns, layout, audience, disclosure = PAGES[pages]
     text = EVERY
     for word, value in {
         "TEMPLATE": template, "LANGUAGE": language, "PROVENANCE": provenance, "THREADS": threads, "TARGETS": targets,
-        "REPEATS": str(repeats), "NAME": NAMES[name],
+        "REPEATS": str(repeats), "PAPER": paper, "COLUMNS": columns, "LAYOUT": layout, "AUDIENCE": audience,
+        "DISCLOSURE": disclosure, "NAME": NAMES[name],
     }.items():  # fmt: skip
         text = text.replace(word, value)
     with TemporaryDirectory() as folder:
