@@ -24,10 +24,11 @@ from benchbrief.cli.terminal import (
     lead_somewhere,
     show,
     show_error,
+    show_json_error,
     show_lines,
     silence_what_is_closed,
 )
-from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.mended_imports import let_arrow_find_no_pandas, pass_over_broken_packages
 
 
@@ -241,6 +242,7 @@ def main() -> NoReturn:
     # Plans and samples are many small values without cycles: looking for some after every 700 took a fifth of the time.
     gc.set_threshold(50_000, 20, 50)
     request = EndRequest()
+    ended: BenchError = Stop(ExitCode.DONE)
     ends = {signal.SIGINT: request.on_interrupt, signal.SIGHUP: request.on_hang_up}
     try:
         for number, handler in ends.items():
@@ -253,17 +255,17 @@ def main() -> NoReturn:
         message = io.StringIO()
         error.show(file=message)  # it quotes what was typed
         show_lines(message.getvalue(), err=True)
-        code = ExitCode.USAGE
+        ended = Stop(ExitCode.USAGE, error.format_message())
     except click.exceptions.Exit as error:
-        code = ExitCode(error.exit_code)
+        ended = Stop(ExitCode(error.exit_code))
     except (click.Abort, KeyboardInterrupt, Exception) as error:
         if isinstance(error, click.Abort) or request.caused(error):
             show("interrupted", err=True)
-            code = ExitCode.INTERRUPTED
+            ended = Stop(ExitCode.INTERRUPTED, "interrupted")
         else:
-            code = show_error(error)
-    else:
-        code = ExitCode.DONE
+            ended = show_error(error)
+    code = ended.exit_code
+    show_json_error(ended)
     for number in ends:  # there is nothing left to interrupt
         signal.signal(number, signal.SIG_IGN)
     silence_what_is_closed()  # else Python ends with a code of its own

@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchbrief.cli.run_options import F
 from benchbrief.cli.terminal import Stop, show_painted, use_colour
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import plural
+
+if TYPE_CHECKING:
+    from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 _OF_A_PLAN = frozenset({"W0704"})
 
@@ -94,8 +99,16 @@ def compile_or_stop(
     checked = check(path, profile=profile, params=params, budget_s=budget_s)
     show_diagnostics([one for one in checked.diagnostics if planning or one.code not in _OF_A_PLAN])
     if checked.plan is None:
-        raise Stop(ExitCode.SPEC_WRONG)
+        raise _wrong_spec(path, [one for one in checked.diagnostics if one.severity == "error"])
     return checked
+
+
+def _wrong_spec(path: Path, errors: Sequence[Diagnostic]) -> Stop:
+    """Return the Stop to raise, with what `--json` prints."""
+    from benchbrief.dsl.diagnostics.render import as_json
+
+    message = f"{path} has {plural(len(errors), 'error')}: {errors[0].summary}"
+    return Stop(ExitCode.SPEC_WRONG, message, errors[0].help or "", diagnostics=[as_json(one) for one in errors])
 
 
 def show_diagnostics(diagnostics: Any) -> None:

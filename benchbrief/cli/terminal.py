@@ -185,13 +185,14 @@ ENDS = (
 
 
 class Stop(BenchError):
-    """End the command with `exit_code`. Everything has been said."""
+    """End the command with `exit_code`. Everything has been said; the error that `--json` prints has `told` too."""
 
     code = "stop"
 
-    def __init__(self, ends_with: ExitCode) -> None:
-        super().__init__(ends_with.name)
+    def __init__(self, ends_with: ExitCode, message: str = "", hint: str = "", **told: object) -> None:
+        super().__init__(message, hint)
         self._ends_with = ends_with
+        self.told = told
 
     @property
     def exit_code(self) -> ExitCode:
@@ -291,7 +292,7 @@ def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:
     _say(click.style("error:", fg="red", bold=True), message)
     if hint:
         _say(f"  {click.style('help:', fg='cyan')}", hint)
-    return Stop(code)
+    return Stop(code, message, hint)
 
 
 def warn(message: str) -> None:
@@ -413,8 +414,17 @@ def _escaped_unless_harmless(found: re.Match[str]) -> str:
     return char if source.harmless(char) else source.json_escaped(char)
 
 
-def show_error(error: BaseException) -> ExitCode:
-    """Show one clear message for any exception that reached the top, and return what the command ends with.
+def show_json_error(error: BenchError) -> None:
+    """Print the error that ends a command with `--json`, unless the command has printed its document."""
+    if error.message and "--json" in sys.argv:  # also where the options could not be read
+        from benchbrief.runners.journal.secret_masking import hide
+
+        code, told = (error.exit_code.name.lower(), error.told) if isinstance(error, Stop) else (error.code, {})
+        show_json({"error": {"code": code, "message": hide(error.message), "help": hide(error.hint) or None, **told}})
+
+
+def show_error(error: BaseException) -> BenchError:
+    """Show one clear message for any exception that reached the top, and return the error that the command ends with.
 
     A traceback is shown only for a mistake of ours, on request.
     """
@@ -424,18 +434,18 @@ def show_error(error: BaseException) -> ExitCode:
             fail(error.message, error.hint)
         elif shown:
             show_painted(shown, err=True)
-        return error.exit_code
+        return error
     if isinstance(error, OSError) and (error.filename or error.errno in FULL):
         at = f"{error.filename}: {error.strerror}" if error.filename else f"can't be written: {error.strerror}"
-        return fail(at, how_to_mend(error) if error.filename else "").exit_code
+        return fail(at, how_to_mend(error) if error.filename else "")
 
     from benchbrief.runners.journal.secret_masking import hide
 
     if os.environ.get("BENCH_TRACEBACK"):
         show_lines(hide("".join(traceback.format_exception(error))), err=True)
-        return ExitCode.CELL_FAILED
+        return Stop(ExitCode.CELL_FAILED, f"internal error: {type(error).__name__}: {error}")
     return fail(
         f"internal error: {type(error).__name__}: {error}",
         "this is a mistake in benchbrief; please report it with the output of the same command under BENCH_TRACEBACK=1",
         ExitCode.CELL_FAILED,
-    ).exit_code
+    )

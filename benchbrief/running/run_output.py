@@ -254,9 +254,6 @@ def _fails_for_good(evidence: Evidence) -> bool:
     return simulated is not None and (simulated.errors > 0 or any(each.share >= 1 for each in simulated.failing))
 
 
-_OF_VERDICT = ("label", "holds", "decided", "detail", "origin")
-
-
 def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
     return {
         "run": finished.run_dir.name,
@@ -273,13 +270,8 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         "warnings": [{"text": text, "cells": cells} for text, cells in summary.warnings],
         "sampled": [each._asdict() for each in finished.sampled],
         "promises": [found.as_dict() for found in summary.promises],
-        "expects": [
-            {"expect": each.text, **{name: getattr(each, name) for name in _OF_VERDICT}} for each in finished.verdicts
-        ],
-        "results": [
-            {"report": name, "title": said.title, "numbers": [{"value": value, "of": of} for value, of in said.numbers]}
-            for name, said in finished.results.items()
-        ],
+        "expects": [each.as_dict() for each in finished.verdicts],
+        "results": [said.as_dict(name) for name, said in finished.results.items()],
         "reports": {name: [str(path) for path in paths] for name, paths in finished.reports.items()},
         "made": finished.made,
         "lost": list(finished.lost),

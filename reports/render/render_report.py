@@ -70,10 +70,15 @@ Format = Literal["pdf", "html", "markdown"]
 @dataclass(frozen=True)
 class ReportResult:
     """What a report says first, as plain text: its title, then its headline's numbers, or those of its lead box, each
-    with what it is of."""
+    with what it is of; and the limits of its numbers."""
 
     title: str
     numbers: tuple[tuple[str, str], ...]
+    limits: tuple[str, ...] = ()
+
+    def as_dict(self, report: str) -> dict[str, object]:
+        numbers = [{"value": value, "of": of} for value, of in self.numbers]
+        return {"report": report, "title": self.title, "numbers": numbers, "limits": self.limits}
 
 
 _SAID_FIRST = 6
@@ -88,7 +93,7 @@ def result_of(view: ReportView) -> ReportResult:
         box = next((block for block in view.blocks if isinstance(block, CalloutView)), None)
         numbers = [(card.html, Markup.escape(card.label)) for card in box.cards] if box else []
     said = ((plain_text(value), plain_text(text)) for value, text in numbers[:_SAID_FIRST])
-    return ReportResult(view.title, tuple(said))
+    return ReportResult(view.title, tuple(said), tuple(limit.text for limit in view.limits))
 
 
 @dataclass(frozen=True)

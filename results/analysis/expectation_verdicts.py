@@ -228,6 +228,9 @@ _SAID = {True: "holds", False: "does not hold", None: "can't be known"}
 _SHOWN = 3
 
 
+_TOLD = ("label", "holds", "decided", "detail", "origin")
+
+
 @dataclass(frozen=True)
 class ExpectVerdict:
     """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its spec line.
@@ -242,6 +245,9 @@ class ExpectVerdict:
     detail: str
     origin: str
     decided: bool | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        return {"expect": self.text, **{name: getattr(self, name) for name in _TOLD}}
 
     @property
     def name(self) -> str:

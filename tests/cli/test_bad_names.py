@@ -12,6 +12,7 @@ import pytest
 from benchbrief.cli.terminal import show_error
 from benchbrief.compiler.registry import METER_SPECS
 from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, SSH
+from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.model.value_shapes import Key
 from tests.cli.specs import SMALL
 from tests.support.bench import PROGRAM, Bench, Ended
@@ -232,5 +233,5 @@ def test_a_run_that_is_named_in_place_of_a_spec_points_to_resume(bench: Bench) -
 def test_a_file_that_can_not_be_written_comes_with_the_next_step(
     number: int, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert show_error(OSError(number, os.strerror(number), "journal.jsonl")) != 0
+    assert show_error(OSError(number, os.strerror(number), "journal.jsonl")).exit_code is not ExitCode.DONE
     assert hint in capsys.readouterr().err

@@ -196,7 +196,7 @@ def test_a_report_takes_changed_prose_and_metrics_from_the_spec(copied_run: Benc
     copied_run.spec(text, "newer.bench")
     done = copied_run("report", "--spec", "newer.bench", "--html-only", "--json")
     assert done.code == 0, done.err
-    ((name, (html, disclosure, numbers)),) = done.json.items()
+    ((name, (html, disclosure, numbers)),) = done.json["reports"].items()
     assert disclosure.endswith("/brief-disclosure.html")
     assert numbers.endswith("/brief.json")
     assert name == "brief"

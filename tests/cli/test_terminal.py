@@ -60,10 +60,10 @@ def test_an_unforeseen_error_tells_no_secret(
     monkeypatch.setenv("BENCH_TRACEBACK", traceback)
     with KNOWN.apart():
         KNOWN.add("hunter2-hunter2")
-        code = show_error(ZeroDivisionError("no part of hunter2-hunter2, or hunter2%2Dhunter2"))
-        assert show_error(FileNotFoundError(2, "No such file", "/ca/hunter2-hunter2.pem")) != 0
+        error = show_error(ZeroDivisionError("no part of hunter2-hunter2, or hunter2%2Dhunter2"))
+        assert show_error(FileNotFoundError(2, "No such file", "/ca/hunter2-hunter2.pem")).exit_code != 0
     said = capsys.readouterr().err
-    assert code == ExitCode.CELL_FAILED
+    assert error.exit_code is ExitCode.CELL_FAILED
     assert "ZeroDivisionError: no part of ***, or ***" in said
     assert "/ca/***.pem" in said
     assert "hunter2" not in said

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ from benchbrief.progress.finished_run import code_of_verdicts, result_lines
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan, Report
     from benchbrief.reports.render.render_report import Format
+    from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.running.make_brief import Briefs
 
 
@@ -56,7 +58,7 @@ Exit codes:
 @click.option("--format", "formats", callback=_formats, help="What to make, of pdf, html and markdown.")
 @click.option("--paper", type=click.Choice(("a4", "letter"), case_sensitive=False), help="The size of PDF pages.")
 @click.option("--html-only", is_flag=True, help="The same as --format html.")
-@click.option("--json", "as_json", is_flag=True, help="Print the files' paths as JSON; missing figures as `undrawn`.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result, the verdicts and the files' paths as JSON.")
 def command(
     run: str | None,
     out: Path,
@@ -100,7 +102,7 @@ def command(
             reports_from=newer.spec.files if newer else None,
             own_languages=own_languages if newer or language is not None else None,
         )
-    _show(briefs, as_json=as_json)
+    _show(briefs, verdicts, as_json=as_json)
     for verdict in verdicts:
         if verdict.holds is not True or verdict.decided is False:
             warn(verdict.of_simulated if simulated else verdict.warning)
@@ -112,11 +114,17 @@ def command(
         raise Stop(code)
 
 
-def _show(briefs: Briefs, *, as_json: bool) -> None:
+def _show(briefs: Briefs, verdicts: Sequence[ExpectVerdict], *, as_json: bool) -> None:
     """Print the result on standard error, and then the files."""
     if as_json:
-        files = {name: [str(path) for path in paths] for name, paths in briefs.files.items()}
-        show_json({**files, "undrawn": briefs.undrawn} if briefs.undrawn else files)
+        show_json(
+            {
+                "results": [said.as_dict(name) for name, said in briefs.results.items()],
+                "expects": [verdict.as_dict() for verdict in verdicts],
+                "reports": {name: [str(path) for path in paths] for name, paths in briefs.files.items()},
+                "undrawn": briefs.undrawn,
+            }
+        )
         return
     for line in result_lines(briefs.results.values()):
         show_wrapped(line, indent=4, err=True)

@@ -199,7 +199,7 @@ def command(
         except BenchError as error:
             if len(briefs) == 1:
                 raise
-            codes.add(show_error(error))
+            codes.add(show_error(error).exit_code)
             documents.append({"brief": str(brief), "holds": None})
             continue
         sound, holds = not found.raw and not found.kept, found.holds and (signed is None or signed.holds)

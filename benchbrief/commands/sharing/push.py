@@ -117,7 +117,7 @@ def _push_each(pushes: list[tuple[Path, QueuedPush]], quiet: bool, as_json: bool
             away.add(asked.url)
             if len(pushes) == 1:
                 raise
-            codes.add(show_error(error))
+            codes.add(show_error(error).exit_code)
             continue
         manifest = replace(pushed.manifest, tables={}, briefs={})
         documents.append(
