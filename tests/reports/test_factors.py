@@ -324,7 +324,7 @@ def test_what_hosts_say_alike_of_the_data_sets_of_levels_is_said_once() -> None:
 FORBIDDEN = re.compile("hardware|ハードウェア", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("language", ["en", pytest.param("ja", marks=pytest.mark.long)])
 def test_a_brief_on_a_factor_never_speaks_of_hardware(tmp_path: Path, language: str) -> None:
     """In no page, no table of data and no line of the terminal."""
     report = REPORT.replace("{\n", f"{{\n  language = {language}\n", 1)

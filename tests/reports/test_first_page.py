@@ -28,14 +28,14 @@ MADE = [
 ]
 
 
-@pytest.fixture(scope="module")
-def pdfs(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Path]:
+@pytest.fixture(scope="module", params=[MADE[1::3] + MADE[2:3], pytest.param(MADE, marks=pytest.mark.long)], ids=len)
+def pdfs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Path]:
     """Briefs with a logo and a headline, by template and language."""
     found = {}
     folder = tmp_path_factory.mktemp("first")
     (folder / "logo.svg").write_text(LOGO)
     theme = p.Theme(logo=p.Asset(file=str(folder / "logo.svg"), sha256="0" * 64))
-    for template, name, language in MADE:
+    for template, name, language in request.param:
         world, report = briefs.made(name)
         changes = {"template": template, "language": language, "theme": theme, "disclosure": "separate"}
         elements = (HEADLINE, *(one for one in report.elements if not isinstance(one, p.DisclosureElement)))
