@@ -39,7 +39,7 @@ def test_an_empty_line_offers_every_declaration_as_a_snippet(client: Client) -> 
     found = items(client, "|", before="")
     assert [item["label"] for item in found] == [
         *("hardware", "client", "factor", "database", "workload", "probe", "experiment", "scheduler", "profile"),
-        *("report", "metric", "expect", "param", "use"),
+        *("claim", "report", "metric", "expect", "param", "use"),
     ]
     assert {item["insertTextFormat"] for item in found} == {2}
     assert found[0]["textEdit"]["newText"].startswith('hardware ${1:name} "${2:Label}" {\n')
