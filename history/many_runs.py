@@ -33,6 +33,7 @@ from benchbrief.model.message import Said
 from benchbrief.model.plan import DIMENSIONS, DimKey
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.points import POINT, PointKeys, place_of
+from benchbrief.reports.data.numbers_file import OF_DISCLOSURE
 from benchbrief.results.compare.comparison import Better, PointValues
 from benchbrief.results.open_store import unchanged_store
 from benchbrief.results.runs.find_runs import require_folder, run_state, unreadable_runs
@@ -219,6 +220,7 @@ def _rows(run: SiteRun) -> Iterator[SeriesRow]:
 SHOWN = (".html", ".pdf")
 """The types of report files that a site has."""
 _CHANGED = "it is not the file that the run's journal names"
+PARTED = "its brief or its disclosure is not shown"
 MOST_PROCESSES = 4
 _ALONE = 8
 """Up to this many runs are read in one process, since others take a second to start."""
@@ -300,7 +302,7 @@ def _read_folder(of: tuple[str, str | None]) -> SiteRun:
             **labels_of(plan),
             values=values,
             facts=facts,
-            briefs=tuple(_briefs(run_dir)),
+            briefs=_in_pairs(_briefs(run_dir)),
         )
     except (BenchError, OSError, ValueError, KeyError) as error:
         message = error.message if isinstance(error, BenchError) else str(error) or type(error).__name__
@@ -322,6 +324,21 @@ def _briefs(run_dir: Path) -> Iterator[BriefFile]:
 
 def _changed(found: str, recorded: str | None) -> str:
     return "" if found == recorded else _CHANGED
+
+
+def _in_pairs(files: Iterable[BriefFile]) -> tuple[BriefFile, ...]:
+    """Return the files with a problem for each whose brief or disclosure has one: the two lead to each other."""
+    found = tuple(files)
+    there = {each.path for each in found}
+    bad = {_brief_of(each) for each in found if each.problem or _brief_of(each) not in there}
+    return tuple(
+        each.model_copy(update={"problem": PARTED}) if not each.problem and _brief_of(each) in bad else each
+        for each in found
+    )
+
+
+def _brief_of(file: BriefFile) -> str:
+    return OF_DISCLOSURE.sub("", file.path)
 
 
 def _is_inside(path: str) -> bool:
@@ -384,7 +401,7 @@ class StoreOfRuns:
                 )
                 if table is None:
                     return run.model_copy(update={"problem": problem})
-                briefs = tuple(self._briefs(manifest, Path(passing)))
+                briefs = _in_pairs(self._briefs(manifest, Path(passing)))
             rows = table.to_pylist()
             values, facts = values_of(rows)
             known = {"values": values, "facts": facts, "briefs": briefs, **labels_in(table.schema.metadata)}

@@ -76,7 +76,8 @@ PARTS = (
 
 NAMES = (
     "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "query", "headline", "lead",
-    "opening", "key_figure", "following", "slides", "slides_of_result", "script", "policy",
+    "opening", "key_figure", "following", "slides", "slides_of_result", "closing_blocks",
+    "title_width", "script", "policy",
 )  # fmt: skip
 """Names that every part can use."""
 OWN: Mapping[str, tuple[str, ...]] = {
@@ -97,7 +98,7 @@ FILTERS = ("ticked", "marks", "footed", "traced", "abridged", "unparted", "pictu
 """Filters that a part can use besides those of Jinja."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
 """Our templates that a part may use."""
-MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "heat_key")
+MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "row_cards", "heat_key")
 """The macros of `base/macros.html.j2`."""
 
 _TABLE = (

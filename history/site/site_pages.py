@@ -10,7 +10,7 @@ from itertools import combinations
 
 from markupsafe import Markup
 
-from benchbrief.history.many_runs import RunValue, SiteRun, Suite
+from benchbrief.history.many_runs import PARTED, RunValue, SiteRun, Suite
 from benchbrief.history.site.comparison_pages import ranking_view, step_view
 from benchbrief.history.site.site_texts import (
     MISSING,
@@ -407,7 +407,11 @@ def run_view(run: SiteRun, words: Words) -> RunPage:
         for each in run.briefs
         if not each.problem
     )
-    problems = tuple(words["site_brief_changed"].format(path=each.path) for each in run.briefs if each.problem)
+    problems = tuple(
+        words["site_brief_parted" if each.problem == PARTED else "site_brief_changed"].format(path=each.path)
+        for each in run.briefs
+        if each.problem
+    )
     environments = tuple(
         (f"{words['site_environment']} {key[:8]}", tuple(found.items())) for key, found in run.facts.items() if found
     )

@@ -40,7 +40,7 @@ _THEMED = "\n".join(
 
 
 def trend_chart(trend: Trend) -> Layer | None:
-    """Return the chart in Vega-Lite's form; None where no run has a value.
+    """Return the chart in Vega-Lite's form; None where fewer than two runs have a value: a point alone shows no trend.
 
     Values of an earlier unit are left out, as they have another scale.
     """
@@ -56,6 +56,8 @@ def trend_chart(trend: Trend) -> Layer | None:
         for each in part.part.known
         if each.value is not None
     ]
+    if len(values) < 2:
+        return None
     x = {
         "field": "at",
         "type": "temporal",

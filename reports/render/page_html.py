@@ -27,7 +27,15 @@ from benchbrief.reports.render.watermark import (
     require_closed_parts,
 )
 from benchbrief.reports.text.html_markup import writable
-from benchbrief.reports.view.arrange_elements import headline_of, lead_of, opening_of, slides_of, take_figure
+from benchbrief.reports.view.arrange_elements import (
+    closing_facts,
+    headline_of,
+    lead_of,
+    opening_of,
+    slides_of,
+    take_figure,
+    title_width,
+)
 from benchbrief.reports.view.house_style import House, files_of_others, template_of
 from benchbrief.reports.words.brief_words import Words
 
@@ -68,6 +76,9 @@ def to_html(
     key_figure: tuple[Block, ...] = ()
     if first_figure != "in_place" or layout.covers:
         key_figure, rest = take_figure(rest)
+    slides, closing_blocks = slides_of(blocks) if layout.slides else (), tuple[Block, ...]()
+    if view.disclosed:
+        slides, closing_blocks = closing_facts(slides)
     context: dict[str, Any] = {
         **_shared(view, words, medium, house, _script()),
         "kind": template,
@@ -80,7 +91,9 @@ def to_html(
         "opening": opening,
         "key_figure": key_figure,
         "following": rest,
-        "slides": slides_of(blocks) if layout.slides else (),
+        "slides": slides,
+        "closing_blocks": closing_blocks,
+        "title_width": title_width(view.title, view.language) if layout.slides else "none",
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
     }
     parts = {name: (path, text) for name, path, text in house.parts}

@@ -31,11 +31,12 @@ _PLACE = (
 )
 _INHERITED = ("color", "font-family", "font-weight", "line-height", "text-align", "white-space", "pointer-events")
 _LINE = ";".join((_NOTHING_ELSE, *(f"{name}:inherit" for name in _INHERITED)))
-_LARGE, _SMALL = f"{_LINE};font-size:58pt;letter-spacing:inherit", f"{_LINE};font-size:22pt;letter-spacing:0.08em"
+_LARGE = f"{_LINE};font-size:min(58pt,14vw);letter-spacing:inherit"
+_SMALL = f"{_LINE};font-size:min(22pt,4.4vw);letter-spacing:0.08em"
 _FOOT = (
-    f"{_NOTHING_ELSE};position:fixed;bottom:0;left:0;width:auto;z-index:2147483647;pointer-events:none;"
-    "white-space:nowrap;line-height:1.2;color:#a31d1d;background:rgba(255,255,255,0.85);font-weight:600;"
-    f"padding:3px 8px;font-size:13px;{_FONTS}"
+    f"{_NOTHING_ELSE};position:fixed;bottom:0;left:0;right:0;width:auto;z-index:2147483647;pointer-events:none;"
+    "white-space:normal;text-align:center;line-height:1.3;color:#3f2b00;background:#ffe2a6;font-weight:600;"
+    f"padding:4px 12px;font-size:12px;{_FONTS}"
 )
 _AROUND = (
     "display:block;visibility:visible;opacity:1;position:static;clip:auto;clip-path:none;mask:none;filter:none;"
@@ -55,7 +56,7 @@ body {{ font: 700 {unit:.3f}px Inter, "Noto Sans CJK JP", "Noto Sans", Arial, sa
 .over {{ position: absolute; left: -10%; width: 120%; top: 38%; transform: rotate(-32deg);
   text-align: center; line-height: 1.15; color: rgba(163, 29, 29, 0.17) }}
 .light {{ margin: -0.12em 0 0 -0.12em; color: rgba(255, 255, 255, 0.4) }}
-.foot {{ position: absolute; left: 8.2%; bottom: 1.7em; padding: 0.15em 0.4em; font-weight: 600; font-size: 1.3em;
+.foot {{ position: absolute; left: {left}%; bottom: 1.7em; padding: 0.15em 0.4em; font-weight: 600; font-size: 1.3em;
   line-height: 1.2; color: #a31d1d; background: white }}
 </style>{tiles}</html>"""
 _TILE = 1450
@@ -118,7 +119,8 @@ def draw_sheet(view: ReportView, words: Words) -> Sheet | None:
             for row in range(rows)
         )
         unit = min(across, max(down, _LEAST)) / 100
-        return _SHEET.format(width=width, height=height, across=across, down=down, unit=unit, tiles=tiles)
+        left = 8.2 if width < 1.7 * height else 5.6  # the margin of a page, and of a slide
+        return _SHEET.format(left=left, width=width, height=height, across=across, down=down, unit=unit, tiles=tiles)
 
     return over
 

@@ -28,6 +28,8 @@ _BESIDE = 350
 """The fewest characters of text beside a lead box."""
 _CLAIM, _LEAD_IN = 150, 460
 """The most characters of a text that heads a slide, and of the texts under its head."""
+_FIGURE_LINES = 3.5
+"""The most lines of text above a figure on a slide, with half a line for the end of each paragraph."""
 
 
 _PAGE_WIDTH, _HEADLINE_GAP = 490.0, 20.0
@@ -40,10 +42,22 @@ _FEW_ROWS = 6
 """The most rows of a table that leaves room for a text under it."""
 _SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
 """Points of height that a slide's head and a caption leave, and the height of a line of text."""
-_SLIDE_WIDTH = 850.0
-"""The width of a line of text, in points."""
-_FACT_LINE = 1.63
-"""The height of a line of facts, as a multiple of its type's size."""
+_SLIDE_WIDTH, _COLUMN_WIDTH = 850.0, 405.0
+"""The width of a line of text, in points; and of one in two columns."""
+_COLUMN_LINES, _TOPIC_LINES = 40.0, 2.5
+"""The most lines of topics in two columns, and those that the head of each takes."""
+_HEAD_PT, _TITLE_PT, _JAPANESE_TITLE_PT = 25.0, 46.0, 38.0
+"""The type of a slide's head, and of the title."""
+_FACT_LINE, _FACTS_PT = 1.63, (8.0, 16.0)
+"""The height of a line of facts, as a multiple of its type's size; the least and the largest size."""
+_FACT_PADDING = (0.13, 0.5)
+"""The space above and below a line of facts, as a multiple of its type's size."""
+_CARD_PT, _CARD_ROOM = 60.0, 240.0
+"""The largest type of a box's numbers, and the most points of type that all its lines have together."""
+_SAID_PT = (13.0, 18.0)
+"""The least and the largest type of topics in two columns."""
+_FEW_FACTS = 4
+"""The most rows of facts that stand with the method on the last slide."""
 _FEW_COLUMNS = 2
 """The most columns of numbers with which a table's type may grow."""
 _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
@@ -142,7 +156,8 @@ def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 @dataclass(frozen=True)
 class Slide:
-    """`head` is its claim; `topic` its section; `texts` stand above the blocks, `after` below."""
+    """`head` is its claim; `topic` its section; `texts` stand above the blocks, `after` below. `topics` are the slides
+    of texts alone that it was made of."""
 
     topic: str
     head: Markup
@@ -150,6 +165,12 @@ class Slide:
     blocks: tuple[Block, ...]
     after: tuple[TextView, ...] = ()
     anchor: str = ""
+    topics: tuple[Slide, ...] = ()
+
+    @property
+    def head_width(self) -> str:
+        """The width in which the lines of its head are about as long as each other."""
+        return balanced_width(self.head.striptags(), _HEAD_PT)
 
     @property
     def appended(self) -> bool:
@@ -159,9 +180,30 @@ class Slide:
     @property
     def facts_pt(self) -> float:
         """The type size in points of a table of facts that fits the slide and is still readable."""
+        return round(min(_FACTS_PT[1], max(_FACTS_PT[0], self._fact_pitch / _FACT_LINE)), 1)
+
+    @property
+    def facts_padding(self) -> float:
+        """The space above and below a line of facts, as a multiple of its type's size."""
+        return round(min(_FACT_PADDING[1], max(_FACT_PADDING[0], (self._fact_pitch / self.facts_pt - 1.35) / 2)), 2)
+
+    @property
+    def _fact_pitch(self) -> float:
         lines = sum(_lines_of(block) for block in self.blocks if isinstance(block, FactsView))
-        room = _SLIDE_ROOM - _TEXT_LINE * sum(math.ceil(_width(text) / _SLIDE_WIDTH) for text in self.texts)
-        return round(min(14.0, max(8.0, room / _FACT_LINE / max(1.0, lines))), 1)
+        return (_SLIDE_ROOM - _TEXT_LINE * _lines((*self.texts, *self.after), _SLIDE_WIDTH)) / max(1.0, lines)
+
+    @property
+    def card_pt(self) -> float:
+        """The type size in points of the numbers of a box, each on a line."""
+        lines = max(1, sum(map(_numbers_of, self.blocks)))
+        texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
+        return round(min(_CARD_PT, (_CARD_ROOM - _CARD_PT / 4 * texts) / lines), 1)
+
+    @property
+    def said_pt(self) -> float:
+        """The type size in points of topics that fill two columns."""
+        lines = sum(_TOPIC_LINES + _lines(each.texts, _COLUMN_WIDTH) for each in self.topics)
+        return round(min(_SAID_PT[1], _SAID_PT[0] * math.sqrt(_COLUMN_LINES / max(1.0, lines))), 1)
 
     @property
     def table_pt(self) -> float:
@@ -179,14 +221,51 @@ class Slide:
     def _pitch(self) -> float:
         """The points from a line of a table to the next that fill the slide, beside its texts and notes."""
         tables = [block for block in self.blocks if isinstance(block, TableView)]
-        texts = sum(math.ceil(_width(text) / _SLIDE_WIDTH) + 0.5 for text in (*self.texts, *self.after))
+        texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
         notes = 2 * sum(len(table.notes) + (table.note is not None) for table in tables)
         lines = sum(len(table.head) + 1 + len(table.rows) for table in tables)
         return (_SLIDE_ROOM - _TEXT_LINE * (texts + notes)) / max(1, lines)
 
 
-def slides_of(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple[Slide, ...]:
-    """Return a slide for each figure, table and box, under its claim. A text goes to the next one, or stands alone."""
+def balanced_width(text: str, points: float) -> str:
+    """Return the width of a head whose lines are about as long as each other; "none" for one line."""
+    width = text_width(text, points) * _BOLD
+    lines = math.ceil(width / _SLIDE_WIDTH)
+    return "none" if lines < 2 else f"{min(_SLIDE_WIDTH, width / lines * 1.08 + points):.0f}pt"
+
+
+def title_width(title: str, language: str) -> str:
+    """Return the width of the title of slides."""
+    return balanced_width(title, _JAPANESE_TITLE_PT if language == "ja" else _TITLE_PT)
+
+
+def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
+    """Return a slide for each figure, table and box, under its claim. A text goes to the next one, or stands with other
+    texts."""
+    found: list[Slide] = []
+    for slide in _slides(blocks):
+        said = [*(found[-1].topics or (found[-1],)), slide] if found and not (found[-1].blocks or slide.blocks) else []
+        lines = sum(_TOPIC_LINES + _lines(each.texts, _COLUMN_WIDTH) for each in said)
+        if said and lines <= _COLUMN_LINES:
+            found[-1] = Slide("", Markup(), (), (), topics=tuple(said))
+        else:
+            found.append(slide)
+    return tuple(found)
+
+
+def closing_facts(slides: Sequence[Slide]) -> tuple[tuple[Slide, ...], tuple[Block, ...]]:
+    """Return the slides without a last one that has a few facts alone, and these facts."""
+    match slides:
+        case [*others, Slide(texts=(), blocks=(FactsView() as facts,), after=()) as last] if others and _few(facts):
+            return tuple(others), (replace(facts, title=facts.title or str(last.head.striptags())),)
+    return tuple(slides), ()
+
+
+def _few(facts: FactsView) -> bool:
+    return (len(facts.beside) or sum(len(group.lines) for group in facts.groups)) <= _FEW_FACTS
+
+
+def _slides(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple[Slide, ...]:
     found: list[Slide] = []
     waiting: list[TextView] = []
 
@@ -203,12 +282,14 @@ def slides_of(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tup
                 waiting.append(block)
             case SectionView():
                 rest()
-                found += slides_of(block.blocks, block.title, block.anchor)
+                found += _slides(block.blocks, block.title, block.anchor)
             case FigureRow():
                 for figure in block.figures:
                     found.append(_slide(topic, figure, waiting))
             case _:
-                if sum(map(_room, waiting)) > _LEAD_IN:
+                above = waiting[:-1] if waiting and _is_claim(waiting[-1]) else waiting
+                many = isinstance(block, FigureView) and _lines(above, _SLIDE_WIDTH) > _FIGURE_LINES
+                if many or sum(map(_room, waiting)) > _LEAD_IN:
                     rest()
                 found.append(_slide(topic, block, waiting))
     rest()
@@ -236,27 +317,38 @@ def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
     if len(slide.blocks) != 1 or slide.after or sum(map(_room, texts)) > _LEAD_IN:
         return False
     block = slide.blocks[0]
-    return isinstance(block, FigureView | CalloutView) or (
-        isinstance(block, TableView) and len(block.rows) <= _FEW_ROWS
-    )
+    if isinstance(block, FigureView):
+        return _lines((*slide.texts, *texts), _SLIDE_WIDTH) <= _FIGURE_LINES
+    few = isinstance(block, TableView) and len(block.rows) <= _FEW_ROWS
+    return few or isinstance(block, CalloutView | FactsView)
 
 
 def _is_claim(text: TextView) -> bool:
     return _room(text) <= _CLAIM and not text.notes and text.html.count("<p>") == 1
 
 
+def _numbers_of(block: Block) -> int:
+    """Return how many numbers a box, or a table of one row, has."""
+    if isinstance(block, CalloutView):
+        return len(block.cards) + (_numbers_of(block.table) if block.table else 0)
+    return len(block.columns) if isinstance(block, TableView) else 0
+
+
 def _lines_of(facts: FactsView) -> float:
     """Return the lines of a table of facts on a slide: its head, its groups with the space above them, and
     long values."""
     most = 1000.0 / (2 if facts.observed else 1)  # pixels of a column
+    if facts.beside:
+        return 1.5 + len(facts.beside)
     lines = [line for group in facts.groups for line in group.lines]
     long = (math.ceil(max(text_width(text, 16.0) for text in (line.declared, line.observed)) / most) for line in lines)
     return 1.5 + 1.3 * len(facts.groups) + sum(max(1, count) for count in long)
 
 
-def _width(text: TextView) -> float:
-    """Return the points of a single line under a slide's head."""
-    return text_width(text.html.striptags(), 13.0)
+def _lines(texts: Iterable[TextView], width: float) -> float:
+    """Return the lines of texts in this width of points, with half a line for the end of each paragraph."""
+    parts = (Markup(part).striptags() for text in texts for part in text.html.split("</p>"))  # noqa: S704  # was HTML
+    return sum(math.ceil(text_width(part, 13.0) / width) + 0.5 for part in parts if part)
 
 
 def _room(text: TextView) -> float:

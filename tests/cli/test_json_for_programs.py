@@ -39,9 +39,8 @@ def test_an_error_is_json_with_its_code_message_and_help(
 
 def test_a_report_tells_its_numbers_its_verdicts_and_its_limits(copied_run: Bench) -> None:
     copied_run.spec(f"{SMALL}\nexpect max(gain over threads) > -100 %\n", "judged.bench")
-    (told,) = (made := copied_run("report", "--spec", "judged.bench", "--html-only", "--json").plainly().json)[
-        "results"
-    ]
+    made = copied_run("report", "--spec", "judged.bench", "--html-only", "--json").plainly().json
+    (told,) = made["results"]
     assert list(made) == ["results", "expects", "reports", "undrawn"]
     assert (told["report"], bool(told["title"])) == ("brief", True)
     assert told["numbers"], "the same as the terminal ends with"

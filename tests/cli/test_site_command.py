@@ -41,17 +41,21 @@ def test_a_site_has_the_runs_with_their_briefs_and_says_what_was_made(bench: Ben
     assert (again["runs"], again["read"], again["written"], again["broken"]) == (1, 0, 0, [])
 
 
-def test_a_brief_that_was_changed_is_named_and_not_shown(bench: Bench) -> None:
+@pytest.mark.parametrize("changed", ["brief", "disclosure"])
+def test_a_brief_that_was_changed_is_not_shown_and_no_page_leads_to_it(bench: Bench, changed: str) -> None:
     (run,) = bench.run_dirs()
-    brief = min((run / "reports").glob("*.html"), key=lambda page: len(page.name))
+    brief, other = sorted((run / "reports").glob("*.html"), key=lambda page: len(page.name))
+    if changed == "disclosure":
+        brief, other = other, brief
     whole = brief.read_bytes()
     brief.write_bytes(whole + b"<script>alert(1)</script>")
     try:
-        assert bench("site", "--to", "changed").code == 0
-        page = (bench.folder / "changed" / "runs" / f"{run.name}.html").read_text()
-        assert "is not the file that the run&#39;s journal names" in page
-        shown = list((bench.folder / "changed" / "briefs" / run.name).glob("*.html"))
-        assert [path.name for path in shown] == [f"{brief.stem}-disclosure.html"], "which was not changed"
+        assert bench("site", "--to", changed).code == 0
+        page = (bench.folder / changed / "runs" / f"{run.name}.html").read_text()
+        assert f"reports/{brief.name} is not the file that the run&#39;s journal names" in page
+        assert f"reports/{other.name} is not shown either" in page
+        shown = {path.suffix for path in (bench.folder / changed / "briefs" / run.name).iterdir()}
+        assert shown == {".pdf"}, "the pair that was not changed"
     finally:
         brief.write_bytes(whole)
 
