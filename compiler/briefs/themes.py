@@ -75,7 +75,7 @@ PARTS = (
 """The parts that a user's folder may replace, as `NAME.html.j2`."""
 
 NAMES = (
-    "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "query", "headline", "lead",
+    "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "phone_picture", "query", "headline", "lead",
     "opening", "key_figure", "following", "slides", "slides_of_result", "closing_blocks",
     "title_width", "script", "policy",
 )  # fmt: skip
@@ -106,9 +106,8 @@ _TABLE = (
     "sources", "title", "unit",
 )  # fmt: skip
 _FIGURE = (
-    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "id", "key", "kind", "note", "notes", "number",
-    "points", "redrawn", "row", "sources", "svg", "title", "undrawn", "wide",
-    "width",
+    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "id", "key", "kind", "note", "notes",
+    "number", "points", "redrawn", "row", "sources", "svg", "title", "undrawn", "wide", "width",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
