@@ -75,9 +75,9 @@ PARTS = (
 """The parts that a user's folder may replace, as `NAME.html.j2`."""
 
 NAMES = (
-    "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "phone_picture", "query", "headline", "lead",
-    "opening", "key_figure", "following", "slides", "slides_of_result", "closing_blocks",
-    "title_width", "script", "policy",
+    "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "phone_picture", "query", "headline",
+    "lead", "opening", "key_figure", "following", "slides", "slides_of_result", "closing_blocks", "title_width",
+    "script", "policy",
 )  # fmt: skip
 """Names that every part can use."""
 OWN: Mapping[str, tuple[str, ...]] = {
