@@ -68,14 +68,7 @@ _TYPED = re.compile(
 )
 """A result that is written by hand: with times or per cent, or as a word."""
 _QUANTITY = re.compile(rf"(?P<number>{_NUMBER})[\s\u00a0]*(?P<unit>[kKMG]?ops/s|[µumn]s\b|ms\b|ops/s/W|[KMGT]i?B/s)")
-
-
-def typed_results(text: str, known: frozenset[str]) -> Iterator[str]:
-    """Yield the results that a text states by hand. `known` are the numbers that the spec sets, such as `4ms`."""
-    for pattern in (_TYPED, _QUANTITY):
-        for found in pattern.finditer(text):
-            if re.sub(r"[\s\u00a0]", "", found.group()).casefold() not in known:
-                yield found.group().strip()
+_RESULTS = (_TYPED, _QUANTITY)
 
 
 # --- what a value is made of ---
@@ -390,7 +383,7 @@ def _check_words(
         elif no_difference == 1.0 and in_per_cent and (more := _PER_CENT_MORE.match(after)):
             typer.report(wrong.RatioAsChange(label.span, more.group().strip(), text_of(value)))
     if "typed" not in allowed:
-        for text in typed_in(label, known_quantities(typer)):
+        for text in typed_results(typer, label):
             typer.report(wrong.TypedResult(label.span, text, "the sentence of a claim"))
 
 
@@ -410,27 +403,22 @@ def _is_value(hole: ast.Hole) -> bool:
     return isinstance(hole.expr, ast.Name) and hole.expr.text == _VALUE
 
 
-def typed_in(string: ast.String, known: frozenset[str]) -> Iterator[str]:
-    """Yield the results that are written by hand in the plain parts of a text."""
-    for part in string.parts:
-        if isinstance(part, str):
-            yield from typed_results(part, known)
+def typed_results(typer: Typer, string: ast.String) -> list[str]:
+    """Return the results that are written by hand in the plain parts of a text. A number in a label, a fact or a
+    parameter of the spec is none."""
+    parts = [part for part in string.parts if isinstance(part, str)]
+    found = [match.group().strip() for part in parts for pattern in _RESULTS for match in pattern.finditer(part)]
+    return [text for text in found if _plain(text) not in _known_numbers(typer)] if found else []
 
 
-def known_quantities(typer: Typer) -> frozenset[str]:
-    """Return the numbers with units that stand in labels and parameters of the spec, without blanks."""
-    labels = [label for labels in typer.scope.labels.values() for label in labels.values()]
-    texts = [*labels, *(text_of(value) for value in typer.scope.params.values())]
-    texts += [fact.text for each in typer.scope.hardware for fact in each.facts.values()]
-    texts += [text for each in typer.scope.hardware for text in each.texts.values()]
-    patterns = (_TYPED, _QUANTITY)
-    return frozenset(
-        re.sub(r"[\s\u00a0]", "", found.group()).casefold()
-        for text in texts
-        for pattern in patterns
-        for found in pattern.finditer(text)
-    )
+def _known_numbers(typer: Typer) -> frozenset[str]:
+    """Return the numbers with units that stand in labels, facts and parameters of the spec, without blanks."""
+    texts = [label for labels in typer.scope.labels.values() for label in labels.values()]
+    texts += [text_of(value) for value in typer.scope.params.values()]
+    for each in typer.scope.hardware:
+        texts += [*(fact.text for fact in each.facts.values()), *each.texts.values()]
+    return frozenset(_plain(found.group()) for text in texts for each in _RESULTS for found in each.finditer(text))
 
 
-def named_claims(claims: Sequence[ast.Block]) -> Mapping[str, ast.Block]:
-    return {each.name.text: each for each in claims if each.name}
+def _plain(number: str) -> str:
+    return re.sub(r"[\s\u00a0]", "", number).casefold()

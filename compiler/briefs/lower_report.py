@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from benchbrief.compiler.blocks.values import origin
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.claim_errors import ClaimTaken, TypedInTitle
-from benchbrief.compiler.briefs.claims import claim, known_quantities, typed_in
+from benchbrief.compiler.briefs.claims import claim, typed_results
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     examples,
@@ -427,7 +427,7 @@ def _warn_of_typed(typer: Typer, *texts: tuple[ast.String | None, str]) -> None:
     """Warn of results that are written by hand."""
     for text, where in texts:
         if text:
-            for found in typed_in(text, known_quantities(typer)):
+            for found in typed_results(typer, text):
                 typer.report(TypedInTitle(text.span, found, where))
 
 
