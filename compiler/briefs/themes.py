@@ -106,8 +106,9 @@ _TABLE = (
     "sources", "title", "unit",
 )  # fmt: skip
 _FIGURE = (
-    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "id", "key", "kind", "note", "notes",
-    "number", "points", "redrawn", "row", "sources", "svg", "title", "undrawn", "wide", "width",
+    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "id", "key", "kind", "marks",
+    "note", "notes", "number", "points", "redrawn", "row", "sources", "svg", "title", "undrawn", "wide",
+    "width",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
@@ -121,11 +122,11 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "section": ("anchor", "blocks", "kind", "level", "title"),
     "text": ("html", "kind", "leads", "notes"),
     "headline": ("beside", "kind", "notes", "numbers", "points"),
-    "callout": ("card_pt", "cards", "column", "html", "kind", "note", "notes", "sources", "table", "title"),
+    "callout": ("card_pt", "cards", "column", "html", "kind", "marks", "note", "notes", "sources", "table", "title"),
     "table": _TABLE,
     "figure": _FIGURE,
     "figures": ("figures", "kind"),
-    "formula": ("cells", "for_label", "kind", "name", "notes", "sources", "steps", "title"),
+    "formula": ("cells", "for_label", "kind", "marks", "name", "notes", "sources", "steps", "title"),
     "facts": ("beside", "groups", "heads", "id", "kind", "number", "observed", "title"),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip

@@ -180,6 +180,8 @@ class CalloutView:
     note: Markup | None
     notes: tuple[Footnote, ...]
     sources: tuple[NumberSource, ...]
+    marks: tuple[int, ...] = ()
+    """The numbers of the notes on all of its values."""
     kind: Literal["callout"] = "callout"
 
 
@@ -238,6 +240,8 @@ class FigureView:
         default=None, repr=False, compare=False
     )
     """Draws it for a narrow screen: the drawing, and its `points`. None where it is narrow enough."""
+    marks: tuple[int, ...] = ()
+    """The numbers of its notes, with those that stand under an earlier block."""
     kind: Literal["figure"] = "figure"
 
     @property
@@ -269,6 +273,7 @@ class FormulaView:
     notes: tuple[Footnote, ...]
     cells: str
     sources: tuple[NumberSource, ...]
+    marks: tuple[int, ...] = ()
     kind: Literal["formula"] = "formula"
 
 

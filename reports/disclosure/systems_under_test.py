@@ -126,9 +126,11 @@ _ORDER = (
 
 def fact_groups(hardware: Sequence[str], results: Results, *, in_full: bool = False) -> tuple[FactGroup, ...]:
     """Return the facts that all groups share, then the differences of each group. For customers, without hosts and
-    paths, unless `in_full`."""
+    paths, unless `in_full`; nor is one node counted."""
     told = results.for_customers and not in_full
-    per_group = {key: _lines(results.plan.hardware[key], results, told=told) for key in hardware}
+    machines = [results.plan.hardware[key] for key in hardware]
+    counted = not told or any(each.nodes > 1 for each in machines)
+    per_group = {each.key: _lines(each, results, told=told, counted=counted) for each in machines}
     shared = _shared(list(per_group.values())) if len(per_group) > 1 else []
     groups = [FactGroup(results.words["all_hardware"], tuple(shared))] if shared else []
     for key, lines in per_group.items():
@@ -175,14 +177,14 @@ _OF_THE_LAB = ("hostname", "path", "device", "mount")
 """Facts that name what only the owner of the machines knows."""
 
 
-def _lines(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
-    """Return the lines of a group; those that can be `told` to customers alone."""
+def _lines(hardware: Hardware, results: Results, *, told: bool, counted: bool) -> list[FactLine]:
+    """Return the lines of a group; those that can be `told` to customers alone. The first has its nodes, `counted`."""
     words = results.words
     known = results.disclosed_facts
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items() if known is None or name in known}
     # Of simulated hosts, all that was observed is that there are none.
     observed = {} if told and run_row(results)["simulated"] else _observed(hardware, results)
-    lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)]
+    lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)] if counted else []
     if not is_imported(results) and not told:  # the plan's hosts did not measure imported results
         lines.append(FactLine(words["hosts"], words.locale.listed(hardware.hosts), "", differs=False))
     for name in [*declared, *(n for n in _ordered(observed) if n not in declared)]:

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 LOWEST = 0.7
 """The least share of its height that a figure keeps."""
-HIGHEST, HIGHEST_ON_SLIDES = 1.3, 1.6
-"""The largest share of its height that a figure grows to."""
+HIGHEST, HIGHEST_ON_FIRST, HIGHEST_ON_SLIDES = 1.45, 1.75, 1.6
+"""The largest share of its height that a figure grows to: the first page's has the most to say."""
 _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, HIGHEST)
 """The shares that are tried for all figures, the best of equals first."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
@@ -22,9 +22,11 @@ _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
 _BLANK, _LAST = 0.3, 0.36
 """The largest blank share of a page, and the least filled share of the last one. Both are a little stricter than the
 third that is promised, since a page's end is estimated."""
+_HALF = 0.5
+"""The filled share of a last page that is drawn in, or has all of its section, if that is possible."""
 _SPARE = 6.0
 """The pixels that stay blank at a page's foot at least."""
-_WORTH = 0.12
+_WORTH = 0.17
 """The gain for which a document is laid out again, which takes as long as the first time."""
 _ORPHANS = 3
 """The fewest lines of a paragraph before and after a page's end, as in the style sheet."""
@@ -34,16 +36,19 @@ _WHOLE = ("FlexBox", "GridBox", "BlockReplacedBox", "LineBox", "TableRowBox")
 
 
 FirstFigure = Literal["in_place", "after_lead", "before_lead"]
-_MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "before_lead": 2.0}
+_MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "before_lead": 4.0}
 """What it costs to move the first figure out of its place."""
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How a document is laid out: the figures' shares of their heights, by their ids, and the first one's place."""
+    """How a document is laid out: the figures' shares of their heights, by their ids, and the first one's place.
+    `close_set`: in somewhat smaller letters, with less between them. `new_page`: the section that begins a page."""
 
     shares: Mapping[str, float] = field(default_factory=dict)
     first_figure: FirstFigure = "in_place"
+    close_set: bool = False
+    new_page: str = ""
 
 
 @dataclass
@@ -58,6 +63,8 @@ class _Atom:
     inset: float = 0.0
     may_break: bool = True
     forced: bool = False
+    section: str = ""
+    """The id of the section, or the end of the brief, that it begins."""
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def height_with(self, shares: Mapping[str, float]) -> float:
@@ -74,18 +81,33 @@ class _Pages:
 
     @property
     def cost(self) -> float:
-        """Return how bad it is: a first page without a figure most, then pages that are a third empty."""
+        """Return how bad it is: a first page without a figure most, then pages that are a third empty. What is blank
+        of the first counts twice."""
         has = [any(atom.figures for atom in page) for page in self.atoms]
         lowest = min(self.arrangement.shares.values(), default=1.0)
         return (
             12.0 * (any(has) and not has[0])
             + 10.0 * sum(blank > _BLANK for blank in self.blanks[:-1])
-            + 6.0 * (len(has) > 1 and 1 - self.blanks[-1] < _LAST)
+            + 6.0 * self.ends_short
             + 3.0 * len(has)
-            + 10.0 * max(0.0, 1 - lowest)
+            + 30.0 * max(0.0, 1 - lowest) ** 2
             + sum(self.blanks[:-1])
+            + sum(self.blanks[:-1][:1])
             + _MOVED[self.arrangement.first_figure]
+            + 1.0 * self.arrangement.close_set
+            + 2.0 * self.is_torn
         )
+
+    @property
+    def is_torn(self) -> bool:
+        """Return whether the last page has little, and begins within a section."""
+        last = self.atoms[-1]
+        return len(self.atoms) > 1 and 1 - self.blanks[-1] < _HALF and not (last and last[0].section)
+
+    @property
+    def ends_short(self) -> bool:
+        """Return whether little stands on the last page."""
+        return len(self.atoms) > 1 and 1 - self.blanks[-1] < _LAST
 
 
 def fit_figures(document: Any, again: Callable[[Arrangement], Any], *, one_page: bool = False) -> Any:
@@ -95,21 +117,36 @@ def fit_figures(document: Any, again: Callable[[Arrangement], Any], *, one_page:
     galley = _Galley(document, one_page=one_page)
     if grown := galley.grown_slides():
         return again(Arrangement(grown))
-    now, chosen = galley.laid_out(Arrangement()), galley.chosen()
-    fits = one_page and len(chosen.atoms) < len(now.atoms)
+    fitted, pages = _fitted(document, galley, Arrangement(), again)
+    short = galley.laid_out(Arrangement()).ends_short or pages.ends_short or pages.is_torn
+    if not galley.has_slides and (short or (one_page and len(fitted.pages) > 1)):
+        closer = Arrangement(close_set=True)
+        document = again(closer)
+        other, drawn_in = _fitted(document, _Galley(document, one_page=one_page), closer, again)
+        if drawn_in.cost < pages.cost or (one_page and len(other.pages) < len(fitted.pages)):
+            return other
+    return fitted
+
+
+def _fitted(
+    document: Any, galley: _Galley, arrangement: Arrangement, again: Callable[[Arrangement], Any]
+) -> tuple[Any, _Pages]:
+    """Return the document with figures that are fitted to its pages, if that is better, and what its pages have."""
+    now, chosen = galley.laid_out(arrangement), galley.chosen(close_set=arrangement.close_set)
+    fits = galley.one_page and len(chosen.atoms) < len(now.atoms)
     if now.cost - chosen.cost < _WORTH and not fits:
-        return document
+        return document, now
     fitted = again(chosen.arrangement)
-    if fits and len(fitted.pages) < len(document.pages):
-        return fitted
-    return fitted if _Galley(fitted).laid_out(chosen.arrangement).cost < now.cost else document
+    found = _Galley(fitted).laid_out(chosen.arrangement)
+    fewer = fits and len(fitted.pages) < len(document.pages)
+    return (fitted, found) if fewer or found.cost < now.cost else (document, now)
 
 
 class _Galley:
     """The atoms of a layout in one long column."""
 
     def __init__(self, document: Any, *, one_page: bool = False) -> None:
-        self._one_page = one_page
+        self.one_page = one_page
         self.atoms: list[_Atom] = []
         sheets = [page._page_box for page in document.pages]
         self.tops = [sheet.content_box_y() for sheet in sheets]
@@ -117,12 +154,15 @@ class _Galley:
         flows = [sheet.children[0] for sheet in sheets]
         self._slides = [sum(_is_slide(box) for box in flow.descendants()) for flow in flows]
         self._elements = [{box.element for box in flow.descendants()} for flow in flows]
+        self.has_slides = any(self._slides)
+        self.last_section: list[str] = []
         self._lead = self._rest = 0
         """The numbers of the atoms before the lead, and before what follows it."""
         self._begun: list[Any] = []
         self._ended: list[Any] = []
         for page, flow in enumerate(flows):
             self._walk(flow, page)
+        self.last_section = [atom.section for atom in self.atoms if atom.section.startswith("section-")][-1:]
 
     def laid_out(self, arrangement: Arrangement) -> _Pages:
         """Return the pages as they are."""
@@ -131,15 +171,16 @@ class _Galley:
         blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]
         return _Pages(pages, blanks, arrangement)
 
-    def chosen(self) -> _Pages:
+    def chosen(self, *, close_set: bool = False) -> _Pages:
         """Return the pages with the best heights of figures, and the best place of the first one."""
         names = sorted({name for atom in self.atoms for name in atom.figures})
         tried = [
-            self._filled(self._packed(atoms, Arrangement(dict.fromkeys(names, share), place)))
+            self._filled(self._packed(atoms, Arrangement(dict.fromkeys(names, share), place, close_set, section)))
             for place, atoms in self._orders()
-            for share in (*_SHARES, *(_LOW_SHARES if self._one_page else ()))
+            for section in ("", *([] if self.one_page or self.has_slides else self.last_section))
+            for share in (*_SHARES, *(_LOW_SHARES if self.one_page else ()))
         ]
-        return min(tried, key=lambda each: (self._one_page and len(each.atoms) > 1, each.cost))
+        return min(tried, key=lambda each: (self.one_page and len(each.atoms) > 1, each.cost))
 
     def _orders(self) -> Iterator[tuple[FirstFigure, list[_Atom]]]:
         """Yield the atoms in each order that they may have."""
@@ -177,12 +218,13 @@ class _Galley:
             atom, room = atoms[at], self._height(len(pages) - 1)
             gap = atom.gap if pages[-1] else atom.inset
             fits = y + gap + atom.height_with(shares) <= room or not pages[-1]
-            if fits and not (atom.forced and pages[-1]):
+            forced = atom.forced or (atom.section != "" and atom.section == arrangement.new_page)
+            if fits and not (forced and pages[-1]):
                 last = at if atom.may_break and pages[-1] else last
                 pages[-1].append(atom)
                 y, at = y + gap + atom.height_with(shares), at + 1
                 continue
-            if not atom.forced and not atom.may_break and last > 0:  # back to where a page may end
+            if not forced and not atom.may_break and last > 0:  # back to where a page may end
                 for one in atoms[last:at]:
                     pages[-1].remove(one)
                     y -= one.gap + one.height_with(shares)
@@ -203,7 +245,7 @@ class _Galley:
                 continue
             room = blanks[page] * self._height(page)
             now = shares[next(iter(drawn[0].figures))]
-            more = min(room / sum(sizes), HIGHEST - now)
+            more = min(room / sum(sizes), (HIGHEST if page else HIGHEST_ON_FIRST) - now)
             if more * sum(sizes) > 2 * _SPARE:
                 shares |= {name: round(now + more, 3) for atom in drawn for name in atom.figures}
                 blanks[page] -= more * sum(sizes) / self._height(page)
@@ -253,7 +295,9 @@ class _Galley:
         forced = any(one.style["break_before"] in _FORCED for one in begun)
         forced |= any(one.style["break_after"] in _FORCED for one in ended)
         inset = 0.0 if follows else top - self.tops[page]
-        self.atoms.append(_Atom(page, top, height, gap, inset, allowed, forced, dict(_drawings(box))))
+        ids = [one.element.get("id", "") for one in begun if one.element is not None and one.element.tag == "section"]
+        section = next((name for name in ids if name.startswith("section-") or name == "method"), "")
+        self.atoms.append(_Atom(page, top, height, gap, inset, allowed, forced, section, dict(_drawings(box))))
         self._begun, self._ended = [], []
 
 

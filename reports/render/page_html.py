@@ -27,6 +27,7 @@ from benchbrief.reports.render.watermark import (
     require_closed_parts,
 )
 from benchbrief.reports.text.html_markup import writable
+from benchbrief.reports.text.japanese_lines import keep_words_whole
 from benchbrief.reports.view.arrange_elements import (
     closing_facts,
     headline_of,
@@ -59,12 +60,16 @@ def to_html(
     query: Answer | None = None,
     figures: str = "",
     first_figure: FirstFigure = "in_place",
+    *,
+    close_set: bool = False,
+    new_page: str = "",
 ) -> str:
     """Return the page in a template. Raises ReportError for a mistake in a user's parts or another
     package's template.
 
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown,
     they are images in the folder `figures`. The `first_figure` may stand before or after the lead.
+    `close_set`: in smaller letters, with less between them. The section `new_page` begins a page.
     """
     house = house or House()
     layout = template_of(template)
@@ -94,6 +99,8 @@ def to_html(
         "slides": slides,
         "closing_blocks": closing_blocks,
         "title_width": title_width(view.title, view.language) if layout.slides else "none",
+        "close_set": close_set,
+        "new_page": new_page,
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
     }
     parts = {name: (path, text) for name, path, text in house.parts}
@@ -123,6 +130,8 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
         "script": script,
         "policy": content_policy(script),
         "around": page_style(view, medium),
+        "close_set": False,
+        "new_page": "",
     }
 
 
@@ -132,6 +141,7 @@ def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
     page = writable(page)
     if view.language == "ja":
         page = _AMONG_JAPANESE.sub("", page)
+        page = keep_words_whole(page) if medium == "paper" else page
     if view.simulated and medium != "markdown":
         page = mark_title(page, words)
     if medium != "screen" or not (view.simulated or view.imported):

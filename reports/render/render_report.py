@@ -37,7 +37,14 @@ from benchbrief.reports.render.fill_pages import Arrangement
 from benchbrief.reports.render.page_faults import find_faults, pages_too_many
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
 from benchbrief.reports.text.html_markup import plain_text
-from benchbrief.reports.view.house_style import House, Kept, house_of, missing_typefaces, template_of
+from benchbrief.reports.view.house_style import (
+    House,
+    Kept,
+    house_of,
+    letters_without_typeface,
+    missing_typefaces,
+    template_of,
+)
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
 
 if TYPE_CHECKING:
@@ -266,7 +273,8 @@ class _Brief:
 
         def redraw(arrangement: Arrangement) -> str:
             view = replace(self.view, blocks=with_redrawn_figures(self.view.blocks, arrangement.shares))
-            return self.page("paper", other, view, first_figure=arrangement.first_figure)
+            placed = {name: getattr(arrangement, name) for name in ("first_figure", "close_set", "new_page")}
+            return self.page("paper", other, view, **placed)
 
         def inspect(document: Any) -> None:
             self.faults.extend(find_faults(document, ", ".join(styled)) if styled else ())
@@ -281,6 +289,7 @@ class _Brief:
             return {ATTACHMENT: b"".join(_in_order_of(page, numbers).written(self.view.cells())), **self.data()}
 
         page = self.page("paper", other)
+        self.faults.extend(filter(None, [letters_without_typeface(re.sub("<[^>]*>", "", page.partition("<body")[2]))]))
         said = must_say(page, replace(self.view, companion=other)) if styled else ()
         try:
             pdf = to_pdf(

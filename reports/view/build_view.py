@@ -94,37 +94,46 @@ from benchbrief.reports.view.table_heads import (
 )
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted
 
+_NOTHING = TextView(Markup())
+"""A table of facts without any. It takes no place, and no slide."""
+
 
 class Footnotes:
-    """Gathers the footnotes of the current block until they are taken."""
+    """Gathers the footnotes of the current block until they are taken. A text stands under the first block that has
+    it, and the marks of later ones lead there; on slides, which are seen one by one, each has its own."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, *, repeated: bool = False) -> None:
         self.cautions = Cautions(results)
         self._results = results
+        self._repeated = repeated
         self._count = 0
         self._pending: dict[str, Footnote] = {}
+        self._told: dict[str, int] = {}
+        self._cited: dict[int, None] = {}
 
     def note(self, text: str) -> int:
-        """Return the number of the footnote with this text under the current block."""
+        """Return the number of the footnote with this text."""
         return self.named(text, lambda: text)
 
     def named(self, name: str, write: Callable[[], str]) -> int:
-        """Return the number of the footnote called so under the current block, which is written once."""
-        if name not in self._pending:
+        """Return the number of the footnote called so, which is written once."""
+        if name not in self._told:
             text = write()
             self._count += 1
+            self._told[name] = self._count
             self._pending[name] = Footnote(self._count, text)
-        return self._pending[name].number
+        self._cited[self._told[name]] = None
+        return self._told[name]
 
     def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
         said_once = self._results.words["as_published"] if self._results.has_none_measured else ""
         return tuple(self.note(text) for text in dict.fromkeys(texts) if text != said_once)
 
-    def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
+    def tell_boundaries(self, queries: Iterable[p.Query]) -> tuple[int, ...]:
         """Add a footnote to numbers whose watts are not those of whole machines."""
-        if any(map(systems_under_test.is_of_power, queries)):
-            for text in systems_under_test.cpu_packages_only(self._results):
-                self.note(text)
+        if not any(map(systems_under_test.is_of_power, queries)):
+            return ()
+        return tuple(self.note(text) for text in systems_under_test.cpu_packages_only(self._results))
 
     def quoted(self, query: p.Query, **where: DimKey) -> Sequence[str]:
         """Return the footnote of a value that is published and not computed; nothing for others."""
@@ -145,10 +154,26 @@ class Footnotes:
             yield from self.cautions.in_text(query)
         yield from not_chosen(queries, self._results)
 
+    @property
+    def cited(self) -> tuple[int, ...]:
+        """The numbers of the current block's footnotes, with those that stand under an earlier one."""
+        return tuple(sorted(self._cited))
+
     def taken(self) -> tuple[Footnote, ...]:
-        """Return the footnotes of the current block, and begin the next block."""
-        found, self._pending = tuple(self._pending.values()), {}
+        """Return the footnotes that stand under the current block, and begin the next block."""
+        found, self._pending, self._cited = tuple(self._pending.values()), {}, {}
+        if self._repeated:
+            self._told.clear()
         return found
+
+    def drop(self) -> None:
+        """Begin the next block in place of the current one, whose footnotes are then not told yet."""
+        for name in self._pending:
+            del self._told[name]
+        self.taken()
+
+    def begin_document(self) -> None:
+        self._told.clear()
 
 
 def as_written(text: str) -> str:
@@ -260,6 +285,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     blocks = with_leads((*builder.blocks(lead, level=2), *published, *builder.blocks(rest, level=2)))
     legal = builder.legal()
     legal_notes = builder.foot.taken()
+    builder.foot.begin_document()
     stated = () if asked or not apart else builder.published()
     disclosed = (
         (*stated, *builder.facts_in_full(elements), builder.block(p.DisclosureElement(), level=2)) if apart else ()
@@ -332,7 +358,7 @@ class _Builder:
         self.ledger = Ledger(results, report.provenance)
         self.font = font_of(report)
         self.figures = self.tables = self.sections = 0
-        self.foot = Footnotes(results)
+        self.foot = Footnotes(results, repeated=self.slides)
         self.citing = False
 
     def sketch(self, elements: Sequence[p.Element]) -> None:
@@ -354,7 +380,8 @@ class _Builder:
             run = draw_chart.run_of_figures(elements[index:])
             if len(run) in (0, 1, 3) or self.slides:  # three compared figures have one size
                 count = max(1, len(run))
-                yield from (self.block(element, level) for element in elements[index : index + count])
+                made = (self.block(element, level) for element in elements[index : index + count])
+                yield from (one for one in made if one != _NOTHING)
             else:
                 count = len(run) - len(run) % 2
                 for at in range(0, count, 2):
@@ -393,7 +420,7 @@ class _Builder:
                 return self.section(element, level)
         if not isinstance(made, MissingPart):
             return made
-        self.foot.taken()
+        self.foot.drop()
         text = self.words["not_made"].format(part=name_part(made, self.words), reason=reason_of(made, self.words))
         return TextView(Markup('<p class="nothing">{}</p>').format(text))
 
@@ -415,8 +442,11 @@ class _Builder:
         self.ledger.at("")
         return TextView(render_prose.blocks(element.prose, self.insert, level), self.foot.taken())
 
-    def facts(self, element: p.FactsElement) -> FactsView:
+    def facts(self, element: p.FactsElement) -> FactsView | TextView:
         groups = fact_groups(element.hardware, self.results)
+        if not groups and self.results.for_customers:
+            self.tables -= 1
+            return _NOTHING
         heads, beside = facts_beside(groups, self.results) if self.results.for_customers else ((), ())
         return FactsView(self.tables, element.title or self.words["configuration"], groups, heads, beside)
 
@@ -543,7 +573,7 @@ class _Builder:
         rows = aligned(shade_rows(rows, element.heat) if element.heat else rows, self.words.locale.decimal)
         unit = shared_unit([row.head for row in rows] if element.transposed else columns)
         bare = [replace(column, unit="") for column in columns] if unit else columns
-        self.foot.tell_boundaries([line.query for line in element.lines if line.query])
+        footnotes += self.foot.tell_boundaries([line.query for line in element.lines if line.query])
         note = self.optional_prose(element.note)
         corner = element.dim_label or self.words.dimension(element.dim)
         return TableView(
@@ -654,6 +684,7 @@ class _Builder:
             note,
             (*(table.notes if table else ()), *self.foot.taken()),
             table.sources if table else (),
+            table.marks if table else (),
         )
 
     def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
@@ -692,6 +723,7 @@ class _Builder:
         self.foot.tell_boundaries(queries)
         self.foot.tell_quoted(queries)
         self.foot.tell_cautions(queries)
+        marks = self.foot.cited
         return FigureView(
             self.figures,
             element.title,
@@ -715,6 +747,7 @@ class _Builder:
             draw_chart.draw_for_phone(found.charts, self.font, self.converter, self.gaps, script)
             if drawn and not half and not self.slides
             else None,
+            marks,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
@@ -729,7 +762,8 @@ class _Builder:
         cells, sources = self.cells(queries), tuple(sources_of(queries))
         name, key = readable_label(element.name, self.words), element.for_label
         title = self.words["for_key"].format(name=name, key=key) if key else name
-        return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources)
+        marks = self.foot.cited
+        return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources, marks)
 
     def amount(self, query: p.Query, significant: int = 0, declared: str = "") -> Markup:
         """Write one number with its unit. `declared` is the text of a fact, which is printed unchanged."""

@@ -7,6 +7,7 @@ import base64
 import re
 import shutil
 import subprocess
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from benchbrief.compiler.briefs.colours import contrast_on_white
 from benchbrief.compiler.briefs.confined_styles import refused_style
 from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
@@ -67,6 +69,9 @@ _WEIGHTS = (
 )  # fmt: skip
 
 
+_READABLE = 4.5
+"""By WCAG 2.2: white on a lighter brand is not, but then black is."""
+_DARK_ON_BAND = "--band-text: #10181f; --band-ink: #10181f; --band-soft: #10181f;"
 _NOTHING = Markup("")
 _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 
@@ -101,6 +106,8 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
     rules = []
     colours = {"--brand": theme.brand, "--accent": theme.accent}
     rules += [f":root {{ {name}: {colour}; }}" for name, colour in colours.items() if colour]
+    if theme.brand and contrast_on_white(theme.brand) < _READABLE:
+        rules.append(f":root {{ {_DARK_ON_BAND} }}")
     name = family_of(theme)
     for asset in theme.font_files:
         data = base64.b64encode(_content(asset, kept)).decode()
@@ -217,6 +224,25 @@ def hint_for_letters(language: str, fc_list: str | None = None) -> str:
         return ""
     package = _PACKAGES.get(code, "a Noto typeface for it")
     return f"no installed typeface has the letters of `{language}`, which show as boxes: install {package}"
+
+
+_USUAL_LETTERS = re.compile(r"[\u0000-\u024f\u0370-\u052f\u2000-\u22ff\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]+")
+"""What the typefaces of all our languages have."""
+_MOST_LETTERS = 8
+
+
+def letters_without_typeface(text: str, fc_list: str | None = None) -> str:
+    """Return which letters of a text no installed typeface has, such as emoji, and the next step; "" for none."""
+    rare = [
+        letter for letter in dict.fromkeys(_USUAL_LETTERS.sub("", text)) if unicodedata.category(letter)[0] in "LNS"
+    ]
+    lacking = [
+        letter for letter in [*rare][: 4 * _MOST_LETTERS] if _families(f":charset={ord(letter):x}", fc_list) == ""
+    ]
+    if not lacking:
+        return ""
+    shown = ", ".join(f"U+{ord(letter):04X}" for letter in lacking[:_MOST_LETTERS])
+    return f"no installed typeface has {shown}, which show as boxes in the PDF: take them out, or install a typeface"
 
 
 def _families(pattern: str, fc_list: str | None) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import figures_of, with_redrawn_figures
-from benchbrief.reports.render.fill_pages import HIGHEST, LOWEST, Arrangement
+from benchbrief.reports.render.fill_pages import HIGHEST, HIGHEST_ON_FIRST, LOWEST, Arrangement
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
@@ -121,9 +121,44 @@ def test_no_figure_is_drawn_again_where_a_page_ends_on_purpose_or_all_is_full(tm
 
 
 def test_a_figure_grows_into_what_is_blank_of_its_page_and_no_further(tmp_path: Path) -> None:
-    pages = Pages(2, high=140)
+    pages = Pages(2, high=100)
     assert pages.made(tmp_path) == [1, 2, 3]
-    assert set(pages.asked[0].shares.values()) == {HIGHEST}
+    assert list(pages.asked[0].shares.values()) == [HIGHEST_ON_FIRST, HIGHEST]
+
+
+class Sections(Pages):
+    """A text of so many lines with a heading, then the last section, of so many lines, and the end of the brief."""
+
+    def __init__(self, lines: int, last: int) -> None:
+        super().__init__(1)
+        self.lines, self.last = lines, last
+
+    def html(self, shares: Mapping[str, float], *, close: bool = False, new_page: str = "") -> str:
+        size = 8 if close else 10
+        style = (
+            f"div {{ height: {size}px }} #{new_page or 'none'} {{ break-before: page }} section {{ display: block }}"
+        )
+        parts = [
+            f'<section id="{name}">{"<div>Line</div>" * count}</section>'
+            for name, count in (("section-1", self.lines), ("section-2", self.last), ("method", 6))
+        ]
+        return f'<html lang="en"><title>T</title>{_STYLE}<style>{style}</style><body>{"".join(parts)}</body></html>'
+
+    def arranged(self, arrangement: Arrangement) -> str:
+        self.asked.append(arrangement)
+        return self.html(arrangement.shares, close=arrangement.close_set, new_page=arrangement.new_page)
+
+
+def test_the_little_that_stands_on_a_last_page_is_drawn_in(tmp_path: Path) -> None:
+    pages = Sections(30, 20)
+    assert set(pages.made(tmp_path)) == {1}
+    assert pages.asked[-1].close_set
+
+
+def test_a_last_section_that_a_page_tears_begins_the_last_page(tmp_path: Path) -> None:
+    pages = Sections(40, 22)
+    assert pages.made(tmp_path).count(1) == 40
+    assert [asked.new_page for asked in pages.asked] == ["section-2"]
 
 
 def test_a_layout_that_fills_no_more_pages_is_not_taken(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.view.house_style import hint_for_letters, unknown_typeface
+from benchbrief.reports.view.house_style import hint_for_letters, letters_without_typeface, unknown_typeface
 
 
 @pytest.mark.parametrize("language", ["ja", "en", "de", "pt_BR"])
@@ -33,3 +33,12 @@ def test_a_typeface_of_a_house_style_that_is_not_installed_is_named() -> None:
     assert unknown_typeface("dejavu sans") == ""
     assert unknown_typeface("") == ""
     assert "`No Such Face`" in unknown_typeface("No Such Face")
+
+
+def test_letters_that_no_installed_typeface_has_are_named(tmp_path: Path) -> None:
+    none = tmp_path / "fc-list"
+    none.write_text("#!/bin/sh\n")
+    none.chmod(0o755)
+    assert "U+1F680, U+05D0" in letters_without_typeface("Up \U0001f680 × 2 \u200f\u05d0 ms, スループット", str(none))
+    assert letters_without_typeface("Up to 2 × – スループット ≥ 3 µs", str(none)) == ""
+    assert letters_without_typeface("\U0001f680", str(tmp_path / "missing")) == ""

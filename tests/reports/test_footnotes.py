@@ -12,13 +12,13 @@ MOST = p.Value(query=w.reduce("max", w.throughput("threads", hardware="disk", wo
 BAD = "<script>x</script>\N{RIGHT-TO-LEFT OVERRIDE}"
 
 
-def page(tmp_path: Path, *elements: p.Element, **footnotes: p.Prose) -> str:
-    report = w.report("R", *elements, footnotes=footnotes)
+def page(tmp_path: Path, *elements: p.Element, template: str = "technical_brief", **footnotes: p.Prose) -> str:
+    report = w.report("R", *elements, template=template, footnotes=footnotes)
     world = w.World({"disk": "Disk"}, {"a": "Sessions"}, ops=lambda _hardware, _workload, threads: 1000.0 * threads)
     return render(world.plan(report), world.store(), "brief", tmp_path, html_only=True).html.read_text("utf-8")
 
 
-def test_a_footnote_stands_under_each_text_with_its_mark(tmp_path: Path) -> None:
+def test_a_footnote_stands_once_and_each_text_has_its_mark(tmp_path: Path) -> None:
     said = w.text("As *they* say.[^src]")
     number = p.HeadlineNumber(value=w.text(MOST), text=said)
     elements = (
@@ -27,9 +27,16 @@ def test_a_footnote_stands_under_each_text_with_its_mark(tmp_path: Path) -> None
         p.TextElement(prose=said),
     )
     html = page(tmp_path, *elements, src=w.text("Up to ", MOST, " in **2017**."))
-    assert [html.count(f'href="#note-{n}"') for n in (1, 2, 3)] == [1, 1, 1]
-    assert [html.count(f'<p id="note-{n}"><sup>{n}</sup> Up to <a class="num"') for n in (1, 2, 3)] == [1, 1, 1]
-    assert html.count("</a> in <strong>2017</strong>.</p>") == 3
+    assert [html.count(f'href="#note-{n}"') for n in (1, 2)] == [3, 0]
+    assert html.count('<p id="note-1"><sup>1</sup> Up to <a class="num"') == 1
+    assert html.count("</a> in <strong>2017</strong>.</p>") == 1
+
+
+def test_slides_are_seen_one_by_one_and_each_has_its_footnote(tmp_path: Path) -> None:
+    texts = [p.TextElement(prose=w.text(f"{number}.[^a]")) for number in ("One", "Two")]
+    sections = [p.SectionElement(title=f"S{at}", elements=(text,)) for at, text in enumerate(texts)]
+    html = page(tmp_path, *sections, template="slide", a=w.text("A note"))
+    assert html.count("</sup> A note</p>") == 2
 
 
 def test_two_marks_in_a_text_have_one_footnote(tmp_path: Path) -> None:

@@ -136,6 +136,11 @@ def test_a_theme_gives_colours_typeface_logo_and_a_style_sheet_that_comes_last(p
     assert html.count("</style>") == 1
 
 
+@pytest.mark.parametrize(("brand", "is_dark"), [("#ffd23f", True), ("#0b3a5b", False)])
+def test_the_text_on_a_light_brand_is_dark(brand: str, is_dark: bool, page: Made) -> None:
+    assert ("--band-text: #10181f" in page(brand=brand)) == is_dark
+
+
 @pytest.mark.parametrize(("start", "kind"), [(b"\xff\xd8\xff", "jpeg"), (b"\x89PNG", "png"), (b"<svg/>", "svg+xml")])
 def test_a_cover_is_a_background_of_the_band_so_that_it_needs_no_other_text(
     page: Made, tmp_path: Path, start: bytes, kind: str

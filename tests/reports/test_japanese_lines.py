@@ -9,6 +9,7 @@ from pypdf import PdfReader
 
 import benchbrief.reports
 from benchbrief.reports.render.page_pdf import to_pdf
+from benchbrief.reports.text.japanese_lines import keep_words_whole
 
 STYLE = Path(next(iter(benchbrief.reports.__path__))) / "templates" / "base" / "style.css"
 NEVER_FIRST = "、。，．）」』】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ・：；！？々"
@@ -24,3 +25,20 @@ def test_no_line_begins_or_ends_with_a_sign_that_must_not() -> None:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     assert len(lines) > 150
     assert [line for line in lines if line[0] in NEVER_FIRST or line[-1] in NEVER_LAST] == []
+
+
+def test_no_word_in_katakana_and_no_phrase_of_a_heading_is_parted() -> None:
+    title = "Solidigm D5-P5430 の最大スループットは他の 65 %"
+    page = f'<title>データ</title><body><h1 title="スループット">{title}</h1><p>ブロックとデータ</p><td>データ</td>'
+    made = keep_words_whole(f"{page}<table><td>データ</td></table>")
+    whole = '<span class="whole">{}</span>'
+    phrases = [whole.format(part) for part in ("D5-P5430 の", "最大スループットは", "他の")]
+    assert f'<title>データ</title><body><h1 title="スループット">Solidigm {"".join(phrases)} 65 %</h1>' in made
+    assert f"<p>{whole.format('ブロック')}と{whole.format('データ')}</p>" in made
+    assert made.endswith("<table><td>データ</td></table>")
+    assert (
+        keep_words_whole("<body><p>マイクロベンチマークスループット</p>")
+        == "<body><p>マイクロベンチマークスループット</p>"
+    )
+    assert keep_words_whole("<body><h2>Reads beside a writer</h2>") == "<body><h2>Reads beside a writer</h2>"
+    assert keep_words_whole('<body><a href="#a">データ</a>') == '<body><a href="#a">データ</a>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from benchbrief.model import events as j
 from benchbrief.reports.data.view_model import Block, FigureRow, ReportView, SectionView, TableView
+from benchbrief.reports.data.view_model import notes_of as footnotes_of
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.build_store import rebuild
@@ -61,7 +63,8 @@ report brief "B" {{
 
 
 def notes_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) -> Mapping[str, list[str]]:
-    """Return the footnotes of each block of the brief of a simulated run, by its title; of the text by ""."""
+    """Return the footnotes that each block of the brief of a simulated run has or leads to, by its title; of the text
+    by ""."""
     return dict(_notes(view_of(folder, threads, language, spec)))
 
 
@@ -76,8 +79,13 @@ def view_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) 
 
 
 def _notes(view: ReportView) -> Iterable[tuple[str, list[str]]]:
+    said = {note.number: note.text for note in footnotes_of(view.blocks)}
     for block in _flat(view.blocks):
-        yield getattr(block, "title", ""), [note.text for note in getattr(block, "notes", ())]
+        own = [note.number for note in getattr(block, "notes", ())]
+        heads = [number for head in getattr(block, "columns", ()) for number in head.notes]
+        marked = map(int, re.findall(r"#note-(\d+)", str(getattr(block, "html", ""))))
+        numbers = sorted({*own, *heads, *getattr(block, "marks", ()), *marked})
+        yield getattr(block, "title", ""), [said[number] for number in numbers]
 
 
 def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
