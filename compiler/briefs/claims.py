@@ -62,7 +62,8 @@ _NUMBER = r"[0-9０-９][0-9０-９.,．，]*"
 _SPELLED = r"two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|hundred"
 _TYPED = re.compile(
     rf"(?:{_NUMBER})[\s\u00a0-]*(?:[xX×](?![A-Za-z0-9])|times\b|-?fold\b|%|％|per ?cent\b|倍|パーセント|割)"
-    rf"|\b(?:doubles?d?|twice|triples?d?|half(?! an?\b)|halves|halved|quadruples?d?|(?:{_SPELLED})[ -](?:times|fold))\b"
+    rf"|\b(?:double|twice|triple|half)\b(?={_BLANKS}+(?:the|as|of|its|their)\b)"
+    rf"|\b(?:doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved|(?:{_SPELLED})[ -](?:times|fold))\b"
     rf"|[一二三四五六七八九十百]+倍|半分|半減|倍増",
     re.IGNORECASE,
 )

@@ -307,7 +307,7 @@ def test_a_brief_over_percentiles_that_were_printed_as_nothing_says_that_means_a
     rendered = bench("report", str(done.json["run"]), "--html-only")
     _, path = (Path(line) for line in rendered.out.split() if line.endswith(".html"))
     html = (bench.folder / path).read_text()
-    assert "Of the latencies no percentile is known" in html
+    assert "No percentile of the latencies is known" in html
     assert "No latency was recorded" not in html
 
 

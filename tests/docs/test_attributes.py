@@ -118,6 +118,7 @@ PLACES = {
     ),
     "figure multiples": ("mongodb", "report brief { figure { line = throughput by threads, color hardware  @ } }"),
     "figure claim": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
+    "figure axes": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
     "figure note": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
 }
 """A base, and what is put into it with an attribute for `@`: by block, where need be by engine or by name."""

@@ -74,10 +74,10 @@ class _Shared(Converter):
 
     _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
 
-    def svg(self, spec: Mapping[str, Any]) -> str:
+    def _ask(self, question: Mapping[str, object], wanted: str) -> str:
         fcntl.lockf(self._turn, fcntl.LOCK_EX)
         try:
-            return super().svg(spec)
+            return super()._ask(question, wanted)
         finally:
             fcntl.lockf(self._turn, fcntl.LOCK_UN)
 
