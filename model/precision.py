@@ -108,3 +108,14 @@ def share_beyond(statistic: str) -> float | None:
 
 def are_few(beyond: float) -> bool:
     return beyond < FEWEST - 1e-6
+
+
+def stepped(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:
+    """Return the multiple of `step` that a value is rounded to; the value itself for a step of 0."""
+    if not step:
+        return value
+    steps = value / step
+    whole = round(steps)
+    if rounded != "nearest" and not math.isclose(steps, whole, rel_tol=1e-12, abs_tol=1e-9):
+        whole = math.floor(steps) if rounded == "down" else math.ceil(steps)
+    return whole * step

@@ -17,7 +17,10 @@ from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdi
 _JUDGED = {
     "decided": "decided",
     "undecided": "not decided: the repeats leave open whether there is a difference",
+    "opposed": "the other way: the repeats decide a difference on the worse side",
     "once": "measured once: no repeat tells whether it is more than noise",
+    "declared": "made of facts of the spec, without a measurement",
+    "published": "as its source states it, not computed from measurements",
     "absolute": "a number of its own, compared with nothing",
     "missing": "no value",
 }
@@ -51,11 +54,11 @@ class SheetRow:
         if found.value is None:
             return
         at = f" at {self._place}" if found.at else ""
-        repeats = plural(found.repeats, "measurement")
-        yield f"number: {_digits(found.value)}{unit}{at}, from {repeats}"
+        repeats = f", from {plural(found.repeats, 'measurement')}" if found.repeats else ""
+        yield f"number: {_digits(found.value)}{unit}{at}{repeats}"
         if found.low is not None and found.high is not None:
             yield f"interval: {_digits(found.low)} to {_digits(found.high)}{unit} ({_percent(found.level)})"
-        if found.opposite is not None:
+        if found.opposite is not None and found.points > 1:
             ends = " to ".join(map(_digits, sorted((found.opposite, found.value))))
             yield f"range: {ends}{unit}, over {plural(found.points, 'point')}"
         if claim.base:

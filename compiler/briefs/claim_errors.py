@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.problems import CompileProblem
+from benchbrief.compiler.problems import CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 
 
@@ -45,13 +45,15 @@ class NoRange(CompileProblem):
     value: str
 
 
-class LeastOfHighest(CompileProblem):
+class OtherEnd(CompileProblem):
     code = "E0834"
     stands_alone = True
-    says = "`{words}` promises the lowest value, but `{value}` is the highest"
-    hint = "take the lowest, `min(...)`, or say `up to`"
+    says = "`{words}` promises the {promised} value, but `{value}` is the {taken}"
+    hint = "take the {promised}, or say it in other words"
     words: str
     value: str
+    promised: str
+    taken: str
 
 
 class TimesMore(CompileProblem):
@@ -69,6 +71,55 @@ class RatioAsChange(CompileProblem):
     hint = "subtract 1 in the value (`a / b - 1`), or write `of` behind the per cent, not `{words}`"
     words: str
     value: str
+
+
+class ChangeAsRatio(CompileProblem):
+    code = "E0840"
+    stands_alone = True
+    says = "`{value}` is a change: 17 % more is 117 % of the base, not 17 % of it"
+    hint = "write `more than` or `higher than` behind the per cent, not `{words}`; or take the ratio, `a / b`"
+    words: str
+    value: str
+
+
+class UndecidableClaim(CompileProblem):
+    code = "E0841"
+    says = "what `{value}` is when it equals {base} can't be told, so no repeats can decide the claim"
+    hint = 'claim a ratio (`a / b`) or a change (`a / b - 1`), or say why not: `allow "reason" = decided`'
+    value: str
+    base: str
+
+
+class NestedExtreme(CompileProblem):
+    code = "E0842"
+    stands_alone = True
+    says = "`{value}` computes with `{extreme}`, so the point where it was found is lost"
+    hint = "compute inside: `max(a / b - 1 over threads)` in place of `max(a / b over threads) - 1`"
+    value: str
+    extreme: str
+
+
+class ClaimOfClaim(CompileProblem):
+    code = "E0843"
+    stands_alone = True
+    says = "`{name}` is a claim, and the value of a claim is a number"
+    hint = "write the expression of its value here"
+    name: str
+
+
+class NoClaim(CompileProblem):
+    code = "E0844"
+    stands_alone = True
+    says = "only names of claims can stand here, not {found}"
+    hint = 'declare it, `claim name "{{value:.1f}}X" {{ value = ... }}`, or write `headline "{{...}}" = "..."`'
+    found: str
+
+
+class NoSuchBase(Misspelt):
+    code = "E0845"
+    says = "the value is not compared with `{word}`"
+    otherwise = "it is compared with {all_known}"
+    when_none = "it is compared with nothing that has a name"
 
 
 class TypedResult(CompileProblem):

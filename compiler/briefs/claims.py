@@ -21,15 +21,16 @@ from benchbrief.compiler.briefs.element_queries import (
     labelled_key,
     query,
     query_of_repeats,
+    quote_of,
     typed_at,
 )
-from benchbrief.compiler.briefs.plan_prose import prose, read_body, subject_of
+from benchbrief.compiler.briefs.plan_prose import claim_named, prose, read_body, subject_of
 from benchbrief.compiler.frontend.declarations import dotted, text_of
-from benchbrief.compiler.frontend.name_errors import UnknownName
-from benchbrief.compiler.frontend.structure_errors import UnknownWord, WrongType
+from benchbrief.compiler.frontend.structure_errors import UnknownWord
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.terms import has_repeats
+from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.schemas import RULES
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
@@ -46,25 +47,44 @@ _DEEPEST = 40
 
 # --- words ---
 
-_UP_TO = re.compile(r"\b(?:up to|as (?:much|many|high|fast) as)\b|最大(?:で|\s*\{|\s*$)", re.IGNORECASE)
-_AT_LEAST = re.compile(r"\bat least\b|\bno less than\b|以上", re.IGNORECASE)
-_MORE = r"(?:more|higher|faster|larger|greater|better|less|fewer|lower|slower|smaller|shorter|longer|cheaper|worse)"
+_NEAR = r"(?:\s+(?:an?|about|some|around))?[\s\u00a0]*\Z"
+_UP_TO = re.compile(
+    rf"(?:\b(?:up\s*to|as\s+much\s+as|as\s+many\s+as|a\s+maximum\s+of|at\s+best)|最大で?|最高で?){_NEAR}", re.IGNORECASE
+)
+_AT_LEAST = re.compile(
+    rf"(?:\b(?:at\s+least|at\s+minimum|a\s+minimum\s+of|(?:no|not|never)\s+less\s+than|more\s+than|over)"
+    rf"|少なくとも|最低でも){_NEAR}",
+    re.IGNORECASE,
+)
+_OR_MORE = re.compile(
+    r"\A[\s\u00a0]*(?:[xX×]|times|%|％|倍|パーセント)?[\s\u00a0]*(?:or more\b|at least\b|and more\b|以上|を超え)",
+    re.IGNORECASE,
+)
+_MORE = (
+    r"(?:more|higher|faster|larger|greater|better|quicker|less|fewer|lower|slower|smaller|shorter|longer|cheaper|worse)"
+)
 _MORE_JA = "(?:高|速|大き|多|低|遅|小さ|少な|短|長|安)"
 _BLANKS = r"[\s\u00a0]"
 _TIMES_MORE = re.compile(
-    rf"\A{_BLANKS}*(?:times|[xX×]){_BLANKS}+{_MORE}\b|\A{_BLANKS}*倍(?:も)?{_BLANKS}*{_MORE_JA}", re.IGNORECASE
+    rf"\A[\s\u00a0-]*(?:times|fold|[xX×])[\s\u00a0-]+{_MORE}\b|\A{_BLANKS}*倍[も、の]?{_BLANKS}*{_MORE_JA}",
+    re.IGNORECASE,
 )
 _PER_CENT_MORE = re.compile(
     rf"\A{_BLANKS}*(?:%|％|per cent|percent)?{_BLANKS}+{_MORE}\b|\A{_BLANKS}*(?:%|％|パーセント)?{_BLANKS}*{_MORE_JA}",
     re.IGNORECASE,
 )
+_OF = re.compile(
+    rf"\A{_BLANKS}*(?:%|％|per cent|percent)?{_BLANKS}+of\b|\A{_BLANKS}*(?:%|％|パーセント)の", re.IGNORECASE
+)
 _NUMBER = r"[0-9０-９][0-9０-９.,．，]*"
-_SPELLED = r"two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|hundred"
+_SPELLED = r"two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred"
 _TYPED = re.compile(
     rf"(?:{_NUMBER})[\s\u00a0-]*(?:[xX×](?![A-Za-z0-9])|times\b|-?fold\b|%|％|per ?cent\b|倍|パーセント|割)"
     rf"|\b(?:double|twice|triple|half)\b(?={_BLANKS}+(?:the|as|of|its|their)\b)"
-    rf"|\b(?:doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved|(?:{_SPELLED})[ -](?:times|fold))\b"
-    rf"|[一二三四五六七八九十百]+倍|半分|半減|倍増",
+    rf"|\b(?:doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved)\b"
+    rf"|\b(?:{_SPELLED})(?:[ -](?:times|fold)|fold)\b(?! measured)"
+    rf"|\ban order of magnitude\b"
+    rf"|[一二三四五六七八九十百千数]+倍|半分|半減|倍増",
     re.IGNORECASE,
 )
 """A result that is written by hand: with times or per cent, or as a word."""
@@ -94,61 +114,68 @@ def _inlined(typer: Typer, expr: ast.Expr) -> ast.Expr:
 
 
 def _bases(typer: Typer, expr: ast.Expr, level: int = 0) -> Iterator[tuple[_Base, ...]]:
-    """Yield the keys that are fixed in each divisor of an expression, and not in what it divides."""
+    """Yield what each part of an expression is compared with: the keys of a divisor, or of what is subtracted, that are
+    not those of all that it is compared with."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return
+    if isinstance(expr, ast.Binary) and expr.operator in "/-":
+        above = list(_leaves(typer, expr.left, level + 1))
+        below = list(_leaves(typer, expr.right, level + 1))
+        if above and below:
+            everywhere = frozenset[_Base]().union(*above).intersection(*above)
+            base = dict.fromkeys(each for keys in below for each in keys if each not in everywhere)
+            if base:
+                yield tuple(sorted(base, key=lambda each: (each.dim, str(each.key))))
+    for inner in _inner(expr):
+        yield from _bases(typer, inner, level + 1)
+
+
+def _inner(expr: ast.Expr) -> Iterator[ast.Expr]:
+    """Yield the expressions that an expression computes with."""
     match expr:
         case ast.Index():
-            yield from _bases(typer, expr.base, level + 1)
+            yield expr.base
         case ast.Call():
-            for argument in expr.arguments:
-                yield from _bases(typer, argument.value, level + 1)
+            yield from (argument.value for argument in expr.arguments if argument.key is None)
         case ast.Unary():
-            yield from _bases(typer, expr.operand, level + 1)
-        case ast.Binary(operator="/"):
-            above = {(each.dim, each.key) for each in _keys(typer, expr.left, level + 1)}
-            below = [each for each in _keys(typer, expr.right, level + 1) if (each.dim, each.key) not in above]
-            if below:
-                yield tuple(dict.fromkeys(below))
-            yield from _bases(typer, expr.left, level + 1)
-            yield from _bases(typer, expr.right, level + 1)
+            yield expr.operand
         case ast.Binary():
-            yield from _bases(typer, expr.left, level + 1)
-            yield from _bases(typer, expr.right, level + 1)
+            yield from (expr.left, expr.right)
 
 
-def _keys(typer: Typer, expr: ast.Expr, level: int) -> list[_Base]:
-    """Return the keys that are fixed in an expression: of what is compared, not of operations or points of a ramp."""
+def _leaves(
+    typer: Typer, expr: ast.Expr, level: int, keys: frozenset[_Base] = frozenset()
+) -> Iterator[frozenset[_Base]]:
+    """Yield the keys of what is compared, not of operations, at which each measure or fact is fixed."""
     expr = _inlined(typer, expr)
-    if level > _DEEPEST:
-        return []
-    found: list[_Base] = []
-    match expr:
-        case ast.Index():
-            for argument in expr.arguments:
-                known = labelled_key(typer, argument)
-                axis = argument.key.text if argument.key else ""
-                if known and known[0] != "operation":
-                    found.append(_Base(*known, key_label(typer, *known)))
-                elif axis in AXIS_UNITS and isinstance(argument.value, ast.Quantity):
-                    found.append(_Base(axis, argument.value.value, f"{axis} {text_of(argument.value)}"))
-            return [*found, *_keys(typer, expr.base, level + 1)]
-        case ast.Call():
-            return [each for argument in expr.arguments for each in _keys(typer, argument.value, level + 1)]
-        case ast.Unary():
-            return _keys(typer, expr.operand, level + 1)
-        case ast.Binary():
-            return [*_keys(typer, expr.left, level + 1), *_keys(typer, expr.right, level + 1)]
-        case _:
-            return []
+    if level > _DEEPEST or isinstance(expr, ast.Quantity):
+        return
+    if isinstance(expr, ast.Name | ast.Attr):
+        yield keys
+        return
+    if isinstance(expr, ast.Index):
+        keys |= {found for argument in expr.arguments if (found := _fixed(typer, argument))}
+    for inner in _inner(expr):
+        yield from _leaves(typer, inner, level + 1, keys)
 
 
-_REDUCTIONS = ("max", "min", "mean", "median")
+def _fixed(typer: Typer, argument: ast.Argument) -> _Base | None:
+    known = labelled_key(typer, argument)
+    axis = argument.key.text if argument.key else ""
+    if known and known[0] != "operation":
+        return _Base(*known, key_label(typer, *known))
+    if axis in AXIS_UNITS and isinstance(argument.value, ast.Quantity):
+        return _Base(axis, argument.value.value, f"{axis} {text_of(argument.value)}")
+    return None
+
+
+_REDUCTIONS = ("max", "min", "mean", "median", "sum")
 
 
 def _with_all_equal(typer: Typer, expr: ast.Expr, level: int = 0) -> float | None:
-    """Return the value of an expression whose measures are all 1; None where that can't be told."""
+    """Return the value of an expression where there is no difference, with 1 for each measure; None where that can't be
+    told."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return None
@@ -195,6 +222,19 @@ def _extreme(typer: Typer, expr: ast.Expr) -> ast.Call | None:
 _ENDS = {"max": "min", "min": "max"}
 
 
+def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
+    """Return the highest or lowest of a comparison that an expression computes with further; "" without one."""
+    left = list(_inner(_inlined(typer, value)))
+    for _ in range(1_000):
+        if not left:
+            break
+        node = _inlined(typer, left.pop())
+        if isinstance(node, ast.Call) and node.function.text in _ENDS and node.over and any(_bases(typer, node)):
+            return text_of(node)
+        left += _inner(node)
+    return ""
+
+
 def _reduces(typer: Typer, expr: ast.Expr, function: str) -> bool:
     """Return whether an expression has this reduction anywhere in it."""
     left = [expr]
@@ -220,15 +260,21 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     if block.label is None or len(values) != 1:
         return typer.refuse(wrong.ClaimWithoutValue(block.keyword.span, block.name.text))
     allowed = _allowed(typer, body.all("allow"))
-    value, sentence = values[0], _sentence(typer, block.label, values[0])
+    value = values[0]
+    if named := claim_named(typer, value):
+        return typer.refuse(wrong.ClaimOfClaim(value.span, named.claim))
+    sentence = _sentence(typer, block.label, value)
     if sentence is None:
         return None
     known = set(allowed)
     base = _base(typer, value, body.values("against"), known)
-    if isinstance(base, wrong.UnclearBase):
+    if isinstance(base, CompileProblem):
         return typer.refuse(base)
-    same = _with_all_equal(typer, value) if base else None
-    no_difference = same if same in (0.0, 1.0) else None
+    no_difference = _with_all_equal(typer, value) if base else None
+    if base and no_difference is None and "decided" not in allowed:
+        return typer.refuse(wrong.UndecidableClaim(value.span, text_of(value), ", ".join(each.label for each in base)))
+    if nested := _nested_extreme(typer, value):
+        return typer.refuse(wrong.NestedExtreme(value.span, text_of(value), nested))
     _check_words(typer, block.label, value, no_difference, known)
     said = prose(typer, sentence, FixedKeys(), markdown=False)
     number = next((part for part in said.parts if isinstance(part, plan.Value)), None) if said else None
@@ -292,24 +338,20 @@ def _sentence(typer: Typer, label: ast.String, value: ast.Expr) -> ast.String | 
 
 def _base(
     typer: Typer, value: ast.Expr, against: Sequence[ast.Expr], allowed: set[str]
-) -> tuple[_Base, ...] | wrong.UnclearBase:
-    """Return what the value is compared with; () for a value of its own, and after a mistake."""
+) -> tuple[_Base, ...] | wrong.UnclearBase | wrong.NoSuchBase:
+    """Return what the value is compared with; () for a value of its own."""
     found = list(dict.fromkeys(_bases(typer, value)))
     if against:
         subject = subject_of(typer, against[0])
-        if subject and subject[1] is not None:
-            return (_Base(subject[0], subject[1], key_label(typer, subject[0], subject[1])),)
-        if isinstance(against[0], ast.Name):
-            names = tuple(str(each.key) for divisor in found for each in divisor)
-            typer.report(UnknownName(against[0].span, "name", against[0].text, names))
-        else:
-            typer.report(
-                WrongType(against[0].span, "against", "the name of what the value is compared with", "another")
-            )
-        return ()
+        of_value = {(each.dim, each.key): each for divisor in found for each in divisor}
+        if subject and (chosen := of_value.get((subject[0], subject[1] or ""))):
+            return (chosen,)
+        names = tuple(str(each.key) for each in of_value.values() if isinstance(each.key, str))
+        return wrong.NoSuchBase(against[0].span, "base", text_of(against[0]), names)
     if len(found) > 1 and "base" not in allowed:
         labels = tuple(", ".join(each.label for each in divisor) for divisor in found)
-        return wrong.UnclearBase(value.span, labels, str(found[0][0].key))
+        words = (each.key for divisor in reversed(found) for each in divisor if isinstance(each.key, str))
+        return wrong.UnclearBase(value.span, labels, next(words, "hdd"))
     return found[0] if found else ()
 
 
@@ -317,20 +359,23 @@ def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
     """Return whether the sentence names what the value is compared with."""
     for part in label.parts:
         if isinstance(part, str):
-            words = part.casefold()
-            if base.label.casefold() in words or (isinstance(base.key, float) and _counts(base.key, words)):
+            if re.search(rf"(?<!\w){re.escape(base.label)}(?!\w)", part, re.IGNORECASE) or _counts(base, part):
                 return True
-        elif (subject := subject_of(typer, part.expr)) and subject[:2] == (base.dim, base.key):
+        elif (subject := subject_of(typer, part.expr)) and subject == (base.dim, base.key, "label"):
             return True
     return False
 
 
-def _counts(number: float, words: str) -> bool:
-    """Return whether a text has the number, in digits or spelled out."""
-    spelled = _SPELLED.split("|")[int(number) - 2] if 2 <= number <= 10 else "one" if number == 1 else ""
-    return re.search(rf"(?<![0-9.]){number:g}(?![0-9.])", words) is not None or bool(
-        spelled and re.search(rf"\b{spelled}\b|\bsingle\b", words)
-    )
+def _counts(base: _Base, words: str) -> bool:
+    """Return whether a text has the number of a base with its dimension: `8 threads`, `one thread`, `8 スレッド`."""
+    if not isinstance(base.key, float):
+        return False
+    small = base.key in range(1, 11)
+    spelled = ("one", "single", *_SPELLED.split("|")[:9]) if small else ()
+    word = "one|single" if base.key == 1 else spelled[int(base.key)] if small else ""
+    number = "|".join(filter(None, (f"{base.key:g}", word)))
+    dim = {"threads": "threads?|スレッド", "target": r"\w+/s"}.get(base.dim, re.escape(base.dim))
+    return re.search(rf"(?<![\w.])(?:{number})[\s\u00a0-]*(?:{dim})", words, re.IGNORECASE) is not None
 
 
 def _opposite(typer: Typer, extreme: ast.Call | None, unit: Unit) -> plan.Query | None:
@@ -339,7 +384,8 @@ def _opposite(typer: Typer, extreme: ast.Call | None, unit: Unit) -> plan.Query 
         return None
     other = replace(extreme, function=replace(extreme.function, text=_ENDS[extreme.function.text]))
     typed = typed_at(typer, other, FixedKeys())
-    return query_of_repeats(typer, typed.term, unit, other) if typed else None
+    quote = quote_of(typer, other, FixedKeys())
+    return query(typer, typed.term, unit, other, quote) if typed else None
 
 
 def _better(typer: Typer, value: ast.Expr) -> Literal["higher", "lower"] | None:
@@ -373,16 +419,18 @@ def _check_words(
     """Report words that say another thing than the value is."""
     holes = ((i, part) for i, part in enumerate(label.parts) if isinstance(part, ast.Hole) and _is_value(part))
     at, hole = next(holes)
-    before = "".join(part for part in label.parts[:at] if isinstance(part, str))
+    before = "".join(part if isinstance(part, str) else "…" for part in label.parts[:at])
     after = next((part for part in label.parts[at + 1 : at + 2] if isinstance(part, str)), "")
     if "bound" not in allowed:
         _check_bound(typer, label.span, value, before, after)
     if "ratio" not in allowed:
         in_per_cent = hole.format.endswith("%") or after.lstrip()[:1] in ("%", "％")
         if times := _TIMES_MORE.match(after):
-            typer.report(wrong.TimesMore(label.span, times.group().strip()))
+            typer.report(wrong.TimesMore(label.span, times.group().strip(" \u00a0-")))
         elif no_difference == 1.0 and in_per_cent and (more := _PER_CENT_MORE.match(after)):
             typer.report(wrong.RatioAsChange(label.span, more.group().strip(), text_of(value)))
+        elif no_difference == 0.0 and (of := _OF.match(after)):
+            typer.report(wrong.ChangeAsRatio(label.span, of.group().strip(), text_of(value)))
     if "typed" not in allowed:
         for text in typed_results(typer, label):
             typer.report(wrong.TypedResult(label.span, text, "the sentence of a claim"))
@@ -391,13 +439,14 @@ def _check_words(
 def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
     """Report `up to` of one value, and `at least` of the highest."""
     extreme = _extreme(typer, value)
+    function = extreme.function.text if extreme else ""
     if found := _UP_TO.search(before):
         if extreme is None and not any(_reduces(typer, value, each) for each in _ENDS):
             typer.report(wrong.NoRange(span, found.group().strip(), text_of(value)))
-        return
-    least = _AT_LEAST.search(before) or _AT_LEAST.match(after.lstrip(" %倍Xx\u00a0"))
-    if least and extreme and extreme.function.text == "max":
-        typer.report(wrong.LeastOfHighest(span, least.group(), text_of(value)))
+        elif function == "min":
+            typer.report(wrong.OtherEnd(span, found.group().strip(), text_of(value), "highest", "lowest"))
+    elif (found := _AT_LEAST.search(before) or _OR_MORE.match(after)) and function == "max":
+        typer.report(wrong.OtherEnd(span, found.group().strip(" \u00a0%xX倍"), text_of(value), "lowest", "highest"))
 
 
 def _is_value(hole: ast.Hole) -> bool:

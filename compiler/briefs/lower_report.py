@@ -9,9 +9,9 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from benchbrief.compiler.blocks.values import origin
+from benchbrief.compiler.blocks.values import described, origin
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.claim_errors import ClaimTaken, TypedInTitle
+from benchbrief.compiler.briefs.claim_errors import ClaimTaken, NoClaim, TypedInTitle
 from benchbrief.compiler.briefs.claims import claim, typed_results
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
@@ -352,7 +352,11 @@ def _claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
 
 def _kind_named(typer: Typer, name: ast.Name) -> str:
     found = subject_of(typer, name)
-    return found[0] if found else reserved_for(name.text) or ""
+    if found:
+        return found[0]
+    return (
+        "fact" if typer.facts.get(name.text) else reserved_for(name.text) or ("value" if name.text == "value" else "")
+    )
 
 
 def _label(typer: Typer, label: ast.String | None) -> str | None:
@@ -454,8 +458,8 @@ def _headline(typer: Typer, attributes: Sequence[ast.Attribute], place: FixedKey
     """Return the numbers of the first page as one element; () without any."""
     numbers: list[plan.HeadlineNumber | plan.Said] = []
     for attribute in attributes[:MOST_HEADLINES]:
-        if attribute.label is None and (said := _claims_named(typer, attribute)):
-            numbers += said
+        if attribute.label is None and not isinstance(attribute.values[0], ast.String):
+            numbers += _claims_named(typer, attribute)
             continue
         string = read_attributes(typer, "report", [attribute], (_HEADLINE,), (_HEADLINE,)).string(_HEADLINE)
         if attribute.label is None:
@@ -482,6 +486,8 @@ def _claims_named(typer: Typer, attribute: ast.Attribute) -> list[plan.Said]:
                 said.append(found)
             elif isinstance(each, ast.Name):
                 typer.report(UnknownName(each.span, "claim", each.text, tuple(typer.scope.claims_by_name)))
+            else:
+                typer.report(NoClaim(each.span, described(each)))
     return said
 
 

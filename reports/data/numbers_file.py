@@ -5,7 +5,6 @@ what is needed to compute a number again from a store, and to print it again."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from benchbrief.model.plan import Dimension, DimKey, Query
-from benchbrief.model.precision import Printing
+from benchbrief.model.precision import Printing, stepped
 from benchbrief.reports.text.number_format import ENGLISH_UNITS, formatted, in_column, in_prose, quantity
 from benchbrief.results.store.searched_doubts import Bound, Doubt
 
@@ -129,17 +128,6 @@ class PrintedBy(_Part):
                 return self.to.join(quantity(end, unit, significant=self.significant) for end in ends)
             case "declared":
                 return self.format
-
-
-def stepped(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:
-    """Return the multiple of `step` that a value is rounded to; the value itself for a step of 0."""
-    if not step:
-        return value
-    steps = value / step
-    whole = round(steps)
-    if rounded != "nearest" and not math.isclose(steps, whole, rel_tol=1e-12, abs_tol=1e-9):
-        whole = math.floor(steps) if rounded == "down" else math.ceil(steps)
-    return whole * step
 
 
 class QueryEntry(_Part):

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
+from benchbrief.model.precision import stepped
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
@@ -84,15 +85,16 @@ class _Writer:
         return p.Prose(parts=tuple(_joined(parts)))
 
     def sentence(self, verdict: ClaimVerdict) -> Sequence[_Part]:
-        """Return the claim's sentence with its number as it may be printed; what is said where it is not decided."""
-        if not verdict.is_said and verdict.state != "missing":
-            return [self.not_decided(verdict)]
+        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not."""
+        if not verdict.is_said:
+            return [self.not_said(verdict)]
         printed = verdict.printed
         said = [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
         return [*said, *self._beside(verdict)]
 
-    def not_decided(self, verdict: ClaimVerdict) -> str:
-        return self.words["said_undecided"].format(what=readable_label(verdict.claim.what, self.words))
+    def not_said(self, verdict: ClaimVerdict) -> str:
+        key = "said_missing" if verdict.state == "missing" else "said_undecided"
+        return self.words[key].format(what=readable_label(verdict.claim.what, self.words))
 
     def _beside(self, verdict: ClaimVerdict) -> list[str]:
         """Return what stands in brackets behind the sentence: the base that it does not name, and whether its point was
@@ -100,34 +102,34 @@ class _Writer:
         notes = []
         if verdict.claim.base and not verdict.claim.named:
             notes.append(self.words["said_against"].format(base=verdict.claim.base))
-        if verdict.state == "once" and not self.results.has_none_measured:
-            notes.append(self.words["said_once"])
+        if verdict.state in ("once", "published"):
+            notes.append(self.words[f"said_{verdict.state}"])
         return [self.words["aside"].format(text=self.words.locale.listed(notes))] if notes else []
 
-    def _headline(self, element: p.HeadlineElement) -> p.Element:
-        """Return the numbers of the first page; a text where none of its claims is decided."""
-        numbers: list[p.HeadlineNumber | p.Said] = []
-        undecided = []
-        for number in element.numbers:
-            if isinstance(number, p.HeadlineNumber):
-                numbers.append(number)
-                continue
-            verdict = self.verdicts[number.claim]
-            sentence = self.sentence(verdict)
-            if not verdict.is_said and verdict.state != "missing":
-                undecided += [str(part) for part in sentence]
-                continue
-            numbers.append(_headline_number(sentence, self._range(verdict)))
-        if numbers:
-            return element.model_copy(update={"numbers": tuple(numbers)})
-        return p.TextElement(prose=_markdown([". ".join(undecided)]))
+    def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
+        """Return the numbers of the first page; a dash with its reason for a claim that may not be said."""
+        return element.model_copy(update={"numbers": tuple(map(self._headline_number, element.numbers))})
+
+    def _headline_number(self, number: p.HeadlineNumber | p.Said) -> p.HeadlineNumber:
+        if isinstance(number, p.HeadlineNumber):
+            return number
+        verdict = self.verdicts[number.claim]
+        if verdict.is_said:
+            return _split(self.sentence(verdict), self._range(verdict))
+        missing = verdict.printed if verdict.state == "missing" else None
+        return p.HeadlineNumber(
+            value=_markdown([missing or self.words["missing"]]), text=_markdown([self.not_said(verdict)])
+        )
 
     def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
         """Return the range of which the value is an end, for behind the sentence."""
         claim, value = verdict.claim, verdict.printed
         if claim.opposite is None or value is None or verdict.opposite is None or verdict.points < 2:
             return ()
-        other = value.model_copy(update={"query": claim.opposite, "rounded": "nearest"})
+        other = value.model_copy(update={"query": claim.opposite})
+        ends_shown = [stepped(end, value.step, value.rounded) for end in (verdict.opposite, verdict.value or 0.0)]
+        if ends_shown[0] == ends_shown[1]:
+            return ()
         ends = (other, value) if claim.bound == "high" else (value, other)
         return self._filled("said_range", *ends)
 
@@ -162,7 +164,7 @@ def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
     return "".join(said)
 
 
-def _headline_number(sentence: Sequence[_Part], beside: Sequence[str | p.Value]) -> p.HeadlineNumber:
+def _split(sentence: Sequence[_Part], beside: Sequence[str | p.Value]) -> p.HeadlineNumber:
     """Split a sentence into the number that is set large, with a short beginning and its unit, and the rest."""
     at = next((index for index, part in enumerate(sentence) if isinstance(part, p.Value)), 0)
     before = "".join(part for part in sentence[:at] if isinstance(part, str))

@@ -12,21 +12,27 @@ import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Literal
 
 from benchbrief.model.budgets import LEVEL, looks_at
 from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Query, Said, Value
+from benchbrief.model.precision import stepped
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.statistics.significance import LARGEST_EXPONENT
 from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
-State = Literal["decided", "undecided", "once", "absolute", "missing"]
-"""Whether the repeats decide that there is a difference; `once`: its point was measured once; `absolute`: the value is
-compared with nothing; `missing`: it has no value."""
+State = Literal["decided", "undecided", "opposed", "once", "absolute", "declared", "published", "missing"]
+"""Whether the repeats decide that there is a difference, on the better side of its metric, or the worse (`opposed`);
+`once`: its point was measured once; `absolute`: the value is compared with nothing; `declared`: it is made of facts of
+the spec; `published`: it is a value that a source states; `missing`: it has no value."""
+_NOT_SAID = ("undecided", "opposed", "missing")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
 """The digits that a number keeps, however wide its interval is."""
+_MOST_MORE = 3
+"""The most digits that are added to a format so that a decided difference is seen."""
 
 
 @dataclass(frozen=True)
@@ -53,51 +59,71 @@ class ClaimVerdict:
     @property
     def is_said(self) -> bool:
         """Return whether the brief says it as a claim."""
-        return self.state in ("decided", "once", "absolute") or (
-            self.state == "undecided" and "decided" in self.claim.allowed
-        )
+        return self.state not in _NOT_SAID or (self.state != "missing" and "decided" in self.claim.allowed)
 
     @property
     def printed(self) -> Value | None:
         """Return the value of the sentence with no more digits than the interval knows, rounded so that it does not
-        favour the claim: toward no difference, or to the worse side of a number that is compared with nothing."""
+        favour the claim: to the worse side of its metric, else toward no difference. A decided difference keeps the
+        digits that show it."""
         value = next((part for part in self.claim.sentence.parts if isinstance(part, Value)), None)
         if value is None or self.value is None:
             return value
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
         format_, step = _rounding(value.format, self.value, known)
-        return value.model_copy(
-            update={"format": format_, "step": step, "rounded": self._direction if step else "nearest"}
-        )
+        for more in range(1, _MOST_MORE + 1):
+            if not self._looks_equal(step):
+                break
+            format_, step = _rounding(_with_digits(value.format, more), self.value, None)
+        direction = self._direction if step else "nearest"
+        return value.model_copy(update={"format": format_, "step": step, "rounded": direction})
+
+    def _looks_equal(self, step: float) -> bool:
+        """Return whether the number looks like no difference when it is rounded to this step."""
+        same = self.claim.no_difference
+        if self.state != "decided" or same is None or self.value is None or not step:
+            return False
+        return math.isclose(stepped(self.value, step, self._direction), same, rel_tol=1e-9, abs_tol=step / 2)
 
     @property
     def _direction(self) -> Literal["nearest", "down", "up"]:
         if "rounding" in self.claim.allowed or self.value is None:
             return "nearest"
-        if self.claim.no_difference is not None:
-            return "down" if self.value >= self.claim.no_difference else "up"
-        return {"higher": "down", "lower": "up", None: "nearest"}[self.claim.better]  # type: ignore[return-value]  # the three words
+        if self.claim.better is not None:
+            return "down" if self.claim.better == "higher" else "up"
+        if self.claim.no_difference is None:
+            return "nearest"
+        return "down" if self.value >= self.claim.no_difference else "up"
 
 
 def _rounding(format_: str, value: float, known: float | None) -> tuple[str, float]:
-    """Return the format and the step for a value that is known to plus or minus `known`; a step of 0 where the format
-    gives no digits."""
-    found = _FORMAT.fullmatch(format_.removesuffix("u"))
-    if found is None or not format_ or not math.isfinite(value) or value == 0:
+    """Return the format and the step for a value that is known to plus or minus `known`. Without digits in the format,
+    the step has three."""
+    found = _FORMAT.fullmatch(format_)
+    if found is None or not math.isfinite(value) or value == 0:
         return format_, 0.0
-    kind, digits = found["kind"], int(found["digits"] or (6 if found["kind"] else 0))
-    if kind in "gGn" and kind:
-        digits = max(digits, 1) - 1 - math.floor(math.log10(abs(value)))
-        kind = "f"
-    elif (kind in "eE" and kind) or not kind:
-        return format_, 0.0
+    kind = found["kind"]
     share = 0.01 if kind == "%" else 1.0
-    shown = value / share
+    size = math.floor(math.log10(abs(value / share)))
+    if kind in ("f", "F", "%"):
+        digits = int(found["digits"] or 6)
+    else:  # significant digits: the usual way prints three or more
+        of_all = kind in ("g", "G", "n") and found["digits"] is not None
+        digits = int(found["digits"] or 2) - of_all - size
     if known:
-        least = _FEWEST_DIGITS - 1 - math.floor(math.log10(abs(shown)))
-        digits = min(digits, max(-math.floor(math.log10(known / share)), least))
-    unit = "u" if format_.endswith("u") else ""
-    return f"{found['before']}.{max(digits, 0)}{kind}{unit}", share * 10.0**-digits
+        digits = min(digits, max(-math.floor(math.log10(known / share)), _FEWEST_DIGITS - 1 - size))
+    if kind in ("g", "G", "n"):
+        kind = "f"
+    fixed = f"{found['before']}.{max(digits, 0)}{kind}" if kind in ("f", "F", "%") else format_
+    return fixed, share * 10.0**-digits
+
+
+def _with_digits(format_: str, more: int) -> str:
+    """Return a format with this many digits more behind the point."""
+    found = _FORMAT.fullmatch(format_)
+    if found is None or found["digits"] is None:
+        return format_
+    return f"{found['before']}.{int(found['digits']) + more}{found['kind']}"
 
 
 def claim_verdicts(plan: Plan, read: Read, claims: Sequence[Claim] | None = None) -> list[ClaimVerdict]:
@@ -106,31 +132,34 @@ def claim_verdicts(plan: Plan, read: Read, claims: Sequence[Claim] | None = None
     Raises RunnerError.
     """
     chosen = plan.claims if claims is None else claims
-    compared = sum(claim.no_difference is not None for claim in chosen)
+    compared = sum(claim.no_difference is not None and claim.repeats is not None for claim in chosen)
     return [_verdict(claim, plan, read, max(1, compared)) for claim in chosen]
 
 
 def _verdict(claim: Claim, plan: Plan, read: Read, compared: int) -> ClaimVerdict:
-    found = [(tuple(zip(claim.points.dims, keys, strict=True)), value) for keys, value in read(claim.points)]
-    known = [(place, value) for place, value in found if value is not None and math.isfinite(value)]
-    if not known:
+    number = next((part for part in claim.sentence.parts if isinstance(part, Value)), None)
+    value = next((found for _, found in read(number.query)), None) if number else None
+    if value is None or not math.isfinite(value):
         return ClaimVerdict(claim, "missing", claims=compared)
-    choose = min if claim.bound == "low" else max
-    place, value = choose(known, key=lambda each: each[1])
-    opposite = next((value for _, value in read(claim.opposite)), None) if claim.opposite else None
-    values = list(_repeats(claim.repeats, dict(place), read)) if claim.repeats else []
-    level = 1 - _chance(claim, plan, len(values)) / compared
+    opposite = next((found for _, found in read(claim.opposite)), None) if claim.opposite else None
+    rows = [(dict(zip(claim.points.dims, keys, strict=True)), found) for keys, found in read(claim.points)]
+    known = [(place, found) for place, found in rows if found is not None]
+    place = next((place for place, found in known if math.isclose(found, value, rel_tol=1e-9)), None)
+    made = partial(ClaimVerdict, claim, value=value, points=len(known), opposite=opposite, claims=compared)
+    if claim.points.reads == ():
+        return made("declared")
+    if place is None:
+        return made("published")
+    values = list(_repeats(claim.repeats, place, read)) if claim.repeats else []
+    # The highest of several noisy points is too high: each of them takes its part of the chance.
+    level = 1 - _chance(claim, plan, len(values)) / compared / (len(known) if claim.bound else 1)
     low, high = _interval(values, level, by_ratio=claim.points.by_ratio)
-    if claim.no_difference is None:
-        state: State = "absolute"
-    elif len(values) < 2:
-        state = "once"
-    else:
-        outside = low is not None and high is not None and not low <= claim.no_difference <= high
-        state = "decided" if outside else "undecided"
-    return ClaimVerdict(
-        claim, state, value, dict(place), len(known), opposite, max(1, len(values)), low, high, level, compared
-    )
+    state: State = "absolute" if claim.no_difference is None else "undecided" if claim.repeats else "once"
+    if claim.no_difference is not None and low is not None and high is not None:
+        above, below = low > claim.no_difference, high < claim.no_difference
+        worse = {"higher": below, "lower": above, None: False}[claim.better]
+        state = "opposed" if worse else "decided" if above or below else "undecided"
+    return made(state, at=place, repeats=max(1, len(values)), low=low, high=high, level=level)
 
 
 def _repeats(query: Query, place: Mapping[Dimension, DimKey | None], read: Read) -> Iterator[float]:

@@ -66,6 +66,16 @@ MISLEADING = [
     ("E0837", "性能は三倍。{legacy} に対して {value:.0f}% 増", f"gain{AT}"),
     ("E0837", "遅延は半分。{legacy} に対して {value:.0f}% 増", f"gain{AT}"),
     ("E0837", "性能は３倍。{legacy} に対して {value:.0f}% 増", f"gain{AT}"),
+    ("E0834", "Up to {value:.1f}X the work of {legacy}", "min(ratio over threads, workload)"),
+    ("E0834", "{value:.1f}X or more of the work of {legacy}", "best"),
+    ("E0834", "少なくとも {value:.1f} 倍（{legacy} 比）", "best"),
+    ("E0835", "{value:.1f}X quicker than {legacy}", "best"),
+    ("E0836", "{value:.0%} quicker than {legacy}", f"ratio{AT}"),
+    ("E0837", "A tenfold gain: {value:.0f}% more than {legacy}", f"gain{AT}"),
+    ("E0840", "{value:.0f}% of the work of {legacy}", f"gain{AT}"),
+    ("E0842", "Up to {value:.1f}X the work of {legacy}", "max(ratio over threads, workload) - 1"),
+    ("E0842", "Up to {value:.1f}X the work of {legacy}", "2 * best"),
+    ("E0843", "{value:.1f}X the work of {legacy}", "said"),
     ("E0832", "{value:.1f} of the work", f"doubled{AT}"),
     ("E0831", "{value:.1f}X to {max(ratio over threads, workload):.1f}X the work", f"ratio{AT}"),
     ("E0831", "More work", f"ratio{AT}"),
@@ -95,6 +105,10 @@ HONEST = [
     ("{eco} needs {value:.2f} USD/Mop", f"cost[eco]{AT}"),
     ("{legacy} に対して最大 {value:.1f} 倍", "max(ratio over threads, workload)"),
     ("{legacy} より {value:.0f}% 高い", f"gain{AT}"),
+    ("At least 8 threads give {value:.1f}X the work of {legacy}", "max(ratio over threads, workload)"),
+    ("As fast as {legacy}: {value:.1f}X", f"ratio{AT}"),
+    ("With 8 up to 32 threads, {value:.1f}X the work of {legacy}", f"ratio{AT}"),
+    ("Nothing is said twice: {value:.1f}X the work of {legacy}", f"ratio{AT}"),
     ("最大スループットは {legacy} の {value:.1f} 倍", f"ratio{AT}"),
     ("読み取りは {legacy} より {value:.0f}% 短い", f"saved{AT}"),
 ]  # fmt: skip
@@ -186,3 +200,36 @@ def test_five_hundred_claims_are_checked(tmp_path: Path) -> None:
     found = check(tmp_path / "spec.bench")
     assert found.plan is not None
     assert len(found.plan.claims) == 500
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "no_difference"),
+    [
+        (f"(throughput[eco] - throughput[legacy]){AT} / throughput[legacy]{AT}", "Legacy HDD", 0.0),
+        (f"(throughput[eco] - throughput[legacy]){AT}", "Legacy HDD", 0.0),
+        (f"100 * ratio{AT}", "Legacy HDD", 100.0),
+        (
+            "sum(throughput[eco] over workload)[threads: 8] / sum(throughput[legacy] over workload)[threads: 8]",
+            "Legacy HDD",
+            1.0,
+        ),
+        ("throughput[eco, a][threads: 32] / throughput[eco, a][threads: 8]", "threads 8", 1.0),
+    ],
+)
+def test_each_way_to_compare_has_its_base_and_what_no_difference_is(
+    value: str, base: str, no_difference: float, tmp_path: Path
+) -> None:
+    made = claim(tmp_path, "{value:.1f} in all", value)
+    assert (made.base, made.no_difference) == (base, no_difference)
+
+
+def test_a_claim_is_compared_only_with_what_its_value_is(tmp_path: Path) -> None:
+    for value in (f"ratio{AT}", f"throughput[eco]{AT}"):
+        found = checked(tmp_path, "{value:.1f}", value, "against = eco ")
+        assert "E0845" in {each.code for each in found.diagnostics}
+
+
+def test_what_is_no_claim_can_not_stand_in_a_headline(tmp_path: Path) -> None:
+    text = SPEC + 'claim said "{value:.1f}X" { value = best }\nreport brief "B" { headline = [said, "99X", 5] }\n'
+    (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
+    assert [each.code for each in check(tmp_path / "spec.bench").diagnostics] == ["E0844", "E0844"]

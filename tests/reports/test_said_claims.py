@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchbrief.model import plan as p
+from benchbrief.model.precision import stepped
 from benchbrief.reports.claims_sheet import claims_sheet
-from benchbrief.reports.data.numbers_file import stepped
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.verify_brief import read_brief
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts
@@ -26,7 +26,7 @@ def values(dims: Sequence[str], rows: Sequence[tuple[Any, ...]], unit: str = "",
         "(" + ", ".join(f"'{v}'" if isinstance(v, str) else f"{v!r}::DOUBLE" for v in row) + ")" for row in rows
     )
     sql = f"SELECT * FROM (VALUES {listed}) AS t ({', '.join((*dims, 'value'))})"  # noqa: S608  # made-up values
-    return w.query(sql, dims, unit, "ratio", (), **known)
+    return w.query(sql, dims, unit, "ratio", [w.read("throughput")], **known)
 
 
 def claim(*repeats: float, format: str = ".1f", words: str = "X the work of Disk", **more: Any) -> p.Claim:  # noqa: A002  # the field's name
@@ -80,9 +80,12 @@ def test_rounding_goes_toward_no_difference_and_never_favours() -> None:
     (up,) = verdicts(claim(11.64, 11.66, 11.68, format=".0f"))
     assert up.printed is not None
     assert (up.printed.step, up.printed.rounded) == (1.0, "down")
-    (down,) = verdicts(claim(0.4001, 0.4002, 0.4003, format=".1f"))
-    assert down.printed is not None
-    assert down.printed.rounded == "up"
+    (unknown,) = verdicts(claim(0.4001, 0.4002, 0.4003, format=".1f", better=None))
+    assert unknown.printed is not None
+    assert (unknown.state, unknown.printed.rounded) == ("decided", "up")
+    (latency,) = verdicts(claim(1.289, 1.29, 1.291, better="lower"))
+    assert latency.printed is not None
+    assert (latency.state, latency.printed.rounded) == ("opposed", "up")
     (cost,) = verdicts(claim(4.51, 4.52, 4.53, format=".0f", no_difference=None, base="", better="lower"))
     assert cost.printed is not None
     assert (cost.state, cost.printed.rounded) == ("absolute", "up")
@@ -114,7 +117,7 @@ def test_digits_that_the_interval_does_not_know_are_not_printed(tmp_path: Path) 
 def test_a_claim_that_the_repeats_leave_open_is_not_said(tmp_path: Path) -> None:
     text = page(tmp_path, claim(0.9, 1.3, 1.1))
     assert "X the work" not in text
-    assert text.count("No decided difference: Ratio") == 2
+    assert text.count("Not shown by the measurements: Ratio") == 2
 
 
 def test_an_open_claim_may_be_said_for_a_reason_which_the_sheet_tells(tmp_path: Path) -> None:
@@ -152,6 +155,7 @@ def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(t
     assert (found.state, dict(found.at), found.repeats, found.points) == ("decided", {"threads": 2.0}, 3, 3)
     assert found.low is not None
     assert found.low > 8.6
+    assert found.level == pytest.approx(1 - 0.05 / 3)  # the highest of three points
     assert "the work of Disk (7.9 to 8.7 in all)" in page(tmp_path, said)
 
 
@@ -165,16 +169,16 @@ def test_the_claims_of_a_brief_share_the_chance_to_be_wrong() -> None:
 
 
 def test_a_missing_number_is_a_dash_with_its_reason(tmp_path: Path) -> None:
-    gone = w.query("SELECT NULL::DOUBLE AS value", (), "", "ratio")
+    gone = w.query("SELECT NULL::DOUBLE AS value", (), "", "ratio", [w.read("throughput")])
     said = claim(1.0, sentence=w.text("Up to ", p.Value(query=gone, format=".1f"), "X"), points=gone)
     (found,) = verdicts(said)
     assert (found.state, found.value) == ("missing", None)
-    assert "Up to –" in page(tmp_path, said)
+    assert page(tmp_path, said).count("Not measured: Ratio") == 2
 
 
 def test_a_japanese_brief_says_it_in_japanese(tmp_path: Path) -> None:
     text = page(tmp_path, claim(0.9, 1.3, 1.1), language="ja")
-    assert "有意な差は確認できません：Ratio" in text
+    assert "この測定では確認できません：Ratio" in text
 
 
 def test_of_claims_without_a_difference_few_are_said() -> None:
@@ -196,3 +200,39 @@ def test_of_claims_without_a_difference_few_are_said() -> None:
 
 def _values(query: p.Query) -> list[float]:
     return [float(found) for found in re.findall(r"([-\d.e+]+)::DOUBLE\)", query.sql)]
+
+
+def test_a_difference_on_the_worse_side_is_not_said(tmp_path: Path) -> None:
+    said = claim(0.4001, 0.4002, 0.4003)
+    assert verdicts(said)[0].state == "opposed"
+    assert "Not shown by the measurements: Ratio" in page(tmp_path, said)
+
+
+def test_a_small_decided_difference_keeps_the_digits_that_show_it() -> None:
+    (found,) = verdicts(claim(0.4101, 0.4102, 0.4103, format=".0f", unit="%", no_difference=0.0))
+    assert found.printed is not None
+    assert found.printed.format == ".1f"
+    assert found.printed.step == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("format", "printed", "step"), [("", "", 0.1), (".1e", ".1e", 1.0), (".3g", ".1f", 0.1), (".0f", ".0f", 1.0)]
+)
+def test_each_format_is_rounded_by_its_step(format: str, printed: str, step: float) -> None:  # noqa: A002  # the field's name
+    (found,) = verdicts(claim(11.6666, 11.6667, 11.6668, format=format))
+    assert found.printed is not None
+    assert found.printed.format == printed
+    assert found.printed.step == pytest.approx(step)
+
+
+def test_facts_alone_are_declared_and_not_measured_once(tmp_path: Path) -> None:
+    fact = w.constant(2.0, "", "price")
+    said = claim(2.0, sentence=w.text("Up to ", p.Value(query=fact, format=".0f"), "X the price"), points=fact)
+    assert verdicts(said)[0].state == "declared"
+    assert "measured once" not in page(tmp_path, said)
+
+
+def test_a_range_with_ends_that_look_alike_is_left_out(tmp_path: Path) -> None:
+    points = values(("threads",), [(1.0, 8.71), (2.0, 8.72)], by_ratio=True)
+    said = claim(8.72, bound="high", points=points, opposite=values((), [(8.71,)]))
+    assert "in all" not in page(tmp_path, said)
