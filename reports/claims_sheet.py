@@ -133,7 +133,7 @@ def _rows(plan: Plan, store: AskedStore, report: Report, words: Words) -> Iterat
 
 
 def _digits(value: float) -> str:
-    return formatted(value, ",.4g") if abs(value) < 1e4 else f"{value:,.0f}"
+    return formatted(value, ",.4g") if abs(value) < 1e4 else formatted(value, ",.0f")
 
 
 def _percent(level: float) -> str:

@@ -231,7 +231,7 @@ def balanced_width(text: str, points: float) -> str:
     """Return the width of a head whose lines are about as long as each other; "none" for one line."""
     width = text_width(text, points) * _BOLD
     lines = math.ceil(width / _SLIDE_WIDTH)
-    return "none" if lines < 2 else f"{min(_SLIDE_WIDTH, width / lines * 1.08 + points):.0f}pt"
+    return "none" if lines < 2 else f"{round(min(_SLIDE_WIDTH, width / lines * 1.08 + points))}pt"
 
 
 def title_width(title: str, language: str) -> str:

@@ -18,7 +18,7 @@ from typing import Literal
 from benchbrief.model.budgets import LEVEL, looks_at
 from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Query, Said, Value
-from benchbrief.model.precision import stepped
+from benchbrief.model.precision import magnitude, stepped
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.statistics.significance import LARGEST_EXPONENT
 from benchbrief.runners.scheduling.confidence_interval import mean_interval
@@ -104,14 +104,14 @@ def _rounding(format_: str, value: float, known: float | None) -> tuple[str, flo
         return format_, 0.0
     kind = found["kind"]
     share = 0.01 if kind == "%" else 1.0
-    size = math.floor(math.log10(abs(value / share)))
+    size = magnitude(value / share)
     if kind in ("f", "F", "%"):
         digits = int(found["digits"] or 6)
     else:  # significant digits: the usual way prints three or more
         of_all = kind in ("g", "G", "n") and found["digits"] is not None
         digits = int(found["digits"] or 2) - of_all - size
     if known:
-        digits = min(digits, max(-math.floor(math.log10(known / share)), _FEWEST_DIGITS - 1 - size))
+        digits = min(digits, max(-magnitude(known / share), _FEWEST_DIGITS - 1 - size))
     if kind in ("g", "G", "n"):
         kind = "f"
     fixed = f"{found['before']}.{max(digits, 0)}{kind}" if kind in ("f", "F", "%") else format_
