@@ -130,14 +130,15 @@ PARTS = (
     (_Builder, "facts", "table 5"),
     (_Builder, "formula", "worked example Plain gain"),
     (draw_chart, "draw", "figure 1"),
-    (build_view, "drawing", "figure 1"),
+    (build_view, "sketched", "figure 1"),
+    (build_view, "finished", "figure 1"),
     (build_view, "script_data", "figure 1"),
     (build_view, "Columns", "the common decimals of the tables"),
     (disclosure, "_settings", "test disclosure Load settings"),
 )
 
 
-QUICK = {"text", "drawing", "_settings"}
+QUICK = {"text", "sketched", "_settings"}
 WITHOUT_A_PLACE = {"script_data", "Columns", "_settings"}
 """Parts that no place in the brief is left for: they are of the disclosure, of several tables, or of a script."""
 
@@ -223,7 +224,7 @@ def test_the_terminal_names_what_is_missing(tmp_path: Path) -> None:
         (broken / "sitecustomize.py").write_text(
             "import benchbrief.reports.view.build_view as b\n"
             "def fails(*_): raise ZeroDivisionError('planted in the test')\n"
-            "b.drawing = fails\n"
+            "b.finished = fails\n"
         )
         env = {"PYTHONPATH": str(broken), "BENCH_STRICT": ""}
         shown = bench("report", "simulated", "--html-only", "--json", env=env).plainly()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from html import unescape
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +17,6 @@ from benchbrief.reports.data.view_model import (
     CalloutView,
     DisclosureGroup,
     DisclosureView,
-    FigureRow,
     FigureView,
     LevelTable,
     ReportView,
@@ -30,6 +28,7 @@ from benchbrief.reports.disclosure.systems_under_test import fold_paths
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import generated
+from tests.reports.marked_notes import flat, marked_notes
 from tests.reports.world import make_store
 from tests.support.bench import fresh_bench
 from tests.support.plans import compile_text
@@ -93,7 +92,7 @@ class Made(NamedTuple):
 
     @property
     def blocks(self) -> dict[str, Block]:
-        return {getattr(block, "title", ""): block for block in _flat(self.view.blocks)}
+        return {getattr(block, "title", ""): block for block in flat(self.view.blocks)}
 
     def figure(self, title: str) -> FigureView:
         found = self.blocks[title]
@@ -105,14 +104,12 @@ class Made(NamedTuple):
         assert isinstance(found, TableView)
         return found
 
+    def notes(self, block: Block) -> list[str]:
+        return marked_notes(self.view, block)
+
     def group(self, title: str) -> DisclosureGroup:
         (disclosure,) = (block for block in self.view.disclosed if isinstance(block, DisclosureView))
         return next(group for group in disclosure.groups if group.title == title)
-
-
-def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
-    for block in blocks:
-        yield from block.figures if isinstance(block, FigureRow) else (block,)
 
 
 def make(text: str, folder: Path, language: str = "en") -> Made:
@@ -183,9 +180,9 @@ def test_a_value_over_levels_says_where_the_spec_leaves_combinations_out(compres
     assert isinstance(callout, CalloutView)
     assert isinstance(text, TextView)
     said = "These values go over different points: not all combinations are measured (Compression, Value size, Tuning)."
-    assert said in {note.text for note in callout.notes}
-    assert said in {note.text for note in text.notes}
-    assert said not in {note.text for note in compression.table("Whole").notes}
+    assert said in compression.notes(callout)
+    assert said in compression.notes(text)
+    assert said not in compression.notes(compression.table("Whole"))
 
 
 # --- names -------------------------------------------------------------------------------------------------------
@@ -205,7 +202,7 @@ def test_levels_in_brackets_are_named_once_for_all_values(compression: Made) -> 
     assert "All values are for Tuned." in {note.text for note in compression.table("Speed").notes}
     figure = compression.figure("Two")
     assert figure.alt.startswith("Line chart: Throughput, Random reads, Tuned, 1 kB, LZ4 (ops/s)")
-    assert [plain(note.text) for note in figure.notes] == ["All values are for Value size 1 kB."]
+    assert [plain(text) for text in compression.notes(figure)] == ["All values are for Value size 1 kB."]
 
 
 def test_a_level_has_one_colour_in_every_figure(compression: Made) -> None:

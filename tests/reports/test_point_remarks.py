@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from benchbrief.model import events as j
-from benchbrief.reports.data.view_model import Block, FigureRow, ReportView, SectionView, TableView
-from benchbrief.reports.data.view_model import notes_of as footnotes_of
+from benchbrief.reports.data.view_model import ReportView, TableView
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.build_store import rebuild
 from benchbrief.results.open_store import open_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.run_folder import create_run
+from tests.reports.marked_notes import flat, marked_notes
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -65,7 +64,8 @@ report brief "B" {{
 def notes_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) -> Mapping[str, list[str]]:
     """Return the footnotes that each block of the brief of a simulated run has or leads to, by its title; of the text
     by ""."""
-    return dict(_notes(view_of(folder, threads, language, spec)))
+    view = view_of(folder, threads, language, spec)
+    return {getattr(block, "title", ""): marked_notes(view, block) for block in flat(view.blocks)}
 
 
 def view_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) -> ReportView:
@@ -76,27 +76,6 @@ def view_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) 
     with open_store(run_dir) as store:
         (report,) = plan.reports
         return build(plan, store, report, CATALOGUES[language])
-
-
-def _notes(view: ReportView) -> Iterable[tuple[str, list[str]]]:
-    said = {note.number: note.text for note in footnotes_of(view.blocks)}
-    for block in _flat(view.blocks):
-        own = [note.number for note in getattr(block, "notes", ())]
-        heads = [number for head in getattr(block, "columns", ()) for number in head.notes]
-        marked = map(int, re.findall(r"#note-(\d+)", str(getattr(block, "html", ""))))
-        numbers = sorted({*own, *heads, *getattr(block, "marks", ()), *marked})
-        yield getattr(block, "title", ""), [said[number] for number in numbers]
-
-
-def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
-    for block in blocks:
-        match block:
-            case FigureRow():
-                yield from block.figures
-            case SectionView():
-                yield from _flat(block.blocks)
-            case _:
-                yield block
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,13 +14,10 @@ from benchbrief.model import events as j
 from benchbrief.model.plan import Plan
 from benchbrief.model.run_record import RunRecord
 from benchbrief.reports.data.view_model import (
-    Block,
     CalloutView,
     DisclosureView,
-    FigureRow,
     FigureView,
     ReportView,
-    SectionView,
     TableView,
 )
 from benchbrief.reports.view.build_view import build
@@ -32,6 +28,7 @@ from benchbrief.results.open_store import open_store
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal.journal_file import JOURNAL, Journal, read_journal
 from benchbrief.runners.journal.run_folder import create_run
+from tests.reports.marked_notes import flat, marked_notes
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -104,22 +101,11 @@ def view_of(plan: Plan, run_dir: Path, language: str = "en") -> ReportView:
 
 
 def figures_of(view: ReportView) -> dict[str, FigureView]:
-    return {block.title: block for block in _flat(view.blocks) if isinstance(block, FigureView)}
+    return {block.title: block for block in flat(view.blocks) if isinstance(block, FigureView)}
 
 
 def disclosed(view: ReportView) -> str:
     return "\n".join(repr(block) for block in view.disclosed if isinstance(block, DisclosureView))
-
-
-def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
-    for block in blocks:
-        match block:
-            case FigureRow():
-                yield from block.figures
-            case SectionView():
-                yield from _flat(block.blocks)
-            case _:
-                yield block
 
 
 def notes(figure: FigureView) -> str:
@@ -265,9 +251,9 @@ def test_each_number_of_a_rate_that_a_late_generator_lowered_says_so(
     instead(run_dir, ended.model_copy(update={"rates": rates, "sure": False, "lowered": True}))
     view = view_of(made.plan, run_dir, language)
     said = said.format(rate=f"{above.rate:,.0f}")
-    shown = [block for block in _flat(view.blocks) if isinstance(block, (TableView, CalloutView))]
+    shown = [block for block in flat(view.blocks) if isinstance(block, (TableView, CalloutView))]
     assert len(shown) == 2
-    assert all(any(note.text.endswith(said) for note in block.notes) for block in shown)
+    assert all(any(text.endswith(said) for text in marked_notes(view, block)) for block in shown)
     assert said in figures_of(view)["Found"].csv
 
 
@@ -293,11 +279,11 @@ def test_each_number_of_a_rate_that_is_known_from_below_alone_says_so(
     said = said.format(rate=f"{ended.sustained:,.0f}")
     shown = [
         block
-        for block in _flat(view.blocks)
+        for block in flat(view.blocks)
         if isinstance(block, (TableView, CalloutView)) or block is figures_of(view)["Found"]
     ]
     assert len(shown) == 3
-    assert all([note.text for note in block.notes if " ops/s" in note.text] == [said] for block in shown)
+    assert all([text for text in marked_notes(view, block) if " ops/s" in text] == [said] for block in shown)
     assert said in figures_of(view)["Found"].csv
     assert "remarks" not in figures_of(view)["Served"].csv
     remarks = {number.at.get("hardware"): number.remarks for number in view.numbers.numbers if number.at}
@@ -326,6 +312,6 @@ def test_a_search_that_did_not_end_shows_what_it_measured(made: Made, run_dir: P
     assert {rate.replace(",", "").split(" ")[0] for rate in shown} == measured
     assert "–" not in shown.values()
     assert served.svg
-    assert "did not ask for" in notes(served)
+    assert any("did not ask for" in text for text in marked_notes(view, served))
     (found,) = (row for row in figures_of(view)["Found"].data if "Eco" in row)
     assert found[-1] == "–", "there is no answer before the search ends"
