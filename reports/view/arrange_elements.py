@@ -56,6 +56,8 @@ _CARD_PT, _CARD_ROOM = 60.0, 240.0
 """The largest type of a box's numbers, and the most points of type that all its lines have together."""
 _SAID_PT = (13.0, 18.0)
 """The least and the largest type of topics in two columns."""
+_ALONE_PT, _ALONE_LINES = (20.0, 24.0), 14.0
+"""The least and the largest type of one text alone, and the lines of 13 points whose words take half a slide in it."""
 _FEW_FACTS = 4
 """The most rows of facts that stand with the method on the last slide."""
 _FEW_COLUMNS = 2
@@ -201,7 +203,10 @@ class Slide:
 
     @property
     def said_pt(self) -> float:
-        """The type size in points of topics that fill two columns."""
+        """The type size in points of a text alone, and of topics that fill two columns."""
+        if not self.topics:
+            lines = max(1.0, _lines(self.texts, _SLIDE_WIDTH))
+            return round(min(_ALONE_PT[1], max(_ALONE_PT[0], 13.0 * math.sqrt(_ALONE_LINES / lines))), 1)
         lines = sum(_TOPIC_LINES + _lines(each.texts, _COLUMN_WIDTH) for each in self.topics)
         return round(min(_SAID_PT[1], _SAID_PT[0] * math.sqrt(_COLUMN_LINES / max(1.0, lines))), 1)
 
