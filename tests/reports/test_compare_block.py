@@ -68,7 +68,7 @@ def test_a_japanese_brief_names_the_test_in_japanese(bench: Bench) -> None:
     bench.spec(SPEC, name="ja.bench", LANGUAGE="ja")
     assert bench("report", "simulated", "--spec", "ja.bench", "--to", "ja", "--format", "html").code == 0
     text = page(bench.folder / "ja")
-    assert "ウェルチのt検定" in text
+    assert "反復値に対する Welch の t 検定" in text
     assert "検定は全部で 12 件" in text
 
 
