@@ -99,6 +99,6 @@ def keep_units_whole(text: str) -> Markup:
 def _whole(text: str) -> Markup:
     """Keep a number and a unit with a slash on one line: 7,120 ops/s."""
     return Markup("").join(
-        Markup('<span class="whole">{}</span>').format(part) if index % 2 else part
+        Markup('<bdi class="whole">{}</bdi>').format(part) if index % 2 else part
         for index, part in enumerate(re.split(rf"([\d.,]+{_GAP}[^\s/]+/\w+)", text))
     )

@@ -19,17 +19,20 @@ _SKIPPED = re.compile(r"<(table|style|script|pre)\b")
 
 def keep_words_whole(page: str) -> str:
     """Return an HTML page whose lines end neither within words in katakana nor, in headings, within phrases. Tables
-    stay as they are, since their columns may be narrower than a word, and so do links, which are tagged as wholes."""
+    stay as they are, since their columns may be narrower than a word, and so do links and numbers, which are tagged as
+    wholes. A word gets no `span`, since a PDF's numbers are known by one within another."""
     before, body, rest = page.partition("<body")
-    until, linked = "", False
+    until = tagged = ""
     pattern: re.Pattern[str] | None = _KATAKANA
     parts = _TAG.split(rest)
     for at, part in enumerate(parts):
         if at % 2 == 0:
-            if pattern and at and not linked:
+            if pattern and at and not tagged:
                 parts[at] = pattern.sub(_whole, part)
-        elif part == "</a>" or part.startswith("<a "):
-            linked = part != "</a>"
+        elif part == tagged:
+            tagged = ""
+        elif not tagged and part.startswith(("<a ", '<span class="num')):
+            tagged = "</a>" if part.startswith("<a ") else "</span>"
         elif until:
             if part == until:
                 until, pattern = "", _KATAKANA
@@ -43,4 +46,4 @@ def keep_words_whole(page: str) -> str:
 def _whole(match: re.Match[str]) -> str:
     text = match.group()
     short = 1 < len(text) <= _LONGEST and _JAPANESE.search(text)
-    return f'<span class="whole">{text}</span>' if short else text
+    return f'<bdi class="whole">{text}</bdi>' if short else text

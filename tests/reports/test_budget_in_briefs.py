@@ -43,7 +43,7 @@ def budgeted(language: str, others_repeats: int | None = None, **more: object) -
 def brief_of(plan: p.Plan, folder: Path) -> str:
     html = render(plan, WORLD.store(), "brief", folder, html_only=True).html.read_text("utf-8")
     html = html.replace("\u00a0", " ").replace("\\u00a0", " ")
-    return re.sub('<span class="whole">(.*?)</span>', r"\1", html)
+    return re.sub('<bdi class="whole">(.*?)</bdi>', r"\1", html)
 
 
 def test_the_rule_of_a_budget_is_stated_a_sentence_at_a_time() -> None:

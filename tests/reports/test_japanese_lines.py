@@ -10,6 +10,7 @@ from pypdf import PdfReader
 import benchbrief.reports
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.text.japanese_lines import keep_words_whole
+from benchbrief.reports.verify_brief import marked_in
 
 STYLE = Path(next(iter(benchbrief.reports.__path__))) / "templates" / "base" / "style.css"
 NEVER_FIRST = "、。，．）」』】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ・：；！？々"
@@ -31,7 +32,7 @@ def test_no_word_in_katakana_and_no_phrase_of_a_heading_is_parted() -> None:
     title = "Solidigm D5-P5430 の最大スループットは他の 65 %"
     page = f'<title>データ</title><body><h1 title="スループット">{title}</h1><p>ブロックとデータ</p><td>データ</td>'
     made = keep_words_whole(f"{page}<table><td>データ</td></table>")
-    whole = '<span class="whole">{}</span>'
+    whole = '<bdi class="whole">{}</bdi>'
     phrases = [whole.format(part) for part in ("D5-P5430 の", "最大スループットは", "他の")]
     assert f'<title>データ</title><body><h1 title="スループット">Solidigm {"".join(phrases)} 65 %</h1>' in made
     assert f"<p>{whole.format('ブロック')}と{whole.format('データ')}</p>" in made
@@ -42,3 +43,12 @@ def test_no_word_in_katakana_and_no_phrase_of_a_heading_is_parted() -> None:
     )
     assert keep_words_whole("<body><h2>Reads beside a writer</h2>") == "<body><h2>Reads beside a writer</h2>"
     assert keep_words_whole('<body><a href="#a">データ</a>') == '<body><a href="#a">データ</a>'
+
+
+def test_a_word_that_is_kept_whole_is_not_taken_for_a_number_of_a_pdf() -> None:
+    number = '<span class="num" id="n1"><span>3 ノード</span></span>'
+    head = '<h1><span class="whole">他の SSD</span></h1>'
+    made = keep_words_whole(f"<body>{head}<p><span>試行プロファイル</span>：{number}とサーバー</p></body>")
+    assert made.count('<bdi class="whole">') == 3, "the title, the profile and the server"
+    pdf = to_pdf(f'<html lang="ja"><head><title>Numbers</title></head>{made}</html>')
+    assert [text for _, text in marked_in(PdfReader(BytesIO(pdf)), spans=True)] == ["3 ノード"]

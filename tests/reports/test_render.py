@@ -317,7 +317,7 @@ def test_repeats_that_lie_far_apart_are_noticed_first_and_reported_with_their_en
         for row in world.rows()
     ]
     html = render(world.plan(report), w.make_store(rows), "brief", tmp_path, html_only=True).html.read_text("utf-8")
-    html = re.sub('<span class="whole">(.*?)</span>', r"\1", html.replace("\u00a0", " "))
+    html = re.sub('<bdi class="whole">(.*?)</bdi>', r"\1", html.replace("\u00a0", " "))
     shown = "71 % (Disk, Sessions, 1 thread: 2 repeats, from 1,000 ops/s to 3,000 ops/s)"
     assert "At 1 of 3 points the throughput of the repeats has a coefficient of variation above 10 %" in html
     assert f"median 2.8 %, highest {shown}" in html

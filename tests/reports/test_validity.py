@@ -24,7 +24,7 @@ def page_of(plan: p.Plan, rows: list[tuple[object, ...]], folder: Path, language
 def read(page: Path) -> str:
     """A page's HTML, without what is about how it is broken into lines."""
     html = page.read_text("utf-8").replace("\u00a0", " ")
-    return re.sub('<span class="whole">(.*?)</span>', r"\1", html)
+    return re.sub('<bdi class="whole">(.*?)</bdi>', r"\1", html)
 
 
 def experiment(plan: p.Plan, **more: object) -> p.Plan:
