@@ -59,8 +59,8 @@ class SheetRow:
         if found.low is not None and found.high is not None:
             yield f"interval: {_digits(found.low)} to {_digits(found.high)}{unit} ({_percent(found.level)})"
         if found.opposite is not None and found.points > 1:
-            ends = " to ".join(map(_digits, sorted((found.opposite, found.value))))
-            yield f"range: {ends}{unit}, over {plural(found.points, 'point')}"
+            low, high = sorted((found.opposite, found.value))
+            yield f"range: {_digits(low)} to {_digits(high)}{unit}, over {plural(found.points, 'point')}"
         if claim.base:
             yield f"against: {claim.base}"
         for rule, reason in claim.allowed.items():

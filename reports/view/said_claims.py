@@ -102,8 +102,10 @@ class _Writer:
         notes = []
         if verdict.claim.base and not verdict.claim.named:
             notes.append(self.words["said_against"].format(base=verdict.claim.base))
-        if verdict.state in ("once", "published"):
-            notes.append(self.words[f"said_{verdict.state}"])
+        if verdict.state == "once":
+            notes.append(self.words["said_once"])
+        elif verdict.state == "published":
+            notes.append(self.words["said_published"])
         return [self.words["aside"].format(text=self.words.locale.listed(notes))] if notes else []
 
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
