@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 BEGIN, END = "⟦", "⟧"
 
 _UNSEEN = re.compile(r"<(style|script|pre)\b.*?</\1>|<p class=\"byline\">.*?</p>|\b[0-9a-f]{16,}\b", re.DOTALL)
-_INLINE = re.compile(r"</?(?:a|b|code|sup|span|strong|em)\b[^>]*>")
+_INLINE = re.compile(r"</?(?:a|b|bdi|code|sup|span|strong|em)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
 _SHOWN = re.compile(r'(?:alt|aria-label|title|content)="([^"]*)"')
 _SIGNS = {"SHA", "UTC", "benchbrief", "ops", "op", "ms", "min", "kB", "MB", "GB", "MiB", "GiB", "KiB", "TB", "µs"}
