@@ -7,7 +7,7 @@ time. Quantities are in base units, named in each field: seconds, bytes, ops/s."
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -176,6 +176,12 @@ class Read(Node):
     def covers(self, place: Mapping[Dimension, object] | Mapping[str, object]) -> bool:
         """Return whether the query reads these keys. Dimensions that `place` lacks are ignored."""
         return all(place[dim] in keys for dim, keys in self.keys.items() if dim in place)
+
+
+BETTER: Mapping[str, Literal["higher", "lower"]] = {
+    "throughput": "higher", "sustained": "higher", "latency": "lower", "errors": "lower",
+}  # fmt: skip
+"""Which values of a plain measure are better, by its kind; nothing for one that is neither."""
 
 
 class Quote(Node):
@@ -671,6 +677,25 @@ class Prose(Node):
     `[^src]` is the mark of the report's footnote of that name."""
 
     parts: tuple[str | Value | Said, ...]
+
+    @classmethod
+    def of(cls, parts: Iterable[str | Value | Said]) -> Prose:
+        """Return a text of these parts. Neighbouring strings become one, and empty ones go."""
+        joined: list[str | Value | Said] = []
+        for part in parts:
+            if isinstance(part, str) and joined and isinstance(joined[-1], str):
+                joined[-1] += part
+            elif part != "":
+                joined.append(part)
+        return cls(parts=tuple(joined))
+
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
+
+
+def escaped(label: str) -> str:
+    """Escape a label for Markdown."""
+    return _SPECIAL.sub(r"\\\1", label)
 
 
 class Wording(Node):

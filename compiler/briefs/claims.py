@@ -8,7 +8,7 @@ rounding and whether a difference is real, is in `results/analysis/claim_verdict
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -114,8 +114,8 @@ def _inlined(typer: Typer, expr: ast.Expr) -> ast.Expr:
 
 
 def _bases(typer: Typer, expr: ast.Expr, level: int = 0) -> Iterator[tuple[_Base, ...]]:
-    """Yield what each part of an expression is compared with: the keys of a divisor, or of what is subtracted, that are
-    not those of all that it is compared with."""
+    """Yield what each part of an expression is compared with: the keys that a divisor, or what is subtracted, has and
+    the other side lacks somewhere."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return
@@ -173,28 +173,33 @@ def _fixed(typer: Typer, argument: ast.Argument) -> _Base | None:
 _REDUCTIONS = ("max", "min", "mean", "median", "sum")
 
 
-def _with_all_equal(typer: Typer, expr: ast.Expr, level: int = 0) -> float | None:
-    """Return the value of an expression where there is no difference, with 1 for each measure; None where that can't be
-    told."""
+def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
+    """Return the value of an expression where all that it compares is equal; None where that depends on how large it
+    is."""
+    found = {_with_all_equal(typer, expr, measure, fact) for measure, fact in ((1.0, 1.0), (3.0, 2.0))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _with_all_equal(typer: Typer, expr: ast.Expr, measure: float, fact: float, level: int = 0) -> float | None:
+    """Return the value of an expression whose measures and facts all have these values; None where it has a function
+    of which that can't be told."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return None
+    inner = [_with_all_equal(typer, each, measure, fact, level + 1) for each in _inner(expr)]
     match expr:
         case ast.Quantity():
             return expr.value / 100 if expr.unit == "%" else expr.value
-        case ast.Index():
-            return _with_all_equal(typer, expr.base, level + 1)
         case ast.Name() | ast.Attr():
-            return 1.0
-        case ast.Call() if expr.function.text in _REDUCTIONS and expr.arguments:
-            return _with_all_equal(typer, expr.arguments[0].value, level + 1)
+            return fact if typer.facts.get(dotted(expr)) else measure
+        case ast.Index():
+            return inner[0]
+        case ast.Call() if expr.function.text in _REDUCTIONS and inner:
+            return inner[0]
         case ast.Unary(operator="-"):
-            inner = _with_all_equal(typer, expr.operand, level + 1)
-            return None if inner is None else -inner
-        case ast.Binary():
-            left = _with_all_equal(typer, expr.left, level + 1)
-            right = _with_all_equal(typer, expr.right, level + 1)
-            return None if left is None or right is None else _computed(expr.operator, left, right)
+            return None if inner[0] is None else -inner[0]
+        case ast.Binary() if inner[0] is not None and inner[1] is not None:
+            return _computed(expr.operator, inner[0], inner[1])
         case _:
             return None
 
@@ -222,30 +227,25 @@ def _extreme(typer: Typer, expr: ast.Expr) -> ast.Call | None:
 _ENDS = {"max": "min", "min": "max"}
 
 
+_MOST_PARTS = 1_000
+"""The most parts of a value that are looked through."""
+
+
+def _parts(typer: Typer, expr: ast.Expr) -> Iterator[ast.Expr]:
+    """Yield what an expression computes with, at every depth, and behind the names of metrics."""
+    left = list(_inner(_inlined(typer, expr)))
+    for _ in range(_MOST_PARTS):
+        if not left:
+            return
+        node = _inlined(typer, left.pop())
+        yield node
+        left += _inner(node)
+
+
 def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
     """Return the highest or lowest of a comparison that an expression computes with further; "" without one."""
-    left = list(_inner(_inlined(typer, value)))
-    for _ in range(1_000):
-        if not left:
-            break
-        node = _inlined(typer, left.pop())
-        if isinstance(node, ast.Call) and node.function.text in _ENDS and node.over and any(_bases(typer, node)):
-            return text_of(node)
-        left += _inner(node)
-    return ""
-
-
-def _reduces(typer: Typer, expr: ast.Expr, function: str) -> bool:
-    """Return whether an expression has this reduction anywhere in it."""
-    left = [expr]
-    for _ in range(1_000):
-        if not left:
-            break
-        node = _inlined(typer, left.pop())
-        if isinstance(node, ast.Call) and node.function.text == function:
-            return True
-        left += [each.value if isinstance(each, ast.Argument) else each for each in ast.children(node)]
-    return False
+    nested = (node for node in _parts(typer, value) if _extreme(typer, node) and any(_bases(typer, node)))
+    return next(map(text_of, nested), "")
 
 
 # --- one claim ---
@@ -270,7 +270,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     base = _base(typer, value, body.values("against"), known)
     if isinstance(base, CompileProblem):
         return typer.refuse(base)
-    no_difference = _with_all_equal(typer, value) if base else None
+    no_difference = _no_difference(typer, value) if base else None
     if base and no_difference is None and "decided" not in allowed:
         return typer.refuse(wrong.UndecidableClaim(value.span, text_of(value), ", ".join(each.label for each in base)))
     if nested := _nested_extreme(typer, value):
@@ -395,7 +395,7 @@ def _better(typer: Typer, value: ast.Expr) -> Literal["higher", "lower"] | None:
         if isinstance(node, ast.Name):
             metric = typer.metrics.get(node.text)
             if metric is None:
-                return _MEASURES.get(node.text)
+                return plan.BETTER.get(node.text)
             if metric.better:
                 return "higher" if metric.better == "higher" else "lower"
             node = metric.expr
@@ -404,13 +404,8 @@ def _better(typer: Typer, value: ast.Expr) -> Literal["higher", "lower"] | None:
         elif isinstance(node, ast.Call) and node.arguments:
             node = node.arguments[0].value
         else:
-            return _MEASURES.get(dotted(node).partition(".")[0])
+            return plan.BETTER.get(dotted(node).partition(".")[0])
     return None
-
-
-_MEASURES: Mapping[str, Literal["higher", "lower"]] = {
-    "throughput": "higher", "sustained": "higher", "latency": "lower", "errors": "lower",
-}  # fmt: skip
 
 
 def _check_words(
@@ -441,7 +436,7 @@ def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     extreme = _extreme(typer, value)
     function = extreme.function.text if extreme else ""
     if found := _UP_TO.search(before):
-        if extreme is None and not any(_reduces(typer, value, each) for each in _ENDS):
+        if extreme is None and not any(_extreme(typer, part) for part in _parts(typer, value)):
             typer.report(wrong.NoRange(span, found.group().strip(), text_of(value)))
         elif function == "min":
             typer.report(wrong.OtherEnd(span, found.group().strip(), text_of(value), "highest", "lowest"))

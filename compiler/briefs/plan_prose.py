@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from benchbrief.compiler.blocks.values import described, wrong_value
@@ -39,7 +39,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import Dimension, DimKey, key_text
+from benchbrief.model.plan import Dimension, DimKey, escaped, key_text
 from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, base_unit, larger_units, parse_unit
 
 _JAPANESE = {
@@ -184,13 +184,7 @@ _Part = str | plan.Value | plan.Said
 
 _FORMAT = re.compile(r"[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
 _EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
 _FRACTION = Unit(DIMENSIONLESS, 1.0, "")
-
-
-def escaped(label: str) -> str:
-    """Escape a label for Markdown."""
-    return _SPECIAL.sub(r"\\\1", label)
 
 
 def prose(typer: Typer, string: ast.String, place: FixedKeys, *, markdown: bool = True) -> plan.Prose | None:
@@ -210,7 +204,7 @@ def prose(typer: Typer, string: ast.String, place: FixedKeys, *, markdown: bool 
             pieces[at + 1] = filled.rest
         else:
             parts += filled or []
-    return None if failed else plan.Prose(parts=_joined(parts))
+    return None if failed else plan.Prose.of(parts)
 
 
 ELLIPSIS = "…"
@@ -269,16 +263,6 @@ def number_terms(typer: Typer, string: ast.String, place: FixedKeys) -> list[Typ
     numbers = (expr for expr in inner if not subject_of(typer, expr) and not claim_named(typer, expr))
     typed = (typed_at(typer, expr, place) for expr in numbers)
     return [term for term in typed if term is not None]
-
-
-def _joined(parts: Iterable[_Part]) -> tuple[_Part, ...]:
-    joined: list[_Part] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
-        elif part != "":
-            joined.append(part)
-    return tuple(joined)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from benchbrief.compiler.briefs.element_queries import (
 )
 from benchbrief.compiler.briefs.plan_prose import (
     Body,
-    escaped,
     fact_text,
     number_terms,
     option_title,
@@ -45,10 +44,8 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import MOST_COLUMNS, Dimension, DimKey
+from benchbrief.model.plan import BETTER, MOST_COLUMNS, Dimension, DimKey, escaped
 from benchbrief.model.units import Unit
-
-_BETTER: dict[str, Literal["higher", "lower"]] = {"throughput": "higher", "latency": "lower", "errors": "lower"}
 
 
 def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
@@ -110,7 +107,7 @@ def _better(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
     metric = typer.metrics.get(name)
     if metric is not None:
         return "higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None
-    return _BETTER.get(name)
+    return BETTER.get(name)
 
 
 def _precedence(typer: Typer, dim: Dimension) -> int:

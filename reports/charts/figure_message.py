@@ -191,7 +191,7 @@ class _Said:
         views = {read.view for read in query.reads or ()}
         if len(views) != 1 or query.divides:
             return None
-        return {"throughput": "higher", "latency": "lower", "errors": "lower"}.get(views.pop())  # type: ignore[return-value]
+        return plan.BETTER.get(views.pop())
 
     @property
     def quantity(self) -> str:

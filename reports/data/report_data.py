@@ -255,6 +255,10 @@ class Results:
         found = quoted_values(query.quote, query.dims, query.unit, self._published_values, self.plan.cells)
         return {keys: value for keys, value in found.items() if keys not in known}
 
+    def is_in_declared_unit(self, query: Query) -> bool:
+        """Return whether the unit is a metric's own: its numbers then stay in it."""
+        return any(m.name in query.names for m in self.plan.metrics if m.query.unit == query.unit)
+
     def is_quoted(self, query: Query, **where: DimKey) -> bool:
         """Return whether some value at these keys is a published one."""
         self.rows(query)

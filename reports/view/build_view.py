@@ -458,7 +458,7 @@ class _Builder:
             yield FactsView(self.tables, element.title or self.words["configuration"], groups)
 
     def disclosure(self) -> DisclosureView:
-        told = self.report.disclosure == "in_brief" or self.results.for_customers  # of which it has the facts in full
+        told = self.report.disclosure == "in_brief" or self.results.for_customers  # told in full there
         shown = {key for each in facts_elements(self.report.elements) for key in each.hardware} if told else ()
         return d.build_disclosure(self.results, self.gaps, facts_of=shown, reports_from=self.reports_from)
 
@@ -520,7 +520,7 @@ class _Builder:
             to=self.words["to"],
             step=value.step,
             rounded=value.rounded,
-            as_declared=self.declared(value.query),
+            as_declared=self.results.is_in_declared_unit(value.query),
             missing=self.words["missing"],
         )
         shown = self.ledger.number(value.query, printed, high=value.high)
@@ -533,10 +533,6 @@ class _Builder:
             return made
         footnotes = [*self.foot.quoted(value.query), *(self.foot.quoted(value.high) if value.high else ())]
         return replace(made, note=self.foot.note(footnotes[0])) if footnotes and made.note is None else made
-
-    def declared(self, query: p.Query) -> bool:
-        """Return whether the unit is a metric's own: its numbers then stay in it."""
-        return any(m.name in query.names for m in self.results.plan.metrics if m.query.unit == query.unit)
 
     def cells(self, queries: Iterable[p.Query], **where: DimKey) -> str:
         found = (cell.cell_id for query in queries for cell in self.results.cells_behind(query, **where))

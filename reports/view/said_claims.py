@@ -21,7 +21,6 @@ _Part = str | p.Value | p.Said
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
 _LONGEST_START = 12
 """The most characters before the number, as in `Up to 11X`, that are set large with it."""
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
 
 
 def say_claims(report: p.Report, results: Results) -> p.Report:
@@ -82,7 +81,7 @@ class _Writer:
                 continue
             sentence = self.sentence(self.verdicts[part.claim])
             parts += map(_escaped, sentence) if markdown else sentence
-        return p.Prose(parts=tuple(_joined(parts)))
+        return p.Prose.of(parts)
 
     def sentence(self, verdict: ClaimVerdict) -> Sequence[_Part]:
         """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not."""
@@ -124,7 +123,7 @@ class _Writer:
         )
 
     def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
-        """Return the range of which the value is an end, for behind the sentence."""
+        """Return the range that stands behind the sentence: from the value to its other end."""
         claim, value = verdict.claim, verdict.printed
         if claim.opposite is None or value is None or verdict.opposite is None or verdict.points < 2:
             return ()
@@ -142,21 +141,20 @@ class _Writer:
 
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
     """Return the claim's sentence as a brief says it, as plain text."""
-    parts = _joined(_Writer({}, results).sentence(verdict))
+    parts = p.Prose.of(_Writer({}, results).sentence(verdict)).parts
     said = []
     taken = 0
     for index, part in enumerate(parts):
         if isinstance(part, p.Value):
             follows = next((each for each in parts[index + 1 : index + 2] if isinstance(each, str)), "")
             unit = part.query.unit
-            declared = any(m.name in part.query.names for m in results.plan.metrics if m.query.unit == unit)
             printed = PrintedBy(
                 by="prose",
                 format=part.format,
                 follows=follows,
                 step=part.step,
                 rounded=part.rounded,
-                as_declared=declared,
+                as_declared=results.is_in_declared_unit(part.query),
             )
             said.append(printed.text(verdict.value, None, unit))
             taken = len(spelled_unit(unit, follows)) if part.format else 0
@@ -182,19 +180,8 @@ def _split(sentence: Sequence[_Part], beside: Sequence[str | p.Value]) -> p.Head
 
 def _markdown(parts: Sequence[_Part]) -> p.Prose:
     """Return plain parts as Markdown that says the same."""
-    return p.Prose(parts=tuple(_joined([_escaped(part) for part in parts])))
+    return p.Prose.of(map(_escaped, parts))
 
 
 def _escaped(part: _Part) -> _Part:
-    return _SPECIAL.sub(r"\\\1", part) if isinstance(part, str) else part
-
-
-def _joined(parts: Sequence[_Part]) -> list[_Part]:
-    """Join neighbouring texts, so that what follows a number is one text."""
-    joined: list[_Part] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
-        elif part != "":
-            joined.append(part)
-    return joined
+    return p.escaped(part) if isinstance(part, str) else part

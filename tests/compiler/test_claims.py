@@ -75,6 +75,8 @@ MISLEADING = [
     ("E0840", "{value:.0f}% of the work of {legacy}", f"gain{AT}"),
     ("E0842", "Up to {value:.1f}X the work of {legacy}", "max(ratio over threads, workload) - 1"),
     ("E0842", "Up to {value:.1f}X the work of {legacy}", "2 * best"),
+    ("E0841", "{legacy} needs {value:.1f} nodes", f"4 * nodes[legacy] * ratio{AT}"),
+    ("E0841", "{value:.1f} of {legacy}", f"ratio{AT} + throughput[eco]{AT} / 1 ops/s"),
     ("E0843", "{value:.1f}X the work of {legacy}", "said"),
     ("E0832", "{value:.1f} of the work", f"doubled{AT}"),
     ("E0831", "{value:.1f}X to {max(ratio over threads, workload):.1f}X the work", f"ratio{AT}"),
@@ -208,6 +210,8 @@ def test_five_hundred_claims_are_checked(tmp_path: Path) -> None:
         (f"(throughput[eco] - throughput[legacy]){AT} / throughput[legacy]{AT}", "Legacy HDD", 0.0),
         (f"(throughput[eco] - throughput[legacy]){AT}", "Legacy HDD", 0.0),
         (f"100 * ratio{AT}", "Legacy HDD", 100.0),
+        ("price[eco] / price[legacy]", "Legacy HDD", 1.0),
+        (f"cost[eco]{AT} / cost[legacy]{AT}", "Legacy HDD", 1.0),
         (
             "sum(throughput[eco] over workload)[threads: 8] / sum(throughput[legacy] over workload)[threads: 8]",
             "Legacy HDD",
