@@ -50,9 +50,11 @@ def claim(*repeats: float, format: str = ".1f", words: str = "X the work of Disk
     return p.Claim(**given)
 
 
-def verdicts(*claims: p.Claim) -> list[ClaimVerdict]:
+def verdicts(*claims: p.Claim, published: bool = False) -> list[ClaimVerdict]:
     store = WORLD.store()
-    return claim_verdicts(WORLD.plan(), lambda q: [(row.keys, row.value) for row in store.query(q)], claims)
+    return claim_verdicts(
+        WORLD.plan(), lambda q: [(row.keys, row.value) for row in store.query(q)], claims, published=published
+    )
 
 
 def page(tmp_path: Path, *claims: p.Claim, title: str = "Brief", language: str = "en", **more: Any) -> str:
@@ -137,6 +139,13 @@ def test_the_base_stands_behind_a_sentence_that_does_not_name_it(tmp_path: Path)
 def test_a_claim_that_was_measured_once_says_so(tmp_path: Path) -> None:
     text = page(tmp_path, claim(8.71))
     assert "We found: Up to 8.7X the work of Disk (measured once)." in text
+
+
+def test_one_value_of_another_source_is_said_as_published_and_repeats_decide() -> None:
+    alone = claim(8.7).model_copy(update={"repeats": values(("repeat",), [(1.0, 8.7)])})
+    assert [each.state for each in verdicts(alone, published=True)] == ["published"]
+    assert [each.state for each in verdicts(alone)] == ["undecided"]
+    assert [each.state for each in verdicts(claim(8.71, 8.72, 8.73), published=True)] == ["decided"]
 
 
 def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(tmp_path: Path) -> None:
