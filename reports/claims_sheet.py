@@ -10,9 +10,9 @@ from benchbrief.model.plan import DimKey, Plan, Report, key_text
 from benchbrief.model.precision import formatted
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.text.number_format import written_as
-from benchbrief.reports.view.said_claims import sentence_text
+from benchbrief.reports.view.said_claims import sentence_text, verdicts_on
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
-from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claims_said
 
 _JUDGED = {
     "decided": "decided",
@@ -20,7 +20,7 @@ _JUDGED = {
     "opposed": "the other way: the repeats decide a difference on the worse side",
     "once": "measured once: no repeat tells whether it is more than noise",
     "declared": "made of facts of the spec, without a measurement",
-    "published": "as its source states it, not computed from measurements",
+    "published": "of what a source states, not measured here",
     "absolute": "a number of its own, compared with nothing",
     "missing": "no value",
 }
@@ -119,14 +119,14 @@ def claims_sheet(plan: Plan, store: AskedStore) -> list[SheetRow]:
     rest = [claim for claim in plan.claims if claim.name not in said]
     if rest:
         results = Results(plan, store, CATALOGUES["en"])
-        for verdict in claim_verdicts(plan, lambda query: results.rows(query).items(), rest):
+        for verdict in verdicts_on(rest, results):
             rows.append(SheetRow("", verdict, sentence_text(verdict, results)))
     return rows
 
 
 def _rows(plan: Plan, store: AskedStore, report: Report, words: Words) -> Iterator[SheetRow]:
     results = Results(plan, store, words)
-    verdicts = claim_verdicts(plan, lambda query: results.rows(query).items(), claims_said(plan, report))
+    verdicts = verdicts_on(claims_said(plan, report), results)
     with written_as(words.locale):
         for verdict in verdicts:
             yield SheetRow(report.name, verdict, sentence_text(verdict, results))

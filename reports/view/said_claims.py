@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
 from benchbrief.model.precision import stepped
+from benchbrief.reports.data.imported_briefs import sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
@@ -31,7 +32,7 @@ def say_claims(report: p.Report, results: Results) -> p.Report:
     said = claims_said(results.plan, report)
     if not said:
         return report
-    verdicts = claim_verdicts(results.plan, lambda query: results.rows(query).items(), said)
+    verdicts = verdicts_on(said, results)
     writer = _Writer({each.claim.name: each for each in verdicts}, results)
     changed = {
         "heading": writer.prose(report.heading, markdown=False),
@@ -41,6 +42,12 @@ def say_claims(report: p.Report, results: Results) -> p.Report:
         "legal": writer.everywhere(report.legal),
     }
     return report.model_copy(update=changed)
+
+
+def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdict]:
+    """Return the verdicts on claims, which know whether another's source states the values. Raises RunnerError."""
+    published = any(not source.is_own for source in sources(results))
+    return claim_verdicts(results.plan, lambda query: results.rows(query).items(), claims, published=published)
 
 
 class _Writer:

@@ -26,11 +26,13 @@ from benchbrief.runners.scheduling.confidence_interval import mean_interval
 State = Literal["decided", "undecided", "opposed", "once", "absolute", "declared", "published", "missing"]
 """Whether the repeats decide that there is a difference, on the better side of its metric, or the worse (`opposed`);
 `once`: its point was measured once; `absolute`: the value is compared with nothing; `declared`: it is made of facts of
-the spec; `published`: it is a value that a source states; `missing`: it has no value."""
+the spec; `published`: it is what a source states, or made of that; `missing`: it has no value."""
 _NOT_SAID = ("undecided", "opposed", "missing")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
 """The digits that a number keeps, however wide its interval is."""
+_FEWEST_REPEATS = 2
+"""The repeats without which nothing can be decided."""
 _MOST_MORE = 3
 """The most digits that are added to a format so that a decided difference is seen."""
 
@@ -126,17 +128,20 @@ def _with_digits(format_: str, more: int) -> str:
     return f"{found['before']}.{int(found['digits']) + more}{found['kind']}"
 
 
-def claim_verdicts(plan: Plan, read: Read, claims: Sequence[Claim] | None = None) -> list[ClaimVerdict]:
+def claim_verdicts(
+    plan: Plan, read: Read, claims: Sequence[Claim] | None = None, *, published: bool = False
+) -> list[ClaimVerdict]:
     """Return the verdict on each claim; all of them, those of the plan if none are given, are decided together.
+    `published` says that another's source states the values.
 
     Raises RunnerError.
     """
     chosen = plan.claims if claims is None else claims
     compared = sum(claim.no_difference is not None and claim.repeats is not None for claim in chosen)
-    return [_verdict(claim, plan, read, max(1, compared)) for claim in chosen]
+    return [_verdict(claim, plan, read, max(1, compared), published) for claim in chosen]
 
 
-def _verdict(claim: Claim, plan: Plan, read: Read, compared: int) -> ClaimVerdict:
+def _verdict(claim: Claim, plan: Plan, read: Read, compared: int, published: bool) -> ClaimVerdict:
     number = next((part for part in claim.sentence.parts if isinstance(part, Value)), None)
     value = next((found for _, found in read(number.query)), None) if number else None
     if value is None or not math.isfinite(value):
@@ -151,6 +156,8 @@ def _verdict(claim: Claim, plan: Plan, read: Read, compared: int) -> ClaimVerdic
     if place is None:
         return made("published")
     values = list(_repeats(claim.repeats, place, read)) if claim.repeats else []
+    if published and len(values) < _FEWEST_REPEATS:
+        return made("published", at=place)
     # The highest of several noisy points is too high: each of them takes its part of the chance.
     level = 1 - _chance(claim, plan, len(values)) / compared / (len(known) if claim.bound else 1)
     low, high = _interval(values, level, by_ratio=claim.points.by_ratio)
