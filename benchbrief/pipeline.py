@@ -110,7 +110,9 @@ def _make_brief(
         monitor.enter("tables")
         with progress.doing("building the tables"):
             tables = make_tables(run_dir, plan, finished.evidence)
-            finished = replace(finished, verdicts=tables.verdicts, sampled=tables.sampled, lost=tables.lost)
+            finished = replace(
+                finished, verdicts=tables.verdicts, claims=tables.claims, sampled=tables.sampled, lost=tables.lost
+            )
         if report:
             monitor.enter("reports")
             with progress.doing("rendering the brief"):

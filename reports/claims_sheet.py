@@ -2,74 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.model.plan import DimKey, Plan, Report, key_text
-from benchbrief.model.precision import formatted
+from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import AskedStore, Results
-from benchbrief.reports.text.number_format import written_as
-from benchbrief.reports.view.said_claims import sentence_text, verdicts_on
-from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
-from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claims_said
+from benchbrief.reports.data.view_model import Item
+from benchbrief.reports.text.number_format import quantity, written_as
+from benchbrief.reports.view.said_claims import claims_of, sentence_text, verdicts_on
+from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted, words_of
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
-_JUDGED = {
-    "decided": "decided",
-    "undecided": "not decided: the repeats leave open whether there is a difference",
-    "opposed": "the other way: the repeats decide a difference on the worse side",
-    "once": "measured once: no repeat tells whether it is more than noise",
-    "declared": "made of facts of the spec, without a measurement",
-    "published": "of what a source states, not measured here",
-    "absolute": "a number of its own, compared with nothing",
-    "missing": "no value",
-}
+_DIGITS = 4
+"""The significant digits of a number behind a sentence."""
 
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A claim in one brief; `brief` is "" for a claim that none says."""
+    """A claim in one brief; `brief` is "" for a claim that none says. `lines` are what is behind the sentence."""
 
     brief: str
     verdict: ClaimVerdict
     sentence: str
+    judged: str
+    lines: tuple[str, ...]
 
     @property
     def name(self) -> str:
         return f"{self.verdict.claim.name} ({self.brief})" if self.brief else self.verdict.claim.name
 
     @property
-    def judged(self) -> str:
-        """Return the verdict in words."""
-        found = _JUDGED[self.verdict.state]
-        if self.verdict.state == "undecided" and self.verdict.is_said:
-            return f"{found}, and said all the same"
-        return found if self.brief else f"{found}; no brief says it"
-
-    def lines(self) -> Iterator[str]:
-        """Yield what is behind the sentence, line by line."""
-        found, claim = self.verdict, self.verdict.claim
-        unit = f" {claim.points.unit}" if claim.points.unit not in ("", "1") else ""
-        yield self.sentence
-        if found.value is None:
-            return
-        at = f" at {self._place}" if found.at else ""
-        repeats = f", from {plural(found.repeats, 'measurement')}" if found.repeats else ""
-        yield f"number: {_digits(found.value)}{unit}{at}{repeats}"
-        if found.low is not None and found.high is not None:
-            yield f"interval: {_digits(found.low)} to {_digits(found.high)}{unit} ({_percent(found.level)})"
-        if found.opposite is not None and found.points > 1:
-            low, high = sorted((found.opposite, found.value))
-            yield f"range: {_digits(low)} to {_digits(high)}{unit}, over {plural(found.points, 'point')}"
-        if claim.base:
-            yield f"against: {claim.base}"
-        for rule, reason in claim.allowed.items():
-            yield f"exception from the rule `{rule}`: {reason}"
-        yield f"from: {claim.points.text}, {claim.origin}"
+    def holds(self) -> bool | None:
+        """Return whether a brief can keep its claim: not where the repeats decide the other way; None without a
+        value."""
+        return None if self.verdict.state == "missing" else self.verdict.state != "opposed"
 
     @property
-    def _place(self) -> str:
-        return ", ".join(f"{dim} {_key(key)}" for dim, key in self.verdict.at.items())
+    def is_withheld(self) -> bool:
+        """Return whether the brief leaves out the sentence."""
+        return bool(self.brief) and not self.verdict.is_said
+
+    @property
+    def warning(self) -> str:
+        """Return a line for a claim that its brief leaves out."""
+        return f"claim left out of the brief: {self.name}, {self.judged} ({self.verdict.claim.origin})"
+
+    @property
+    def of_simulated(self) -> str:
+        return f"claim of simulated numbers, which decide nothing: {self.name}"
+
+    @property
+    def item(self) -> Item:
+        """Return the row for the disclosure report."""
+        sentence, *rest = (self.sentence, self.judged, *self.lines)
+        return Item(sentence, " \N{MIDDLE DOT} ".join(rest), emphasis=self.is_withheld)
 
     def document(self) -> dict[str, object]:
         """Return the row as a JSON object."""
@@ -99,7 +87,7 @@ class SheetRow:
     def cells(self) -> list[object]:
         """Return the row for a table with `COLUMNS`."""
         document = self.document()
-        document["at"] = self._place
+        document["at"] = ", ".join(f"{dim} {_key(key)}" for dim, key in self.verdict.at.items())
         document["exceptions"] = "; ".join(f"{rule}: {why}" for rule, why in self.verdict.claim.allowed.items())
         return [document[column] for column in COLUMNS]
 
@@ -111,33 +99,63 @@ COLUMNS = (
 
 
 def claims_sheet(plan: Plan, store: AskedStore) -> list[SheetRow]:
-    """Return the claims of each brief, then those that no brief says. Raises RunnerError."""
+    """Return the claims of each brief, then those that no brief says, with details in English. Raises RunnerError."""
     rows: list[SheetRow] = []
     for report in plan.reports:
-        rows += _rows(plan, store, report, words_of(report))
+        results = Results(plan, store, words_of(report))
+        rows += sheet_of(report, claims_of(report, results), results, CATALOGUES["en"])
     said = {row.verdict.claim.name for row in rows}
-    rest = [claim for claim in plan.claims if claim.name not in said]
-    if rest:
-        results = Results(plan, store, CATALOGUES["en"])
-        for verdict in verdicts_on(rest, results):
-            rows.append(SheetRow("", verdict, sentence_text(verdict, results)))
+    results = Results(plan, store, CATALOGUES["en"])
+    if rest := [claim for claim in plan.claims if claim.name not in said]:
+        rows += [_row(verdict, results, results.words) for verdict in verdicts_on(rest, results)]
     return rows
 
 
-def _rows(plan: Plan, store: AskedStore, report: Report, words: Words) -> Iterator[SheetRow]:
-    results = Results(plan, store, words)
-    verdicts = verdicts_on(claims_said(plan, report), results)
-    with written_as(words.locale):
+def sheet_of(
+    report: Report, verdicts: Iterable[ClaimVerdict], results: Results, words: Words | None = None
+) -> Iterator[SheetRow]:
+    """Yield the claims of a brief, with their details in its language or in these `words`."""
+    with written_as(results.words.locale):
         for verdict in verdicts:
-            yield SheetRow(report.name, verdict, sentence_text(verdict, results))
+            yield _row(verdict, results, words or results.words, report.name)
 
 
-def _digits(value: float) -> str:
-    return formatted(value, ",.4g") if abs(value) < 1e4 else formatted(value, ",.0f")
+def _row(verdict: ClaimVerdict, results: Results, words: Words, brief: str = "") -> SheetRow:
+    judged = words[f"sheet_{verdict.state}"]
+    if verdict.state == "undecided" and verdict.is_said:
+        judged = words["sheet_said_all_the_same"].format(judged=judged)
+    elif not brief:
+        judged = words["sheet_in_no_brief"].format(judged=judged)
+    return SheetRow(
+        brief, verdict, sentence_text(verdict, results), judged, tuple(_details(verdict, results.plan, words))
+    )
 
 
-def _percent(level: float) -> str:
-    return f"{formatted(100 * level, '.4g')} %"
+def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
+    """Yield what is behind a claim's sentence."""
+    claim, value = verdict.claim, verdict.value
+    if value is None:
+        return
+    written = partial(quantity, unit=claim.points.unit if claim.points.unit != "1" else "", significant=_DIGITS)
+    number = written(value)
+    if verdict.at:
+        keys = ((dim, key_label(dim, key, plan) if key else None, key) for dim, key in verdict.at.items())
+        at = words.locale.listed(label or f"{words.dimension_within(dim)} {_key(key)}" for dim, label, key in keys)
+        number = words["sheet_at"].format(number=number, place=at)
+    if verdict.repeats:
+        number = counted(words, "sheet_repeats", verdict.repeats, number=number)
+    yield words["sheet_number"].format(number=number)
+    if verdict.low is not None and verdict.high is not None:
+        ends = {"low": written(verdict.low), "high": written(verdict.high)}
+        yield words["sheet_interval"].format(**ends, wide=words.locale.numerals(f"{100 * verdict.level:.4g}"))
+    if verdict.opposite is not None and verdict.points > 1:
+        low, high = sorted((verdict.opposite, value))
+        yield counted(words, "sheet_range", verdict.points, low=written(low), high=written(high))
+    if claim.base:
+        yield words["sheet_against"].format(base=claim.base)
+    for rule, reason in claim.allowed.items():
+        yield words["sheet_exception"].format(rule=rule, reason=reason)
+    yield words["sheet_from"].format(expression=claim.points.text, origin=claim.origin)
 
 
 def _key(key: DimKey | None) -> str:

@@ -178,6 +178,14 @@ class Run:
 
     @cached_property
     @with_hints
+    def claims(self) -> list[dict[str, object]]:
+        """What the briefs say, a row for each claim of each brief, as `bench claims --json` prints them."""
+        from benchbrief.reports.claims_sheet import claims_sheet
+
+        return [row.document() for row in claims_sheet(self.plan, self._store)]
+
+    @cached_property
+    @with_hints
     def figures(self) -> list[FigureOfRun]:
         """The figures of the reports, in reading order."""
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbrief.cli.run_options import F
-from benchbrief.cli.terminal import Stop, show_painted, use_colour
+from benchbrief.cli.terminal import Stop, fail, show_painted, use_colour
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 
 if TYPE_CHECKING:
     from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+    from benchbrief.model.plan import Plan
 
 _OF_A_PLAN = frozenset({"W0704"})
 
@@ -116,3 +117,18 @@ def show_diagnostics(diagnostics: Any) -> None:
         from benchbrief.dsl.diagnostics.render import render_all
 
         show_painted(render_all(diagnostics, colour=use_colour(sys.stderr)), err=True)
+
+
+def with_reports_of(spec: Path, plan: Plan) -> tuple[Plan, Plan]:
+    """Return the plan of a spec with the same cells as a run's plan, and the run's plan with its metrics,
+    expectations, claims and reports."""
+    newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
+    measured = {cell.id: cell.hash for cell in plan.cells}
+    changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]
+    if changed:
+        raise fail(
+            f"{len(changed)} of the {len(newer.cells)} cells of {spec} were not measured, first {changed[0]}",
+            "only labels, prose, metrics, claims and reports may differ; run the spec again",
+        )
+    changes = {"metrics": newer.metrics, "expects": newer.expects, "claims": newer.claims, "reports": newer.reports}
+    return newer, plan.model_copy(update=changes)

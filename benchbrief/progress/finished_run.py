@@ -19,6 +19,7 @@ from benchbrief.model.run_record import is_candidate_left_out
 if TYPE_CHECKING:
     from benchbrief.model.events import CellReused
     from benchbrief.model.plan import Plan
+    from benchbrief.reports.claims_sheet import SheetRow
     from benchbrief.reports.render.render_report import ReportResult
     from benchbrief.results.analysis.cautions import Patchy
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
@@ -107,6 +108,8 @@ class Finished:
     without_room: dict[str, str] = field(default_factory=dict)
     """Cells whose points are missing, as a budget had no room for them, each with the reason."""
     verdicts: tuple[ExpectVerdict, ...] = ()
+    claims: tuple[SheetRow, ...] = ()
+    """The claims of its briefs."""
     sampled: tuple[Patchy, ...] = ()
     """The probes that sampled too little."""
     lost: tuple[str, ...] = ()
@@ -135,10 +138,10 @@ class Finished:
         if not self.made:
             return ExitCode.BRIEF_NOT_MADE
         # A condition on simulated numbers neither holds nor fails.
-        return ExitCode.DONE if self.simulated else code_of_verdicts(self.verdicts)
+        return ExitCode.DONE if self.simulated else code_of_verdicts((*self.verdicts, *self.claims))
 
 
-def code_of_verdicts(verdicts: Iterable[ExpectVerdict]) -> ExitCode:
+def code_of_verdicts(verdicts: Iterable[ExpectVerdict | SheetRow]) -> ExitCode:
     """Return the exit code. A missing verdict is a missing result, and not a condition that fails."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
@@ -167,11 +170,11 @@ _NOT_MADE = "what was measured is kept; its tables or its brief could not be mad
 
 
 def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
-    """Yield a case for each expectation, and for each cell that failed or had no room in a budget; without such
-    cells, one case for all cells.
+    """Yield a case for each expectation and claim, and for each cell that failed or had no room in a budget; without
+    such cells, one case for all cells.
 
     Cells have the seconds from their last attempt's start to its end; a verdict takes none. What can't be known is
-    an error, as it is for the exit code. The expectations of a simulated run are skipped: nothing was measured.
+    an error, as it is for the exit code. Expectations and claims of a simulated run are skipped: nothing was measured.
     """
     took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
     good = [each for each in evidence.verdicts if each.status == "ok"]
@@ -195,6 +198,8 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
         yield Case("brief", "the tables and the brief", "error", _NOT_MADE)
     for verdict in finished.verdicts:
         yield expect_case(verdict, simulated=finished.simulated)
+    for row in finished.claims:
+        yield claim_case(row, simulated=finished.simulated)
 
 
 def expect_case(verdict: ExpectVerdict, *, simulated: bool = False) -> Case:
@@ -207,6 +212,18 @@ def expect_case(verdict: ExpectVerdict, *, simulated: bool = False) -> Case:
         return Case("expect", name, "error", detail)
     remark = detail if verdict.decided is False else ""
     return Case("expect", name, "ok" if verdict.holds else "failure", detail, remark=remark)
+
+
+def claim_case(row: SheetRow, *, simulated: bool = False) -> Case:
+    """Return the case of a claim. One that the repeats leave open is skipped, as the brief does not say it."""
+    detail = f"{row.judged}: {row.sentence} at {row.verdict.claim.origin}"
+    if simulated:
+        return Case("claim", row.name, "skipped", f"simulated, nothing was measured: {detail}")
+    if row.holds is None:
+        return Case("claim", row.name, "error", detail)
+    if row.is_withheld:
+        return Case("claim", row.name, "skipped" if row.holds else "failure", detail)
+    return Case("claim", row.name, "ok", remark=detail)
 
 
 def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
@@ -224,8 +241,12 @@ def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
     if finished.verdicts:
         rows_of = [(_marked(each, finished.simulated), each.name, each.detail) for each in finished.verdicts]
         lines += [*table(("verdict", "expect", "detail"), rows_of), ""]
+    if finished.claims:
+        cases = [(claim_case(row, simulated=finished.simulated), row) for row in finished.claims]
+        said = [(f"{MARKS[case.state]} {row.judged}", row.name, row.sentence) for case, row in cases]
+        lines += [*table(("verdict", "claim", "sentence"), said), ""]
     if finished.simulated:
-        lines += ["Simulated: nothing was measured, and no expectation counts.", ""]
+        lines += ["Simulated: nothing was measured, and no expectation or claim counts.", ""]
     return "\n".join(lines)
 
 

@@ -25,22 +25,24 @@ from benchbrief.runners.plain_files import own_folder
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan
+    from benchbrief.reports.claims_sheet import SheetRow
     from benchbrief.results.analysis.cautions import Patchy
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.results.ingest.run_evidence import Evidence
 
 
 class Stored(NamedTuple):
-    """What the tables of a run say: verdicts on expectations, probes that sampled too little, and raw outputs that
-    are gone or were changed."""
+    """What the tables of a run say: verdicts on expectations and claims, probes that sampled too little, and raw
+    outputs that are gone or were changed."""
 
     verdicts: tuple[ExpectVerdict, ...]
+    claims: tuple[SheetRow, ...]
     sampled: tuple[Patchy, ...]
     lost: tuple[str, ...]
 
 
 def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> Stored:
-    """Build the run's tables from its journal and raw outputs, and judge the spec's expectations.
+    """Build the run's tables from its journal and raw outputs, and judge the spec's expectations and claims.
 
     `evidence` is what the journal says, if it was read before.
     """
@@ -53,7 +55,17 @@ def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> 
     with open_store(run_dir) as results:
         found = results.sql("SELECT DISTINCT reason FROM files WHERE reason IS NOT NULL ORDER BY reason")
         lost = tuple(str(reason) for (reason,) in found.rows)
-        return Stored(tuple(evaluate(plan, results)), tuple(patchy(results)), lost)
+        verdicts, claims = tuple(evaluate(plan, results)), tuple(claims_of_briefs(plan, results))
+        return Stored(verdicts, claims, tuple(patchy(results)), lost)
+
+
+def claims_of_briefs(plan: Plan, results: Store) -> list[SheetRow]:
+    """Return the claims that the plan's briefs say, judged. Raises RunnerError."""
+    if not plan.claims:
+        return []
+    from benchbrief.reports.claims_sheet import claims_sheet
+
+    return [row for row in claims_sheet(plan, results) if row.brief]
 
 
 class Briefs(NamedTuple):

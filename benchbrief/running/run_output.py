@@ -271,6 +271,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         "sampled": [each._asdict() for each in finished.sampled],
         "promises": [found.as_dict() for found in summary.promises],
         "expects": [each.as_dict() for each in finished.verdicts],
+        "claims": [row.document() for row in finished.claims],
         "results": [said.as_dict(name) for name, said in finished.results.items()],
         "reports": {name: [str(path) for path in paths] for name, paths in finished.reports.items()},
         "made": finished.made,
@@ -383,6 +384,9 @@ def _expectations(finished: Finished) -> Iterator[_Line]:
     for verdict in finished.verdicts:
         if verdict not in kept:
             yield _Line(f"  {verdict.warning}", "yellow" if verdict.holds else "red")
+    for row in finished.claims:
+        if row.is_withheld:
+            yield _Line(f"  {row.warning}", "yellow" if row.holds else "red")
 
 
 def _sampled(probe: Patchy) -> str:

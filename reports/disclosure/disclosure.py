@@ -22,6 +22,7 @@ from benchbrief.model.precision import formatted
 from benchbrief.model.rate_search import CONFIDENCE, LEAD
 from benchbrief.model.steadiness import BATCH_S
 from benchbrief.model.tool_spec import Bound
+from benchbrief.reports.claims_sheet import SheetRow
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
@@ -446,11 +447,17 @@ def _key(experiment: Experiment, results: Results) -> str:
 
 
 def build_disclosure(
-    results: Results, gaps: Gaps, *, facts_of: Collection[str], reports_from: Mapping[str, str] | None
+    results: Results,
+    gaps: Gaps,
+    *,
+    facts_of: Collection[str],
+    reports_from: Mapping[str, str] | None,
+    claims: Callable[[], Iterable[SheetRow]] = tuple,
 ) -> DisclosureView:
     """Return the test disclosure. `facts_of`: the hardware whose facts stand in a table already.
 
-    `reports_from`: the files of reports and metrics, if not the run's own spec, with their SHA-256.
+    `reports_from`: the files of reports and metrics, if not the run's own spec, with their SHA-256. `claims` makes the
+    claims of the brief.
     """
     words = results.words
     sources: dict[str, Callable[[], Iterable[Item]]] = {
@@ -459,6 +466,7 @@ def build_disclosure(
         **_conditions(results, facts_of),
         "d_repeatability": lambda: paragraph(results),
         "d_validity": lambda: _validity(results),
+        "d_claims": lambda: (row.item for row in claims()),
         "d_expects": lambda: disclose_expectations(results),
         "d_warnings": lambda: _warnings(results),
     }

@@ -25,6 +25,7 @@ from benchbrief.reports.charts.draw_chart import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.shared_axes import shared_reach
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
+from benchbrief.reports.claims_sheet import sheet_of
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
@@ -82,7 +83,7 @@ from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import headline_size, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
-from benchbrief.reports.view.said_claims import say_claims
+from benchbrief.reports.view.said_claims import claims_of, say_claims
 from benchbrief.reports.view.table_heads import (
     aligned,
     cards_of,
@@ -93,6 +94,7 @@ from benchbrief.reports.view.table_heads import (
     shared_unit,
 )
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _NOTHING = TextView(Markup())
 """A table of facts without any. It takes no place, and no slide."""
@@ -260,14 +262,15 @@ def build(
     with written_as(words.locale), nullcontext(converter) if converter else Converter().running() as drawing:
         for_customers = report.audience == "customer" and report.disclosure == "separate"
         results, gaps = Results(plan, store, words, for_customers=for_customers), Gaps(NotDrawn)
-        report = say_claims(report, results)
+        claims = claims_of(report, results)
+        report = say_claims(report, results, claims)
         if has(p.FigureElement, report.elements):
             drawing.start()
         kept = gaps.made("kept", lambda: keep_elements_with_data(report.elements, results), "choice")
         elements = report.elements if isinstance(kept, MissingPart) else kept
         while True:
             known = len(gaps)
-            view = _view(_Builder(results, report, reports_from, drawing, gaps), elements)
+            view = _view(_Builder(results, report, claims, reports_from, drawing, gaps), elements)
             if len(gaps) == known:
                 return view
 
@@ -339,6 +342,7 @@ class _Builder:
         self,
         results: Results,
         report: p.Report,
+        claims: Sequence[ClaimVerdict],
         reports_from: Mapping[str, str] | None,
         converter: Converter,
         gaps: Gaps,
@@ -348,6 +352,7 @@ class _Builder:
         self.reports_from = reports_from
         self.results = results
         self.report = report
+        self.claims = claims
         self.slides = template_of(report.template).slides
         self.words = results.words
         self.mark = "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else ""
@@ -460,7 +465,10 @@ class _Builder:
     def disclosure(self) -> DisclosureView:
         told = self.report.disclosure == "in_brief" or self.results.for_customers  # told in full there
         shown = {key for each in facts_elements(self.report.elements) for key in each.hardware} if told else ()
-        return d.build_disclosure(self.results, self.gaps, facts_of=shown, reports_from=self.reports_from)
+        claims = partial(sheet_of, self.report, self.claims, self.results)
+        return d.build_disclosure(
+            self.results, self.gaps, facts_of=shown, reports_from=self.reports_from, claims=claims
+        )
 
     def section(self, element: p.SectionElement, level: int) -> SectionView:
         self.sections += 1

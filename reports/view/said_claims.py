@@ -24,15 +24,19 @@ _LONGEST_START = 12
 """The most characters before the number, as in `Up to 11X`, that are set large with it."""
 
 
-def say_claims(report: p.Report, results: Results) -> p.Report:
-    """Return the report with the sentences of its claims.
+def claims_of(report: p.Report, results: Results) -> list[ClaimVerdict]:
+    """Return the verdicts on the claims that a report says, which are decided together."""
+    return verdicts_on(claims_said(results.plan, report), results)
+
+
+def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdict] | None = None) -> p.Report:
+    """Return the report with the sentences of its claims, by the verdicts of `claims_of`.
 
     A claim that the repeats do not decide is not said: its place says so.
     """
-    said = claims_said(results.plan, report)
-    if not said:
+    verdicts = claims_of(report, results) if verdicts is None else verdicts
+    if not verdicts:
         return report
-    verdicts = verdicts_on(said, results)
     writer = _Writer({each.claim.name: each for each in verdicts}, results)
     changed = {
         "heading": writer.prose(report.heading, markdown=False),
@@ -46,6 +50,8 @@ def say_claims(report: p.Report, results: Results) -> p.Report:
 
 def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdict]:
     """Return the verdicts on claims, which know whether another's source states the values. Raises RunnerError."""
+    if not claims:
+        return []
     published = any(not source.is_own for source in sources(results))
     return claim_verdicts(results.plan, lambda query: results.rows(query).items(), claims, published=published)
 

@@ -128,7 +128,7 @@ def test_an_open_claim_may_be_said_for_a_reason_which_the_sheet_tells(tmp_path: 
     report = w.report("B", p.TextElement(prose=w.text(p.Said(claim="said"))))  # type: ignore[arg-type]  # a part of a text
     (row,) = claims_sheet(WORLD.plan(report).model_copy(update={"claims": (said,)}), WORLD.store())
     assert row.document()["exceptions"] == {"decided": "an estimate"}
-    assert "exception from the rule `decided`: an estimate" in [*row.lines()]
+    assert "exception from the rule `decided`: an estimate" in row.lines
 
 
 def test_the_base_stands_behind_a_sentence_that_does_not_name_it(tmp_path: Path) -> None:

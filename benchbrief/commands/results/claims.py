@@ -17,21 +17,24 @@ from benchbrief.dsl.bench_error import ExitCode
 Examples:
   bench claims                     the claims of the last run's briefs
   bench claims 20260301 --json     of another run, for other programs
+  bench claims --spec brief.bench  as the spec says them now
   bench claims --csv > claims.csv  a sheet for those who sign it
 
 """
-    + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.CELL_FAILED, ExitCode.EXPECT_FAILED)
+    + exit_codes(ExitCode.DONE, ExitCode.SPEC_WRONG, ExitCode.USAGE, ExitCode.CELL_FAILED, ExitCode.EXPECT_FAILED)
 )
 @run_argument
 @out_option
+@click.option("--spec", type=click.Path(path_type=Path), help="Take claims, metrics and reports from this spec.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print as CSV; a formula of a spreadsheet becomes text.")
-def command(run: str | None, out: Path, as_json: bool, as_csv: bool) -> None:
+def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv: bool) -> None:
     """Show each claim of the briefs of RUN (the last one by default), its number, and whether the repeats decide it.
 
     The claims of one brief are decided together. A claim that is not decided is not said in the brief: its place says
     so. `docs/claims.md` has the rules.
     """
+    from benchbrief.cli.spec_options import with_reports_of
     from benchbrief.reports.claims_sheet import COLUMNS, claims_sheet
     from benchbrief.results.query import rows_to_csv
     from benchbrief.runners.journal.run_folder import load_plan
@@ -40,6 +43,8 @@ def command(run: str | None, out: Path, as_json: bool, as_csv: bool) -> None:
         raise fail("--json and --csv are two formats for one answer", "leave out one")
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
+    if spec is not None:
+        _, plan = with_reports_of(spec, plan)
     if not plan.claims:
         hint = 'write one: claim gain "{value:.1f}X the work" { value = max(ratio over threads) }; see docs/claims.md'
         raise fail(f"the spec of {run_dir.name} has no `claim`", hint)
@@ -54,7 +59,7 @@ def command(run: str | None, out: Path, as_json: bool, as_csv: bool) -> None:
             warn("simulated numbers decide nothing: no claim of this run can be published")
         for row in sheet:
             show(one_line(f"{row.name}: {row.judged}"))
-            for line in row.lines():
+            for line in (row.sentence, *row.lines):
                 show_wrapped(f"  {line}")
     states = {row.verdict.state for row in sheet}
     if "missing" in states:

@@ -13,7 +13,8 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.progress.finished_run import code_of_verdicts, result_lines
 
 if TYPE_CHECKING:
-    from benchbrief.model.plan import Plan, Report
+    from benchbrief.model.plan import Report
+    from benchbrief.reports.claims_sheet import SheetRow
     from benchbrief.reports.render.render_report import Format
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.running.make_brief import Briefs
@@ -71,27 +72,26 @@ def command(
     as_json: bool,
 ) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
+    from benchbrief.cli.spec_options import with_reports_of
     from benchbrief.results.analysis.expectation_verdicts import evaluate
     from benchbrief.runners.journal.run_folder import keep_spec, load_plan
-    from benchbrief.running.make_brief import making_brief, render_briefs, warn_of_holder
+    from benchbrief.running.make_brief import claims_of_briefs, making_brief, render_briefs, warn_of_holder
 
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
     own_languages = {report.name: report.language for report in plan.reports}
     newer = None
     if spec is not None:
-        newer = _reports_of(spec, plan)
+        newer, plan = with_reports_of(spec, plan)
         with making_brief():
             keep_spec(run_dir, {**newer.spec.files, **newer.assets})
-        changes = {"metrics": newer.metrics, "expects": newer.expects, "claims": newer.claims, "reports": newer.reports}
-        plan = plan.model_copy(update=changes)
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
     if language is not None:
         plan = plan.model_copy(update={"reports": _in_language(plan.reports, language)})
     warn_of_holder(plan)
     with open_results(run_dir) as results:
-        verdicts, simulated = evaluate(plan, results), results.simulated
+        verdicts, claims, simulated = evaluate(plan, results), claims_of_briefs(plan, results), results.simulated
         briefs = render_briefs(
             run_dir,
             plan,
@@ -102,25 +102,30 @@ def command(
             reports_from=newer.spec.files if newer else None,
             own_languages=own_languages if newer or language is not None else None,
         )
-    _show(briefs, verdicts, as_json=as_json)
+    _show(briefs, verdicts, claims, as_json=as_json)
     for verdict in verdicts:
         if verdict.holds is not True or verdict.decided is False:
             warn(verdict.of_simulated if simulated else verdict.warning)
+    for row in claims:
+        if row.is_withheld and not simulated:
+            warn(row.warning)
     for text in briefs.undrawn:
         warn(f"missing from the brief: {text}")
     if briefs.undrawn:
         raise Stop(ExitCode.CELL_FAILED)
-    if not simulated and (code := code_of_verdicts(verdicts)):  # simulated numbers are shown, and decide nothing
+    # Simulated numbers are shown, and decide nothing.
+    if not simulated and (code := code_of_verdicts((*verdicts, *claims))):
         raise Stop(code)
 
 
-def _show(briefs: Briefs, verdicts: Sequence[ExpectVerdict], *, as_json: bool) -> None:
+def _show(briefs: Briefs, verdicts: Sequence[ExpectVerdict], claims: Sequence[SheetRow], *, as_json: bool) -> None:
     """Print the result on standard error, and then the files."""
     if as_json:
         show_json(
             {
                 "results": [said.as_dict(name) for name, said in briefs.results.items()],
                 "expects": [verdict.as_dict() for verdict in verdicts],
+                "claims": [row.document() for row in claims],
                 "reports": {name: [str(path) for path in paths] for name, paths in briefs.files.items()},
                 "undrawn": briefs.undrawn,
             }
@@ -159,18 +164,3 @@ def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ..
             raise Stop(ExitCode.SPEC_WRONG)
         language = path.stem
     return tuple(report.model_copy(update={"language": language, "words": words}) for report in reports)
-
-
-def _reports_of(spec: Path, plan: Plan) -> Plan:
-    """Return the plan of a spec with the same cells as the run's plan."""
-    from benchbrief.cli.spec_options import compile_or_stop
-
-    newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
-    measured = {cell.id: cell.hash for cell in plan.cells}
-    changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]
-    if changed:
-        raise fail(
-            f"{len(changed)} of the {len(newer.cells)} cells of {spec} were not measured, first {changed[0]}",
-            "only labels, prose, metrics and reports may differ; run the spec again",
-        )
-    return newer
