@@ -578,7 +578,7 @@ _COLUMN = Key(
     example='column "Gain" = "{range(gain over threads):+.0%}"',
 )
 
-RULES = ("base", "bound", "typed", "ratio", "rounding", "decided")
+RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "decided")
 """The rules of claims from which `allow` may except one, each with a reason."""
 
 _FLOW = {

@@ -122,6 +122,24 @@ class NoSuchBase(Misspelt):
     when_none = "it is compared with nothing that has a name"
 
 
+class OtherDirection(CompileProblem):
+    code = "E0846"
+    stands_alone = True
+    says = "`{words}` is the other way: `{value}` is above 0 where there is {actual}"
+    hint = "say {actual}, or turn the value round: `a / b - 1` is how much more, `1 - a / b` how much less"
+    words: str
+    value: str
+    actual: str
+
+
+class BestAgainstWorst(CompileProblem):
+    code = "E0847"
+    stands_alone = True
+    says = "`{value}` compares the best of one side with the worst of the other"
+    hint = "compare like with like: `max(a / b over threads)` at each point, or `max(a) / max(b)`, the best of both"
+    value: str
+
+
 class TypedResult(CompileProblem):
     code = "E0837"
     stands_alone = True

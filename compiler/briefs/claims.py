@@ -7,10 +7,12 @@ rounding and whether a difference is real, is in `results/analysis/claim_verdict
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from benchbrief.compiler.blocks.values import origin
 from benchbrief.compiler.briefs import claim_errors as wrong
@@ -75,6 +77,43 @@ _PER_CENT_MORE = re.compile(
 )
 _OF = re.compile(
     rf"\A{_BLANKS}*(?:%|％|per cent|percent)?{_BLANKS}+of\b|\A{_BLANKS}*(?:%|％|パーセント)の", re.IGNORECASE
+)
+
+
+class _Direction(NamedTuple):
+    """The words for one direction of a change: behind its number, and verbs before it (`cuts the latency by`)."""
+
+    behind: re.Pattern[str]
+    before: re.Pattern[str]
+
+    def search(self, before: str, after: str) -> str:
+        """Return the words of this direction around a number; "" without any."""
+        found = self.behind.match(after) or self.before.search(before)
+        return found.group().strip(" \u00a0%％") if found else ""
+
+
+def _direction(adjectives: str, nouns: str, verbs: str, japanese: str) -> _Direction:
+    """Return the words that mean a direction, from alternatives of regular expressions."""
+    unit = rf"\A{_BLANKS}*(?:%|％|per ?cent|パーセント|points?)?"
+    return _Direction(
+        re.compile(
+            rf"{unit}(?:{_BLANKS}+(?:(?:{adjectives})\b|(?:{nouns})\b)|{_BLANKS}*(?:の)?(?:{japanese}))", re.IGNORECASE
+        ),
+        re.compile(rf"\b(?:{verbs})\b[^.;:]*\bby{_NEAR}", re.IGNORECASE),
+    )
+
+
+_MORE_OF = _direction(
+    "more|higher|greater|larger|bigger|longer|additional|extra|above|up",
+    "increase|gain|rise|growth|uplift|on top",
+    "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose",
+    "高|多|大き|長|増|向上|上回",
+)
+_LESS_OF = _direction(
+    "less|fewer|lower|smaller|shorter|cheaper|below|down|off",
+    "reduction|decrease|drop|savings?|decline|cut",
+    "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)|shrinks?|drops?|falls?",
+    "低|少な|小さ|短|安|減|削減|短縮|下回",
 )
 _NUMBER = r"[0-9０-９][0-9０-９.,．，]*"
 _SPELLED = r"two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred"
@@ -173,29 +212,63 @@ def _fixed(typer: Typer, argument: ast.Argument) -> _Base | None:
 _REDUCTIONS = ("max", "min", "mean", "median", "sum")
 
 
+_Leaf = Callable[[bool, frozenset[_Base]], float]
+"""The assumed value of a measure, or of a fact where this is true, which is fixed at some keys."""
+
+
 def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
     """Return the value of an expression where all that it compares is equal; None where that depends on how large it
     is."""
-    found = {_with_all_equal(typer, expr, measure, fact) for measure, fact in ((1.0, 1.0), (3.0, 2.0))}
+    sizes = ((1.0, 1.0), (3.0, 2.0))
+    found = {_assumed(typer, expr, lambda is_fact, _, of=size: of[is_fact]) for size in sizes}
     return found.pop() if len(found) == 1 else None
 
 
-def _with_all_equal(typer: Typer, expr: ast.Expr, measure: float, fact: float, level: int = 0) -> float | None:
-    """Return the value of an expression whose measures and facts all have these values; None where it has a function
-    of which that can't be told."""
+def _rises(typer: Typer, expr: ast.Expr, base: tuple[_Base, ...]) -> bool | None:
+    """Return whether a value rises with what is compared with its base; None where that can't be told."""
+    ends = [_assumed(typer, expr, lambda _, keys, of=of: 1.0 if keys.issuperset(base) else of) for of in (1.0, _LARGER)]
+    return None if None in ends or ends[0] == ends[1] else ends[0] < ends[1]  # type: ignore[operator]  # neither is None
+
+
+_LARGER = 1.1
+
+
+def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: float) -> bool:
+    """Return whether a comparison takes the best of one side and the worst of the other, so that equal sides differ on
+    its better side."""
+    extreme = _extreme(typer, expr)
+    within = extreme.arguments[0].value if extreme and extreme.arguments else expr
+    seen = _assumed(typer, within, lambda *_: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
+    if seen is None or math.isclose(seen, no_difference):
+        return False
+    return (seen > no_difference) is (better != "lower")
+
+
+def _assumed(
+    typer: Typer,
+    expr: ast.Expr,
+    leaf: _Leaf,
+    keys: frozenset[_Base] = frozenset(),
+    level: int = 0,
+    ends: Mapping[str, float] = MappingProxyType({}),
+) -> float | None:
+    """Return the value of an expression whose measures and facts have assumed values; None where it has a function of
+    which that can't be told. `ends` is by how much a highest or lowest value is above or below them."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return None
-    inner = [_with_all_equal(typer, each, measure, fact, level + 1) for each in _inner(expr)]
+    if isinstance(expr, ast.Index):
+        keys |= {found for argument in expr.arguments if (found := _fixed(typer, argument))}
+    inner = [_assumed(typer, each, leaf, keys, level + 1, ends) for each in _inner(expr)]
     match expr:
         case ast.Quantity():
             return expr.value / 100 if expr.unit == "%" else expr.value
         case ast.Name() | ast.Attr():
-            return fact if typer.facts.get(dotted(expr)) else measure
+            return leaf(bool(typer.facts.get(dotted(expr))), keys)
         case ast.Index():
             return inner[0]
         case ast.Call() if expr.function.text in _REDUCTIONS and inner:
-            return inner[0]
+            return None if inner[0] is None else inner[0] * ends.get(expr.function.text, 1.0)
         case ast.Unary(operator="-"):
             return None if inner[0] is None else -inner[0]
         case ast.Binary() if inner[0] is not None and inner[1] is not None:
@@ -275,7 +348,12 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         return typer.refuse(wrong.UndecidableClaim(value.span, text_of(value), ", ".join(each.label for each in base)))
     if nested := _nested_extreme(typer, value):
         return typer.refuse(wrong.NestedExtreme(value.span, text_of(value), nested))
+    better = _better(typer, value)
+    if no_difference is not None and "alike" not in known and _favours(typer, value, better, no_difference):
+        return typer.refuse(wrong.BestAgainstWorst(value.span, text_of(value)))
     _check_words(typer, block.label, value, no_difference, known)
+    if no_difference == 0.0 and "direction" not in known:
+        _check_direction(typer, block.label, value, rises=_rises(typer, value, base))
     said = prose(typer, sentence, FixedKeys(), markdown=False)
     number = next((part for part in said.parts if isinstance(part, plan.Value)), None) if said else None
     if said is None or number is None:
@@ -302,7 +380,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         base=", ".join(each.label for each in base),
         named=all(_names(typer, block.label, each) for each in base),
         no_difference=None if no_difference is None else no_difference / unit.factor,
-        better=_better(typer, value),
+        better=better,
         allowed=allowed,
         origin=origin(block.span),
     )
@@ -412,10 +490,8 @@ def _check_words(
     typer: Typer, label: ast.String, value: ast.Expr, no_difference: float | None, allowed: set[str]
 ) -> None:
     """Report words that say another thing than the value is."""
-    holes = ((i, part) for i, part in enumerate(label.parts) if isinstance(part, ast.Hole) and _is_value(part))
-    at, hole = next(holes)
-    before = "".join(part if isinstance(part, str) else "…" for part in label.parts[:at])
-    after = next((part for part in label.parts[at + 1 : at + 2] if isinstance(part, str)), "")
+    hole = next(part for part in label.parts if isinstance(part, ast.Hole) and _is_value(part))
+    before, after = _around_value(label)
     if "bound" not in allowed:
         _check_bound(typer, label.span, value, before, after)
     if "ratio" not in allowed:
@@ -429,6 +505,23 @@ def _check_words(
     if "typed" not in allowed:
         for text in typed_results(typer, label):
             typer.report(wrong.TypedResult(label.span, text, "the sentence of a claim"))
+
+
+def _check_direction(typer: Typer, label: ast.String, value: ast.Expr, *, rises: bool | None) -> None:
+    """Report `more` of a value that rises as the thing gets less, and the other way round."""
+    if rises is None:
+        return
+    before, after = _around_value(label)
+    for words, of_rise in ((_MORE_OF, True), (_LESS_OF, False)):
+        if (found := words.search(before, after)) and of_rise is not rises:
+            typer.report(wrong.OtherDirection(label.span, found, text_of(value), "more" if rises else "less"))
+
+
+def _around_value(label: ast.String) -> tuple[str, str]:
+    """Return the text before the number, and that behind it."""
+    at = next(i for i, part in enumerate(label.parts) if isinstance(part, ast.Hole) and _is_value(part))
+    texts = [part if isinstance(part, str) else "\N{HORIZONTAL ELLIPSIS}" for part in label.parts]
+    return "".join(texts[:at]), "".join(texts[at + 1 :])
 
 
 def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -529,6 +529,7 @@ def _element(typer: Typer, item: ast.Item, place: FixedKeys, parent: str) -> lis
         case "each":
             return _each(typer, item, place)
         case "section":
+            _warn_of_typed(typer, *_titles(item))
             heading = title(typer, item.label, place, "title") if item.label else ""
             elements = tuple(_elements(typer, item.body, place, "section"))
             if not item.body:
@@ -547,6 +548,7 @@ def _element(typer: Typer, item: ast.Item, place: FixedKeys, parent: str) -> lis
 
 
 def _made(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element]:
+    _warn_of_typed(typer, *_titles(block))
     made = _LOWERED[block.keyword.text](typer, block, place)
     return [made] if made else []
 
@@ -563,6 +565,23 @@ def _attribute(typer: Typer, attribute: ast.Attribute, place: FixedKeys, parent:
     string = body.string("text")
     words = _watched(typer, place, "text", lambda: prose(typer, string, place)) if string else None
     return [plan.TextElement(prose=words)] if words else []
+
+
+_TITLES = {
+    ("figure", "claim"): "claim of a figure",
+    ("callout", "column"): "column of a callout",
+    ("callout", "text"): "text of a callout",
+}
+"""The attributes, by kind of block, that say a result as a title does."""
+
+
+def _titles(block: ast.Block) -> Iterator[tuple[ast.String | None, str]]:
+    """Yield the texts of an element that may say a result, and what each is."""
+    kind = block.keyword.text
+    yield block.label, f"the title of a {kind}"
+    for item in block.body:
+        if isinstance(item, ast.Attribute) and (where := _TITLES.get((kind, item.key.text))):
+            yield from ((value, f"the {where}") for value in item.values if isinstance(value, ast.String))
 
 
 def _each(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element]:

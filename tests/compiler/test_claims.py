@@ -25,6 +25,8 @@ metric best "Best"       = max(ratio over threads, workload), higher is better
 metric doubled "Doubled" = throughput[eco, a] / throughput[eco, c] + throughput[eco] / throughput[legacy]
 """
 AT = "[a][threads: 8]"
+BEST, WORST = "max(throughput[eco, a] over threads)", "min(throughput[legacy, a] over threads)"
+SAVED_AT_BEST = "100 * (1 - min(latency.p99[read][eco] over threads) / max(latency.p99[read][legacy] over threads))"
 
 
 def checked(folder: Path, sentence: str, value: str, more: str = "") -> CheckedSource:
@@ -77,6 +79,14 @@ MISLEADING = [
     ("E0842", "Up to {value:.1f}X the work of {legacy}", "2 * best"),
     ("E0841", "{legacy} needs {value:.1f} nodes", f"4 * nodes[legacy] * ratio{AT}"),
     ("E0841", "{value:.1f} of {legacy}", f"ratio{AT} + throughput[eco]{AT} / 1 ops/s"),
+    ("E0846", "{value:.0f}% less work than {legacy}", f"gain{AT}"),
+    ("E0846", "{value:.0f}% higher latency than {legacy}", f"saved{AT}"),
+    ("E0846", "A read takes {value:.0f}% longer than on {legacy}", f"saved{AT}"),
+    ("E0846", "{eco} cuts the work by {value:.0f}%", f"gain{AT}"),
+    ("E0846", "{legacy} より {value:.0f}% 低い", f"gain{AT}"),
+    ("E0846", "{legacy} から {value:.0f}% 削減", f"gain{AT}"),
+    ("E0847", "{value:.1f}X the work of {legacy}", f"{BEST} / {WORST}"),
+    ("E0847", "{value:.0f}% less time than {legacy}", SAVED_AT_BEST),
     ("E0843", "{value:.1f}X the work of {legacy}", "said"),
     ("E0832", "{value:.1f} of the work", f"doubled{AT}"),
     ("E0831", "{value:.1f}X to {max(ratio over threads, workload):.1f}X the work", f"ratio{AT}"),
@@ -113,6 +123,10 @@ HONEST = [
     ("Nothing is said twice: {value:.1f}X the work of {legacy}", f"ratio{AT}"),
     ("最大スループットは {legacy} の {value:.1f} 倍", f"ratio{AT}"),
     ("読み取りは {legacy} より {value:.0f}% 短い", f"saved{AT}"),
+    ("{eco} cuts the latency by {value:.0f}%", f"saved{AT}"),
+    ("A read is {value:.0f}% faster than on {legacy}", f"saved{AT}"),
+    ("{value:.1f}X the work of {legacy}", f"{BEST} / {BEST.replace('eco', 'legacy')}"),
+    ("{value:.1f}X the work of {legacy}", f"{WORST.replace('legacy', 'eco')} / {BEST.replace('eco', 'legacy')}"),
 ]  # fmt: skip
 
 
@@ -189,10 +203,18 @@ def test_an_unknown_claim_is_misspelt(tmp_path: Path) -> None:
 
 
 def test_a_typed_result_in_a_title_is_a_warning(tmp_path: Path) -> None:
-    text = f'{SPEC}\nreport brief "Up to 99X the work" {{ subtitle = "Cache, 4X reads"  text = "y" }}\n'
+    text = f"""{SPEC}
+report brief "Up to 99X the work" {{
+  subtitle = "Cache, 4X reads"
+  text = "Within 20 % of it."
+  callout "Half the latency" {{ rows = workload  column "At 8" = "3X: {{ratio[threads: 8]:.1f}}" }}
+  section "Twice the rate" {{ figure "Ten times the work" {{ claim = "5X"  line = throughput[a] by threads, color hardware }} }}
+}}
+"""
     (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
     found = check(tmp_path / "spec.bench")
-    assert [each.code for each in found.diagnostics if each.code == "W0760"] == ["W0760"]
+    warned = [each.summary.split("`")[1] for each in found.diagnostics if each.code == "W0760"]
+    assert sorted(warned) == ["3X", "5X", "99X", "Half", "Ten times", "Twice"]
     assert found.plan is not None
 
 
