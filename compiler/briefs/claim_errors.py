@@ -157,6 +157,14 @@ class NoReason(CompileProblem):
     rule: str
 
 
+class AllowedTwice(CompileProblem):
+    code = "E0848"
+    stands_alone = True
+    says = "the rule `{rule}` is set aside twice"
+    hint = "write one reason; `bench claims` tells one for each rule"
+    rule: str
+
+
 class ClaimTaken(CompileProblem):
     code = "E0839"
     stands_alone = True

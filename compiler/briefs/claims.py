@@ -397,6 +397,8 @@ def _allowed(typer: Typer, attributes: Sequence[ast.Attribute]) -> dict[str, str
             typer.report(UnknownWord(place, "rule", text_of(rule) if rule else "", RULES))
         elif not reason or not reason.strip():
             typer.report(wrong.NoReason(attribute.key.span, rule.text))
+        elif rule.text in found:
+            typer.report(wrong.AllowedTwice(rule.span, rule.text))
         else:
             found[rule.text] = reason
     return found

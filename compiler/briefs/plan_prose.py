@@ -277,6 +277,9 @@ def _filled(
     typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str, *, markdown: bool
 ) -> list[_Part] | _WithUnit | None:
     if said := claim_named(typer, hole.expr):
+        if hole.format:
+            why = "a claim is a sentence with a format of its own"
+            return typer.refuse(wrong.BadFormat(hole.span, hole.format, why, f"write `{{{said.claim}}}`"))
         return [said]
     subject = subject_of(typer, hole.expr)
     if subject is None:

@@ -168,6 +168,15 @@ def test_an_exception_has_its_reason_and_sets_one_rule_aside(tmp_path: Path) -> 
     assert "E0838" in codes
 
 
+def test_a_rule_is_set_aside_once_and_a_claim_has_no_other_format(tmp_path: Path) -> None:
+    twice = 'allow "one" = typed  allow "two" = typed '
+    assert [each.code for each in checked(tmp_path, "{value:.1f} times", f"ratio{AT}", twice).diagnostics] == ["E0848"]
+    claimed = f'claim said "{{value:.1f}}X" {{ value = ratio{AT} }}'
+    text = f'{SPEC}\n{claimed}\nreport b "B" {{ text = "In all {{said:.3f}}" }}\n'
+    (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
+    assert [each.code for each in check(tmp_path / "spec.bench").diagnostics] == ["E0731"]
+
+
 def test_a_claim_is_said_by_its_name_in_texts_titles_and_figures(tmp_path: Path) -> None:
     (tmp_path / "spec.bench").write_text(
         f"""{SPEC}
@@ -208,7 +217,9 @@ report brief "Up to 99X the work" {{
   subtitle = "Cache, 4X reads"
   text = "Within 20 % of it."
   callout "Half the latency" {{ rows = workload  column "At 8" = "3X: {{ratio[threads: 8]:.1f}}" }}
-  section "Twice the rate" {{ figure "Ten times the work" {{ claim = "5X"  line = throughput[a] by threads, color hardware }} }}
+  section "Twice the rate" {{
+    figure "Ten times the work" {{ claim = "5X"  line = throughput[a] by threads, color hardware }}
+  }}
 }}
 """
     (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
