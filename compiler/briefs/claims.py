@@ -219,8 +219,11 @@ _Leaf = Callable[[bool, frozenset[_Base]], float]
 def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
     """Return the value of an expression where all that it compares is equal; None where that depends on how large it
     is."""
-    sizes = ((1.0, 1.0), (3.0, 2.0))
-    found = {_assumed(typer, expr, lambda is_fact, _, of=size: of[is_fact]) for size in sizes}
+
+    def alike(measure: float, fact: float) -> _Leaf:
+        return lambda is_fact, _: fact if is_fact else measure
+
+    found = {_assumed(typer, expr, alike(*sizes)) for sizes in ((1.0, 1.0), (3.0, 2.0))}
     return found.pop() if len(found) == 1 else None
 
 
