@@ -229,8 +229,12 @@ def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
 
 def _rises(typer: Typer, expr: ast.Expr, base: tuple[_Base, ...]) -> bool | None:
     """Return whether a value rises with what is compared with its base; None where that can't be told."""
-    ends = [_assumed(typer, expr, lambda _, keys, of=of: 1.0 if keys.issuperset(base) else of) for of in (1.0, _LARGER)]
-    return None if None in ends or ends[0] == ends[1] else ends[0] < ends[1]  # type: ignore[operator]  # neither is None
+
+    def ahead(by: float) -> _Leaf:
+        return lambda _, keys: 1.0 if keys.issuperset(base) else by
+
+    low, high = (_assumed(typer, expr, ahead(by)) for by in (1.0, _LARGER))
+    return None if low is None or high is None or low == high else low < high
 
 
 _LARGER = 1.1
