@@ -8,14 +8,14 @@ rounding and whether a difference is real, is in `results/analysis/claim_verdict
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from benchbrief.compiler.blocks.values import origin
 from benchbrief.compiler.briefs import claim_errors as wrong
+from benchbrief.compiler.briefs import claim_words as words
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     key_label,
@@ -45,90 +45,6 @@ KEYS = ("value", "against", "allow")
 _VALUE = "value"
 _DEEPEST = 40
 """The most levels of metrics and operations that are looked through for a base."""
-
-
-# --- words ---
-
-_NEAR = r"(?:\s+(?:an?|about|some|around))?[\s\u00a0]*\Z"
-_UP_TO = re.compile(
-    rf"(?:\b(?:up\s*to|as\s+much\s+as|as\s+many\s+as|a\s+maximum\s+of|at\s+best)|最大で?|最高で?){_NEAR}", re.IGNORECASE
-)
-_AT_LEAST = re.compile(
-    rf"(?:\b(?:at\s+least|at\s+minimum|a\s+minimum\s+of|(?:no|not|never)\s+less\s+than|more\s+than|over)"
-    rf"|少なくとも|最低でも){_NEAR}",
-    re.IGNORECASE,
-)
-_OR_MORE = re.compile(
-    r"\A[\s\u00a0]*(?:[xX×]|times|%|％|倍|パーセント)?[\s\u00a0]*(?:or more\b|at least\b|and more\b|以上|を超え)",
-    re.IGNORECASE,
-)
-_MORE = (
-    r"(?:more|higher|faster|larger|greater|better|quicker|less|fewer|lower|slower|smaller|shorter|longer|cheaper|worse)"
-)
-_MORE_JA = "(?:高|速|大き|多|低|遅|小さ|少な|短|長|安)"
-_BLANKS = r"[\s\u00a0]"
-_TIMES_MORE = re.compile(
-    rf"\A[\s\u00a0-]*(?:times|fold|[xX×])[\s\u00a0-]+{_MORE}\b|\A{_BLANKS}*倍[も、の]?{_BLANKS}*{_MORE_JA}",
-    re.IGNORECASE,
-)
-_PER_CENT_MORE = re.compile(
-    rf"\A{_BLANKS}*(?:%|％|per cent|percent)?{_BLANKS}+{_MORE}\b|\A{_BLANKS}*(?:%|％|パーセント)?{_BLANKS}*{_MORE_JA}",
-    re.IGNORECASE,
-)
-_OF = re.compile(
-    rf"\A{_BLANKS}*(?:%|％|per cent|percent)?{_BLANKS}+of\b|\A{_BLANKS}*(?:%|％|パーセント)の", re.IGNORECASE
-)
-
-
-class _Direction(NamedTuple):
-    """The words for one direction of a change: behind its number, and verbs before it (`cuts the latency by`)."""
-
-    behind: re.Pattern[str]
-    before: re.Pattern[str]
-
-    def search(self, before: str, after: str) -> str:
-        """Return the words of this direction around a number; "" without any."""
-        found = self.behind.match(after) or self.before.search(before)
-        return found.group().strip(" \u00a0%％") if found else ""
-
-
-def _direction(adjectives: str, nouns: str, verbs: str, japanese: str) -> _Direction:
-    """Return the words that mean a direction, from alternatives of regular expressions."""
-    unit = rf"\A{_BLANKS}*(?:%|％|per ?cent|パーセント|points?)?"
-    return _Direction(
-        re.compile(
-            rf"{unit}(?:{_BLANKS}+(?:(?:{adjectives})\b|(?:{nouns})\b)|{_BLANKS}*(?:の)?(?:{japanese}))", re.IGNORECASE
-        ),
-        re.compile(rf"\b(?:{verbs})\b[^.;:]*\bby{_NEAR}", re.IGNORECASE),
-    )
-
-
-_MORE_OF = _direction(
-    "more|higher|greater|larger|bigger|longer|additional|extra|above|up",
-    "increase|gain|rise|growth|uplift|on top",
-    "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose",
-    "高|多|大き|長|増|向上|上回",
-)
-_LESS_OF = _direction(
-    "less|fewer|lower|smaller|shorter|cheaper|below|down|off",
-    "reduction|decrease|drop|savings?|decline|cut",
-    "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)|shrinks?|drops?|falls?",
-    "低|少な|小さ|短|安|減|削減|短縮|下回",
-)
-_NUMBER = r"[0-9０-９][0-9０-９.,．，]*"
-_SPELLED = r"two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred"
-_TYPED = re.compile(
-    rf"(?:{_NUMBER})[\s\u00a0-]*(?:[xX×](?![A-Za-z0-9])|times\b|-?fold\b|%|％|per ?cent\b|倍|パーセント|割)"
-    rf"|\b(?:double|twice|triple|half)\b(?={_BLANKS}+(?:the|as|of|its|their)\b)"
-    rf"|\b(?:doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved)\b"
-    rf"|\b(?:{_SPELLED})(?:[ -](?:times|fold)|fold)\b(?! measured)"
-    rf"|\ban order of magnitude\b"
-    rf"|[一二三四五六七八九十百千数]+倍|半分|半減|倍増",
-    re.IGNORECASE,
-)
-"""A result that is written by hand: with times or per cent, or as a word."""
-_QUANTITY = re.compile(rf"(?P<number>{_NUMBER})[\s\u00a0]*(?P<unit>[kKMG]?ops/s|[µumn]s\b|ms\b|ops/s/W|[KMGT]i?B/s)")
-_RESULTS = (_TYPED, _QUANTITY)
 
 
 # --- what a value is made of ---
@@ -437,8 +353,8 @@ def _base(
         return wrong.NoSuchBase(against[0].span, "base", text_of(against[0]), names)
     if len(found) > 1 and "base" not in allowed:
         labels = tuple(", ".join(each.label for each in divisor) for divisor in found)
-        words = (each.key for divisor in reversed(found) for each in divisor if isinstance(each.key, str))
-        return wrong.UnclearBase(value.span, labels, next(words, "hdd"))
+        keys = (each.key for divisor in reversed(found) for each in divisor if isinstance(each.key, str))
+        return wrong.UnclearBase(value.span, labels, next(keys, "hdd"))
     return found[0] if found else ()
 
 
@@ -446,23 +362,12 @@ def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
     """Return whether the sentence names what the value is compared with."""
     for part in label.parts:
         if isinstance(part, str):
-            if re.search(rf"(?<!\w){re.escape(base.label)}(?!\w)", part, re.IGNORECASE) or _counts(base, part):
+            counted = isinstance(base.key, float) and words.counts(base.key, base.dim, part)
+            if counted or words.names(base.label, part):
                 return True
         elif (subject := subject_of(typer, part.expr)) and subject == (base.dim, base.key, "label"):
             return True
     return False
-
-
-def _counts(base: _Base, words: str) -> bool:
-    """Return whether a text has the number of a base with its dimension: `8 threads`, `one thread`, `8 スレッド`."""
-    if not isinstance(base.key, float):
-        return False
-    small = base.key in range(1, 11)
-    spelled = ("one", "single", *_SPELLED.split("|")[:9]) if small else ()
-    word = "one|single" if base.key == 1 else spelled[int(base.key)] if small else ""
-    number = "|".join(filter(None, (f"{base.key:g}", word)))
-    dim = {"threads": "threads?|スレッド", "target": r"\w+/s"}.get(base.dim, re.escape(base.dim))
-    return re.search(rf"(?<![\w.])(?:{number})[\s\u00a0-]*(?:{dim})", words, re.IGNORECASE) is not None
 
 
 def _opposite(typer: Typer, extreme: ast.Call | None, unit: Unit) -> plan.Query | None:
@@ -505,11 +410,11 @@ def _check_words(
         _check_bound(typer, label.span, value, before, after)
     if "ratio" not in allowed:
         in_per_cent = hole.format.endswith("%") or after.lstrip()[:1] in ("%", "％")
-        if times := _TIMES_MORE.match(after):
+        if times := words.TIMES_MORE.match(after):
             typer.report(wrong.TimesMore(label.span, times.group().strip(" \u00a0-")))
-        elif no_difference == 1.0 and in_per_cent and (more := _PER_CENT_MORE.match(after)):
+        elif no_difference == 1.0 and in_per_cent and (more := words.PER_CENT_MORE.match(after)):
             typer.report(wrong.RatioAsChange(label.span, more.group().strip(), text_of(value)))
-        elif no_difference == 0.0 and (of := _OF.match(after)):
+        elif no_difference == 0.0 and (of := words.PER_CENT_OF.match(after)):
             typer.report(wrong.ChangeAsRatio(label.span, of.group().strip(), text_of(value)))
     if "typed" not in allowed:
         for text in typed_results(typer, label):
@@ -521,8 +426,8 @@ def _check_direction(typer: Typer, label: ast.String, value: ast.Expr, *, rises:
     if rises is None:
         return
     before, after = _around_value(label)
-    for words, of_rise in ((_MORE_OF, True), (_LESS_OF, False)):
-        if (found := words.search(before, after)) and of_rise is not rises:
+    for direction, of_rise in ((words.MORE, True), (words.LESS, False)):
+        if (found := direction.found(before, after)) and of_rise is not rises:
             typer.report(wrong.OtherDirection(label.span, found, text_of(value), "more" if rises else "less"))
 
 
@@ -537,12 +442,12 @@ def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     """Report `up to` of one value, and `at least` of the highest."""
     extreme = _extreme(typer, value)
     function = extreme.function.text if extreme else ""
-    if found := _UP_TO.search(before):
+    if found := words.UP_TO.search(before):
         if extreme is None and not any(_extreme(typer, part) for part in _parts(typer, value)):
             typer.report(wrong.NoRange(span, found.group().strip(), text_of(value)))
         elif function == "min":
             typer.report(wrong.OtherEnd(span, found.group().strip(), text_of(value), "highest", "lowest"))
-    elif (found := _AT_LEAST.search(before) or _OR_MORE.match(after)) and function == "max":
+    elif (found := words.AT_LEAST.search(before) or words.OR_MORE.match(after)) and function == "max":
         typer.report(wrong.OtherEnd(span, found.group().strip(" \u00a0%xX倍"), text_of(value), "lowest", "highest"))
 
 
@@ -553,9 +458,8 @@ def _is_value(hole: ast.Hole) -> bool:
 def typed_results(typer: Typer, string: ast.String) -> list[str]:
     """Return the results that are written by hand in the plain parts of a text. A number in a label, a fact or a
     parameter of the spec is none."""
-    parts = [part for part in string.parts if isinstance(part, str)]
-    found = [match.group().strip() for part in parts for pattern in _RESULTS for match in pattern.finditer(part)]
-    return [text for text in found if _plain(text) not in _known_numbers(typer)] if found else []
+    found = list(words.results_in(part for part in string.parts if isinstance(part, str)))
+    return [text for text in found if words.without_blanks(text) not in _known_numbers(typer)] if found else []
 
 
 def _known_numbers(typer: Typer) -> frozenset[str]:
@@ -564,8 +468,4 @@ def _known_numbers(typer: Typer) -> frozenset[str]:
     texts += [text_of(value) for value in typer.scope.params.values()]
     for each in typer.scope.hardware:
         texts += [*(fact.text for fact in each.facts.values()), *each.texts.values()]
-    return frozenset(_plain(found.group()) for text in texts for each in _RESULTS for found in each.finditer(text))
-
-
-def _plain(number: str) -> str:
-    return re.sub(r"[\s\u00a0]", "", number).casefold()
+    return frozenset(map(words.without_blanks, words.results_in(texts)))
