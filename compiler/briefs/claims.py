@@ -109,10 +109,15 @@ def _leaves(
     if isinstance(expr, ast.Name | ast.Attr):
         yield keys
         return
-    if isinstance(expr, ast.Index):
-        keys |= {found for argument in expr.arguments if (found := _fixed(typer, argument))}
+    keys |= _keys_of(typer, expr)
     for inner in _inner(expr):
         yield from _leaves(typer, inner, level + 1, keys)
+
+
+def _keys_of(typer: Typer, expr: ast.Expr) -> frozenset[_Base]:
+    """Return the keys at which an expression fixes what it computes with."""
+    arguments = expr.arguments if isinstance(expr, ast.Index) else ()
+    return frozenset(found for argument in arguments if (found := _fixed(typer, argument)))
 
 
 def _fixed(typer: Typer, argument: ast.Argument) -> _Base | None:
@@ -128,8 +133,8 @@ def _fixed(typer: Typer, argument: ast.Argument) -> _Base | None:
 _REDUCTIONS = ("max", "min", "mean", "median", "sum")
 
 
-_Leaf = Callable[[bool, frozenset[_Base]], float]
-"""The assumed value of a measure, or of a fact where this is true, which is fixed at some keys."""
+_Leaf = Callable[[bool], float]
+"""The assumed value of a measure, or of a fact where this is true."""
 
 
 def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
@@ -137,7 +142,7 @@ def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
     is."""
 
     def alike(measure: float, fact: float) -> _Leaf:
-        return lambda is_fact, _: fact if is_fact else measure
+        return lambda is_fact: fact if is_fact else measure
 
     found = {_assumed(typer, expr, alike(*sizes)) for sizes in ((1.0, 1.0), (3.0, 2.0))}
     return found.pop() if len(found) == 1 else None
@@ -145,12 +150,27 @@ def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
 
 def _rises(typer: Typer, expr: ast.Expr, base: tuple[_Base, ...]) -> bool | None:
     """Return whether a value rises with what is compared with its base; None where that can't be told."""
-
-    def ahead(by: float) -> _Leaf:
-        return lambda _, keys: 1.0 if keys.issuperset(base) else by
-
-    low, high = (_assumed(typer, expr, ahead(by)) for by in (1.0, _LARGER))
+    low, high = (_compared(typer, expr, frozenset(base), by) for by in (1.0, _LARGER))
     return None if low is None or high is None or low == high else low < high
+
+
+def _compared(
+    typer: Typer,
+    expr: ast.Expr,
+    base: frozenset[_Base],
+    by: float,
+    keys: frozenset[_Base] = frozenset(),
+    level: int = 0,
+) -> float | None:
+    """Return the value of an expression where each part of its base is 1, and each part of the other side `by`."""
+    expr = _inlined(typer, expr)
+    if level > _DEEPEST:
+        return None
+    sides = {each >= base for each in _leaves(typer, expr, level, keys)}
+    if len(sides) == 1:
+        return 1.0 if True in sides else by
+    keys |= _keys_of(typer, expr)
+    return _combined(expr, [_compared(typer, each, base, by, keys, level + 1) for each in _inner(expr)])
 
 
 _LARGER = 1.1
@@ -161,7 +181,7 @@ def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: fl
     its better side."""
     extreme = _extreme(typer, expr)
     within = extreme.arguments[0].value if extreme and extreme.arguments else expr
-    seen = _assumed(typer, within, lambda *_: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
+    seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
     if seen is None or math.isclose(seen, no_difference):
         return False
     return (seen > no_difference) is (better != "lower")
@@ -171,7 +191,6 @@ def _assumed(
     typer: Typer,
     expr: ast.Expr,
     leaf: _Leaf,
-    keys: frozenset[_Base] = frozenset(),
     level: int = 0,
     ends: Mapping[str, float] = MappingProxyType({}),
 ) -> float | None:
@@ -180,14 +199,18 @@ def _assumed(
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return None
-    if isinstance(expr, ast.Index):
-        keys |= {found for argument in expr.arguments if (found := _fixed(typer, argument))}
-    inner = [_assumed(typer, each, leaf, keys, level + 1, ends) for each in _inner(expr)]
+    if isinstance(expr, ast.Name | ast.Attr):
+        return leaf(bool(typer.facts.get(dotted(expr))))
+    return _combined(expr, [_assumed(typer, each, leaf, level + 1, ends) for each in _inner(expr)], ends)
+
+
+def _combined(
+    expr: ast.Expr, inner: Sequence[float | None], ends: Mapping[str, float] = MappingProxyType({})
+) -> float | None:
+    """Return the value of an expression by the values of what it computes with."""
     match expr:
         case ast.Quantity():
             return expr.value / 100 if expr.unit == "%" else expr.value
-        case ast.Name() | ast.Attr():
-            return leaf(bool(typer.facts.get(dotted(expr))), keys)
         case ast.Index():
             return inner[0]
         case ast.Call() if expr.function.text in _REDUCTIONS and inner:
