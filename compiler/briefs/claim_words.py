@@ -7,88 +7,210 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 _BLANKS = r"[\s\u00a0]*"
 _BLANK = r"[\s\u00a0]+"
-_UNIT = r"(?:%|％|per ?cent|パーセント|(?:percentage )?points?|[xX×]|times|倍)?"
+_PER_CENT = r"(?:%|％|per ?cent|パーセント|percentage points?|ポイント)"
+_TIMES = r"(?:[xX×]|times|-?fold|倍)"
 _NUMBER = r"[0-9０-９][0-9０-９.,．，]*"
 _SPELLED = (
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "fifty",
-    "hundred",
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "forty",
+    "fifty", "sixty", "seventy", "eighty", "ninety", "a hundred", "hundred",
 )  # fmt: skip
 
 
 def _before(english: str, japanese: str = "(?!)") -> re.Pattern[str]:
     """Return a pattern of words that end right before a number."""
-    near = rf"(?:{_BLANK}(?:an?|about|some|around|the))?{_BLANKS}\Z"
+    near = rf",?(?:{_BLANK}(?:an?|about|some|around|the|roughly|nearly|almost|approximately|full|fully))*{_BLANKS}\Z"
     return re.compile(rf"(?:\b(?:{english})|(?:{japanese})){near}", re.IGNORECASE)
 
 
-def _behind(english: str, japanese: str, unit: str = _UNIT) -> re.Pattern[str]:
+def _behind(english: str, japanese: str, unit: str = rf"(?:{_PER_CENT}|{_TIMES})?") -> re.Pattern[str]:
     """Return a pattern of words that begin right behind a number and its unit."""
     return re.compile(rf"\A{_BLANKS}-?{unit}(?:(?:{_BLANK}|-)(?:{english})\b|{_BLANKS}(?:{japanese}))", re.IGNORECASE)
 
 
-UP_TO = _before(
-    r"up\s*to|as\s+(?:much|many)\s+as|a\s+(?:maximum|peak|high)\s+of|at\s+(?:best|most)|(?:no|not)\s+more\s+than",
-    "最大で?|最高で?",
+def _stripped(words: str) -> str:
+    """Return found words without the unit and the blanks around them."""
+    return words.strip(" \u00a0-,%％")
+
+
+def found_in(pattern: re.Pattern[str], text: str) -> str:
+    """Return what a pattern finds in a text, for a message; "" where it finds nothing."""
+    return _stripped(found.group()) if (found := pattern.search(text)) else ""
+
+
+# --- bounds ---
+
+_GOOD = "ratio|gains?|speed-?up|advantage|improvement|increase|lead|savings?|reduction|margin|benefit|multiple"
+_HIGHEST = rf"(?:highest|greatest|largest|biggest|best|peak|maximum|record){_BLANK}(?:{_GOOD})\b[^.;]*"
+_LOWEST = rf"(?:lowest|smallest|worst|minimum){_BLANK}(?:{_GOOD})\b[^.;]*"
+_AT_ITS = r"(?:at|in) (?:its|their|the) "
+_SO_FAR = r"[^.;。]*"
+_BEST_CASE = (
+    rf"at (?:best|peak|its best|their best)|{_AT_ITS}(?:best|highest|peak)(?: point| case|-case)?\b|at the high end"
 )
-AT_LEAST = _before(
-    r"at\s+(?:least|minimum)|a\s+minimum\s+of|(?:no|not|never)\s+less\s+than|more\s+than|over|from",
-    "少なくとも|最低でも?",
+_WORST_CASE = rf"at worst|{_AT_ITS}(?:worst|lowest)(?: point| case|-case)?\b|at the low end"
+
+
+class Bound(NamedTuple):
+    """The words that promise an end of a range: before its number, and behind it in the same clause."""
+
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+
+    def found(self, before: str, after: str) -> str:
+        """Return the words of this bound around a number; "" without any."""
+        if found := self.before.search(before):
+            return _stripped(found.group())
+        behind = self.behind.match(after)
+        return _stripped(behind[1] or behind[2]) if behind else ""
+
+
+def _bound(english: str, japanese: str, case: str, behind: str) -> Bound:
+    """Return the words of a bound; those for its `case` may stand anywhere in the clause of the number."""
+    return Bound(
+        _before(rf"(?:{english})|(?:{case}){_SO_FAR}", japanese),
+        re.compile(
+            rf"\A{_SO_FAR}?\b({case})\b|\A{_BLANKS}(?:{_PER_CENT}|{_TIMES})?{_BLANKS}-?({behind})", re.IGNORECASE
+        ),
+    )
+
+
+UP_TO = _bound(
+    rf"up{_BLANKS}to|as (?:much|many|high) as|(?:a )?(?:maximum|max\.|peak|high|top) of|maximum|{_HIGHEST}"
+    r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at|(?:ceiling|peak|maximum) is",
+    "(?:最大|最高)(?:でも?[^。、]{0,15})?|(?:最大|最高)の(?:比|差|向上率?|改善率?)は",
+    _BEST_CASE,
+    r"(?:max(?:imum)?|tops)\b|が(?:最大|最高|上限)|まで(?!に)",
 )
-OR_MORE = _behind("or more|or better|at least|and more|and up|minimum", "以上|を超え")
+AT_LEAST = _bound(
+    rf"at (?:the very )?least|at minimum|(?:a )?minimum of|minimum|(?:no|not|never) (?:less|worse|fewer|lower) than"
+    r"|never (?:below|under)"
+    rf"|as (?:low|little) as|always|guarantee[sd]?|(?:floor|minimum) is|{_LOWEST}",
+    "(?:少なくとも|最低でも?|最小でも?|最悪でも|必ず|常に)[^。、]{0,15}",
+    _WORST_CASE,
+    r"(?:at least|or (?:more|better|higher)|and (?:more|up|above|beyond)|minimum)\b|\+(?!\w)|が(?:最小|最低|下限)",
+)
+MORE_THAN = _before("more than|over|above")
+BEYOND = _behind("(?!)", "以上|を超え|を上回")
+"""Words that promise a lowest value too, but are usual for any number that was rounded down; so `MORE_THAN`."""
+
+# --- ratios and changes ---
+
 _MORE = "more|higher|faster|larger|greater|better|quicker|less|fewer|lower|slower|smaller|shorter|longer|cheaper|worse"
-_MORE_JA = "高|速|大き|多|低|遅|小さ|少な|短|長|安"
-TIMES_MORE = _behind(_MORE, rf"[もの]?{_BLANKS}(?:{_MORE_JA})", "(?:times|fold|[xX×]|倍)")
-PER_CENT_MORE = _behind(_MORE, _MORE_JA, "(?:%|％|per ?cent|パーセント)?")
-PER_CENT_OF = _behind("of", "の", "(?:%|％|per ?cent|パーセント)?")
+_MORE_JA = "高|速|早|大き|多|低(?!減)|遅(?!延)|小さ|少な|短(?!縮)|長|安"
+_CHANGED = "increase|gain|rise|growth|improvement|uplift|saving|reduction|decrease|drop|decline|cut|boost"
+_CHANGED_JA = "増|減|向上|改善|削減|短縮|低減|アップ|ダウン|上回|下回"
+TIMES_MORE = _behind(_MORE, rf"[もの]?{_BLANKS}(?:{_MORE_JA})", _TIMES)
+CHANGE = _behind(
+    rf"(?:{_MORE}|(?:\w+ )?(?:{_CHANGED})s?)",
+    rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))",
+    rf"{_PER_CENT}?",
+)
+CHANGE_OF = _before(rf"(?:{_CHANGED})s? of|(?:{_CHANGED})(?:s|ed)?\b[^.;:]*\bby")
+PER_CENT_OF = _behind("of", rf"の(?![^。、]{{0,12}}(?:{_CHANGED_JA}))", f"{_PER_CENT}?")
+TIMES = _behind("the|as|of|what|that", "の", _TIMES)
+"""Words behind a ratio that compare: `2 times the`, `2X as`, `2 倍の`."""
 
 
-class Direction:
+class Direction(NamedTuple):
     """The words for one direction of a change: behind its number, and verbs before it (`cuts the latency by`)."""
 
-    def __init__(self, behind: str, verbs: str, japanese: str) -> None:
-        self._behind = _behind(behind, rf"の?(?:{japanese})")
-        self._before = _before(rf"(?:{verbs})\b[^.;:]*\bby")
+    behind: re.Pattern[str]
+    before: re.Pattern[str]
 
     def found(self, before: str, after: str) -> str:
         """Return the words of this direction around a number; "" without any."""
-        found = self._behind.match(after) or self._before.search(before)
-        return found.group().strip(" \u00a0%％") if found else ""
+        found = self.behind.match(after) or self.before.search(before)
+        return _stripped(found.group()) if found else ""
 
 
-MORE = Direction(
-    "more|higher|greater|larger|bigger|longer|additional|extra|above|up|increase|gain|rise|growth|uplift",
-    "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose",
-    "高|多|大き|長|増|向上|上回",
+def _direction(behind: str, verbs: str, japanese: str) -> Direction:
+    return Direction(_behind(behind, rf"[もの]?(?:{japanese})"), _before(rf"(?:{verbs})\b[^.;:]*\bby"))
+
+
+MORE = _direction(
+    "more|higher|greater|larger|bigger|longer|additional|extra|above|up|increase|gain|rise|growth|uplift|dearer",
+    "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose|up",
+    "高|多|大き|長|増|上回",
 )
-LESS = Direction(
+LESS = _direction(
     "less|fewer|lower|smaller|shorter|cheaper|below|down|off|reduction|decrease|drop|savings?|decline|cut",
-    "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)|shrinks?|drops?|falls?",
+    "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)|shrinks?|drops?"
+    "|falls?|down",
     "低|少な|小さ|短|安|減|削減|短縮|下回",
 )
+BETTER = _direction("faster|quicker|better|speedier|improvement", "improv(?:es?|ed|ing)|speeds?", "速|早|向上|改善")
+WORSE = _direction("slower|worse|degradation|regression", "slow(?:s|ed)?|degrad(?:es?|ed)", "遅(?!延)|悪")
 
-_RESULTS = (
-    re.compile(
-        rf"{_NUMBER}[\s\u00a0-]*(?:[xX×](?![A-Za-z0-9])|times\b|-?fold\b|%|％|per ?cent\b|倍|パーセント|割)"
-        rf"|\b(?:double|twice|triple|half)\b(?={_BLANK}(?:the|as|of|its|their)\b)"
-        r"|\b(?:doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved)\b"
-        rf"|\b(?:{'|'.join(_SPELLED)})(?:[ -](?:times|fold)|fold)\b(?! measured)"
-        r"|\ban order of magnitude\b"
-        r"|[一二三四五六七八九十百千数]+倍|半分|半減|倍増",
-        re.IGNORECASE,
-    ),
-    re.compile(rf"{_NUMBER}[\s\u00a0]*(?:[kKMG]?ops/s|[µumn]s\b|ms\b|ops/s/W|[KMGT]i?B/s)"),
+# --- results that are written by hand ---
+
+_MEASURE = (
+    "latenc(?:y|ies)|throughput|performance|costs?|price|power|energy|time|wait|tail|speed|rate|efficiency|watts?"
+    "|bandwidth|IOPS|p99|work"
 )
-"""Results that are written by hand: with times or per cent, as a word, or with a unit of a measure."""
+_WORK = "load|operations|ops|reads|writes|queries|requests|transactions|sessions|users|servers|nodes|machines"
+_MEASURE_JA = "遅延|レイテンシ|待ち時間|時間|スループット|性能|処理量|処理能力|コスト|費用|価格|消費電力|電力|台数|応答"
+_FRACTION = r"(?:half|(?:an?|one|two|three)[ -](?:third|quarter|fifth|tenth)s?)"
+_BECOMES = "(?:doubling|halving|tripling|doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved)"
+_AS_FAST = r"as (?:fast|many|much|quick|long|high|low|slow|cheap|efficient)"
+_SPELLED_ONE = "|".join(_SPELLED)
+_RESULTS = (
+    # 8.7X, tenfold, a factor of two, an order of magnitude
+    rf"{_NUMBER}[\s\u00a0]?[xX×](?![A-Za-z0-9])|(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))-?fold\b",
+    rf"\borders? of magnitude\b|\ba factor of (?:{_NUMBER}|{_SPELLED_ONE})",
+    # twice the work, three times as fast; not: two times the capacity, measured three times
+    (
+        rf"\b(?:double|twice|thrice|triple|quadruple|(?:{_NUMBER}|{_SPELLED_ONE})[ -]times)(?={_BLANK}"
+        rf"(?:the|its|their|that|what|more|less|higher|lower|faster|slower|{_AS_FAST})\b"
+        rf"(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM)\b))"
+    ),
+    # half the latency, a quarter less; not: half of all operations
+    (
+        rf"\b{_FRACTION}(?={_BLANK}(?:of )?(?:the|its|their){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b|{_BLANK}{_AS_FAST}"
+        rf"|{_BLANK}the{_BLANK}(?:{_WORK})\b|{_BLANK}(?:less|lower|fewer|more|higher)\b)"
+    ),
+    # doubles the throughput, latency halves; not: the number of threads doubles
+    rf"\b{_BECOMES}(?={_BLANK}(?:what\b|(?:(?:the|its|their|our){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})\b))",
+    rf"(?:{_MEASURE})(?:{_BLANK}\w+){{0,2}}{_BLANK}{_BECOMES}\b|\b(?:in|by) half\b",
+    # 17 % more, fifty percent lower, a gain of 17 %; not: 5 % of updates, filled to 80 %
+    (
+        rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]*(?:%|％|per ?cent\b)"
+        rf"(?={_BLANK}(?:(?:{_MORE}|above|below|off)\b|(?:\w+{_BLANK})?(?:{_CHANGED})s?\b"
+        rf"|of (?:the|its|their) (?:{_MEASURE})\b))"
+    ),
+    rf"\b(?:{_CHANGED})s?(?:{_BLANK}\w+){{0,3}}{_BLANK}(?:by|of){_BLANK}{_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)",
+    (
+        rf"{_NUMBER}[\s\u00a0]*(?:%|％|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力|節約|オフ|引き"
+        rf"|(?:{_MEASURE_JA})の?(?:{_CHANGED_JA})))"
+    ),
+    # 2 倍, 三倍, 半分の遅延, 3 分の 1, 五割
+    rf"{_NUMBER}[\s\u00a0]*倍|[一二三四五六七八九十百千数]+倍|半減|倍増|(?:{_NUMBER}|[一二三四五六七八九])割",
+    rf"(?:{_MEASURE_JA})(?:は|が|を|の)?[^。、]{{0,6}}半分|半分の(?:{_MEASURE_JA})|(?:{_MEASURE_JA})[はが]倍(?!率)",
+    rf"(?:{_NUMBER}|[二三四五六七八九十])分の[0-9０-９一二三]",
+    # 150,000 ops/s, 4 ms, 200k IOPS, 12 USD/h; not: every 500 ms
+    (
+        rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<![\w.,]){_NUMBER}[\s\u00a0]*"
+        r"(?:[kKMG]?ops/s(?:/W)?|[µumn]s|milliseconds|microseconds|[KMGT]i?B/s)(?![A-Za-z])"
+    ),
+    (
+        rf"{_NUMBER}[kKM]?{_BLANKS}(?:thousand |million )?(?:operations|ops|reads|writes|requests|transactions|queries)"
+        r"(?: (?:per|a|each) second\b|/s)"
+    ),
+    rf"{_NUMBER}[kKM]?{_BLANKS}IOPS\b|\bsub-?millisecond\b|\bfrom{_BLANK}{_NUMBER}[kKM]?{_BLANK}(?:up )?to{_BLANKS}\Z",
+    rf"毎秒約?(?:{_NUMBER}[万千億]|[0-9０-９,，]{{3,}})|{_NUMBER}[万千億]?(?:操作|件|回)/秒|{_NUMBER}{_BLANKS}(?:ミリ|マイクロ)秒",
+    rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル)(?:/\w+)?|[$€¥]{_NUMBER}",
+)
+"""Results that are written by hand: as a multiple, a fraction or a per cent of a measure, or with its unit."""
+_RESULT = re.compile("|".join(_RESULTS), re.IGNORECASE)
 
 
 def results_in(texts: Iterable[str]) -> Iterator[str]:
     """Yield the results that are written by hand in texts."""
     for text in texts:
-        for pattern in _RESULTS:
-            yield from (match.group().strip() for match in pattern.finditer(text))
+        yield from (match.group().strip() for match in _RESULT.finditer(text))
 
 
 def without_blanks(number: str) -> str:

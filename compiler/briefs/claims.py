@@ -299,7 +299,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         return typer.refuse(wrong.BestAgainstWorst(value.span, text_of(value)))
     _check_words(typer, block.label, value, no_difference, known)
     if no_difference == 0.0 and "direction" not in known:
-        _check_direction(typer, block.label, value, rises=_rises(typer, value, base))
+        _check_direction(typer, block.label, value, better, rises=_rises(typer, value, base))
     said = prose(typer, sentence, FixedKeys(), markdown=False)
     number = next((part for part in said.parts if isinstance(part, plan.Value)), None) if said else None
     if said is None or number is None:
@@ -433,25 +433,35 @@ def _check_words(
         _check_bound(typer, label.span, value, before, after)
     if "ratio" not in allowed:
         in_per_cent = hole.format.endswith("%") or after.lstrip()[:1] in ("%", "％")
-        if times := words.TIMES_MORE.match(after):
-            typer.report(wrong.TimesMore(label.span, times.group().strip(" \u00a0-")))
-        elif no_difference == 1.0 and in_per_cent and (more := words.PER_CENT_MORE.match(after)):
-            typer.report(wrong.RatioAsChange(label.span, more.group().strip(), text_of(value)))
-        elif no_difference == 0.0 and (of := words.PER_CENT_OF.match(after)):
-            typer.report(wrong.ChangeAsRatio(label.span, of.group().strip(), text_of(value)))
+        if times := words.found_in(words.TIMES_MORE, after):
+            typer.report(wrong.TimesMore(label.span, times))
+        elif (
+            no_difference == 1.0
+            and in_per_cent
+            and (more := words.found_in(words.CHANGE, after) or words.found_in(words.CHANGE_OF, before))
+        ):
+            typer.report(wrong.RatioAsChange(label.span, more, text_of(value)))
+        elif no_difference == 0.0 and (
+            of := words.found_in(words.PER_CENT_OF, after) or words.found_in(words.TIMES, after)
+        ):
+            typer.report(wrong.ChangeAsRatio(label.span, of, text_of(value)))
     if "typed" not in allowed:
         for text in typed_results(typer, label):
             typer.report(wrong.TypedResult(label.span, text, "the sentence of a claim"))
 
 
-def _check_direction(typer: Typer, label: ast.String, value: ast.Expr, *, rises: bool | None) -> None:
-    """Report `more` of a value that rises as the thing gets less, and the other way round."""
-    if rises is None:
-        return
+def _check_direction(
+    typer: Typer, label: ast.String, value: ast.Expr, better: str | None, *, rises: bool | None
+) -> None:
+    """Report `more` of a value that rises as the thing gets less, and `slower` of one that rises as it gets better; and
+    the other way round."""
     before, after = _around_value(label)
-    for direction, of_rise in ((words.MORE, True), (words.LESS, False)):
-        if (found := direction.found(before, after)) and of_rise is not rises:
-            typer.report(wrong.OtherDirection(label.span, found, text_of(value), "more" if rises else "less"))
+    signs = [(words.MORE, "less", rises is False), (words.LESS, "more", rises is True)]
+    worths = [(words.BETTER, "worse", better == "lower"), (words.WORSE, "better", better == "higher")]
+    for direction, actual, is_wrong in (*signs, *worths):
+        if is_wrong and (found := direction.found(before, after)):
+            typer.report(wrong.OtherDirection(label.span, found, text_of(value), actual))
+            return
 
 
 def _around_value(label: ast.String) -> tuple[str, str]:
@@ -465,13 +475,15 @@ def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     """Report `up to` of one value, and `at least` of the highest."""
     extreme = _extreme(typer, value)
     function = extreme.function.text if extreme else ""
-    if found := words.UP_TO.search(before):
-        if extreme is None and not any(_extreme(typer, part) for part in _parts(typer, value)):
-            typer.report(wrong.NoRange(span, found.group().strip(), text_of(value)))
-        elif function == "min":
-            typer.report(wrong.OtherEnd(span, found.group().strip(), text_of(value), "highest", "lowest"))
-    elif (found := words.AT_LEAST.search(before) or words.OR_MORE.match(after)) and function == "max":
-        typer.report(wrong.OtherEnd(span, found.group().strip(" \u00a0%xX倍"), text_of(value), "lowest", "highest"))
+    taken = extreme is not None or any(_extreme(typer, part) for part in _parts(typer, value))
+    highest, lowest = (bound.found(before, after) for bound in (words.UP_TO, words.AT_LEAST))
+    rounded = words.found_in(words.MORE_THAN, before) or words.found_in(words.BEYOND, after)
+    if not taken and (found := highest or lowest):
+        typer.report(wrong.NoRange(span, found, text_of(value)))
+    elif function == "min" and highest:
+        typer.report(wrong.OtherEnd(span, highest, text_of(value), "highest", "lowest"))
+    elif function == "max" and (found := lowest or rounded):
+        typer.report(wrong.OtherEnd(span, found, text_of(value), "lowest", "highest"))
 
 
 def _is_value(hole: ast.Hole) -> bool:

@@ -105,7 +105,7 @@ HONEST = [
     ("Up to {value:.1f}X the work of {legacy}", "best"),
     ("Up to {value:.0f}% more work", "max(gain over threads, workload)"),
     ("At least {value:.1f}X the work of {legacy}", "min(ratio over threads, workload)"),
-    ("At least {value:.0f}% more work than {legacy}", f"gain{AT}"),
+    ("More than {value:.0f}% more work than {legacy}", f"gain{AT}"),
     ("{value:.1f} times as fast as {legacy}", f"ratio{AT}"),
     ("{value:.1f} times the operations of {legacy}", f"ratio{AT}"),
     ("{value:.0%} of the work of {legacy}", f"ratio{AT}"),

@@ -33,6 +33,8 @@ RIGHT = {
 """The codes of which one is right for a misleading claim, by rule."""
 WANTED = {"misleading": 0.95, HONEST: 0.95, PUBLISHED: 1.0}
 """The share of the sentences of each kind that is to be judged rightly."""
+REACHED = {"misleading": (0.95, 0.83), HONEST: (0.95, 0.95), PUBLISHED: (1.0, 0.97)}
+"""The least share so far, of those to tune by and of those kept aside."""
 TYPED_IN_A_TITLE = "W0760"
 _TOGETHER = 20
 """The sentences of a spec: of many more findings than these have, the compiler shows the first."""
@@ -111,6 +113,15 @@ def test_a_sentence_of_the_corpus_has_no_mistakes_but_those_of_its_words(
 ) -> None:
     known = {TYPED_IN_A_TITLE, *(code for codes in RIGHT.values() for code in codes)}
     assert [(each.text, codes) for each, codes in tried if codes - known] == []
+
+
+@pytest.mark.parametrize(("kind", "least"), REACHED.items())
+def test_enough_sentences_are_judged_rightly(
+    kind: str, least: tuple[float, float], tried: list[tuple[Sentence, set[str]]]
+) -> None:
+    for tuning, share in zip((True, False), least, strict=True):
+        right = [each.right(codes) for each, codes in tried if (each.kind, each.tuning) == (kind, tuning)]
+        assert sum(right) >= share * len(right), "\n".join(table(tried))
 
 
 def table(tried: list[tuple[Sentence, set[str]]]) -> list[str]:
