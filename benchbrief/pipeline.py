@@ -24,6 +24,7 @@ from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.lanes import merge, run_submitted
 from benchbrief.running.make_brief import make_tables, render_stored, warn_of_holder
 from benchbrief.running.measure import measure
+from benchbrief.running.measure_held_out import has_held_out, measure_held_out
 from benchbrief.running.stop_signals import ended_by_sigterm
 
 
@@ -47,7 +48,10 @@ def run_plan(
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
         with _holding(run_dir, progress) as kept:
             wait_s = math.inf if wait else 0.0
-            finished = measure(plan, run_dir, progress, monitor, wait_s=wait_s, report=report, kept=kept, retake=retake)
+            # The held-out repeats need the hosts, so this machine is held only for the brief.
+            ends = None if has_held_out(plan) else kept
+            finished = measure(plan, run_dir, progress, monitor, wait_s=wait_s, report=report, kept=ends, retake=retake)
+            finished = measure_held_out(finished, plan, progress, wait_s=wait_s)
             finished = _make_brief(finished, plan, progress, monitor, kept, report=report)
         monitor.ended(finished.code)
         return finished

@@ -29,6 +29,7 @@ NAMES = (
     "open_loop",
     "adaptive",
     "highest",
+    "claims",
     "ycsb_guide",
     "trends",
     "shared_store",

@@ -21,6 +21,7 @@ from benchbrief.compiler.estimates.estimate import (
     alone,
     counted_cells,
     estimate_some,
+    held_out_wall_s,
     up_to,
 )
 from benchbrief.compiler.estimates.estimate_warnings import warn_by_estimates
@@ -175,7 +176,7 @@ def assemble(
     model = examined.model
     cells = expand(model.matrices, model.hosts, budget_s)
     experiments = {matrix.experiment.name: matrix.experiment for matrix in model.matrices}
-    return Plan(
+    plan = Plan(
         spec=SpecRef(
             name=name,
             files=dict(sorted(examined.loaded.hashes.items())),
@@ -198,6 +199,8 @@ def assemble(
         budget_s=budget_s,
         estimate_s=estimate_some(cells, counted_cells(cells, experiments)),
     )
+    held_s = held_out_wall_s(plan)
+    return plan.model_copy(update={"estimate_s": plan.estimate_s + held_s}) if held_s else plan
 
 
 _SCHEMAS: Mapping[str, BlockSchema] = {**BLOCKS, **ELEMENTS}

@@ -581,6 +581,9 @@ _COLUMN = Key(
 RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "decided")
 """The rules of claims from which `allow` may except one, each with a reason."""
 
+HELD_OUT_TIMES = Number("", "5", plain=True, integer=True, minimum=2.0, maximum=100.0)
+"""How many held-out repeats a claim may ask for: one has no interval."""
+
 _FLOW = {
     "text": _TEXT,
     "disclosure": Key(
@@ -612,6 +615,12 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 Special("a name of hardware, a workload, an experiment or a level"),
                 "What the value is compared with, where its expression does not say it.",
                 example="against = legacy",
+            ),
+            "held_out": Key(
+                HELD_OUT_TIMES,
+                "How many more times the point of a highest or lowest value is measured, after all the rest; the claim "
+                "takes these repeats alone.",
+                example="held_out = 5",
             ),
             "allow": Key(
                 Word(RULES),

@@ -12,6 +12,7 @@ A run's directory:
         journal.jsonl       one record a line, in order of time; results reused from earlier runs come first
         raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)
         raw/servers/<database>/<n>/        the output of a server that we started, for each start
+        held-out/<claim>-<n>/  the run that measured the point of a claim again, for the nth time
         store/              Parquet tables and results.duckdb: can be rebuilt from all of the above
         reports/            <report>.pdf, <report>.html
 
@@ -519,6 +520,24 @@ class PointChosen(Record):
         return self.experiment, self.hardware, self.workload, self.levels
 
 
+class HeldOutBegan(Record):
+    """The point of a claim's extreme is being measured again, in the run `folder` below this one, after all the rest.
+
+    `places` says where each extreme was found, among `points`, and `value` what the claim's number was then; `sha256`
+    is that of its SQL. `attempt` counts how often it was measured again, also in the runs whose results this one
+    reuses. The winner is kept as it was chosen. The record follows the run's end, and another end follows it.
+    """
+
+    type: Literal["held_out_began"] = "held_out_began"
+    claim: str
+    folder: str
+    attempt: int
+    places: tuple[dict[str, str | float | None], ...]
+    points: int
+    value: float
+    sha256: str
+
+
 class RateJudged(Frozen):
     """The runs at a rate: how many kept a promise, broke it, were beyond the load generator, and failed. The `held_out`
     runs that did not fail count apart: how many kept it, and how many were beyond the generator."""
@@ -645,6 +664,7 @@ AnyRecord = Annotated[
     | SearchEnded
     | PointChosen
     | PromiseEnded
+    | HeldOutBegan
     | RunEnded
     | ReportMade,
     Field(discriminator="type"),

@@ -718,6 +718,22 @@ Label: TypeAlias = str | Wording
 """A name from the spec, a measure's name in the language (`latency.p99[read], Eco`), or a wording."""
 
 
+class Extreme(Node):
+    """A highest (`high`) or lowest value, and the points among which it is found."""
+
+    bound: Literal["low", "high"]
+    points: Query
+
+
+class HeldOut(Node):
+    """What measures a claim of an extreme again: the points where its `extremes` were found, `times` more, both sides
+    of each comparison. `repeats` has the claim's value of each of these repeats (a further dim)."""
+
+    times: int
+    extremes: tuple[Extreme, ...]
+    repeats: Query
+
+
 class Claim(Node):
     """What a brief says of a number: a `sentence` of plain text with one value in it.
 
@@ -726,6 +742,7 @@ class Claim(Node):
     points' values of each repeat (a further dim); None where each was measured once. `base` is what the value is
     compared with, `named` whether the sentence names it, and `no_difference` the value that says that there is none: 1
     of a ratio, 0 of a change. `better` is that of its metric. `allowed` has the reasons for exceptions, by rule.
+    With `held_out`, the claim takes the repeats that it asks for, and no others.
     """
 
     name: str
@@ -739,6 +756,7 @@ class Claim(Node):
     named: bool = False
     no_difference: float | None = None
     better: Literal["higher", "lower"] | None = None
+    held_out: HeldOut | None = None
     allowed: dict[str, str] = field(default_factory=dict)
     origin: Origin
 

@@ -351,6 +351,8 @@ class RunRecord:
     """What the run was expected to take when it began."""
     promises: dict[Knee, j.PromiseEnded] = field(default_factory=dict)
     """What each search for a promise has found."""
+    held_out: dict[str, j.HeldOutBegan] = field(default_factory=dict)
+    """What measured the point of each claim's extreme again last."""
     published: list[j.PublishedValue] = field(default_factory=list)
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)
@@ -509,6 +511,10 @@ class RunRecord:
 
     def _on_promise_ended(self, record: j.PromiseEnded) -> None:
         self.promises[_search_of(record)] = record
+
+    def _on_held_out_began(self, record: j.HeldOutBegan) -> None:
+        self.held_out[record.claim] = record
+        self.end = None
 
     def _on_point_chosen(self, record: j.PointChosen) -> None:
         self.choices.setdefault(record.ramp, {}).setdefault(record.point, record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -59,6 +59,13 @@ class SheetRow:
         sentence, *rest = (self.sentence, self.judged, *self.lines)
         return Item(sentence, " \N{MIDDLE DOT} ".join(rest), emphasis=self.is_withheld)
 
+    def _held_document(self) -> dict[str, object] | None:
+        held = self.verdict.held
+        if held is None:
+            return None
+        then = held.winner and {"value": held.winner.value, "places": [dict(each) for each in held.winner.places]}
+        return {"times": held.times, "good": len(held.values), "attempt": held.attempt, "chosen": then}
+
     def document(self) -> dict[str, object]:
         """Return the row as a JSON object."""
         found, claim = self.verdict, self.verdict.claim
@@ -77,6 +84,8 @@ class SheetRow:
             "at": dict(found.at),
             "points": found.points,
             "opposite": found.opposite,
+            "held_out": self._held_document(),
+            "overstated": found.overstated,
             "base": claim.base or None,
             "decided_with": found.claims,
             "exceptions": dict(claim.allowed),
@@ -88,13 +97,15 @@ class SheetRow:
         """Return the row for a table with `COLUMNS`."""
         document = self.document()
         document["at"] = ", ".join(f"{dim} {_key(key)}" for dim, key in self.verdict.at.items())
+        held = self.verdict.held
+        document["held_out"] = f"{len(held.values)} of {held.times}, attempt {held.attempt}" if held else ""
         document["exceptions"] = "; ".join(f"{rule}: {why}" for rule, why in self.verdict.claim.allowed.items())
         return [document[column] for column in COLUMNS]
 
 
 COLUMNS = (
     "claim", "brief", "state", "said", "sentence", "value", "unit", "low", "high", "level", "repeats", "at", "points",
-    "opposite", "base", "decided_with", "exceptions", "expression", "origin",
+    "opposite", "held_out", "overstated", "base", "decided_with", "exceptions", "expression", "origin",
 )  # fmt: skip
 
 
@@ -139,9 +150,7 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
     written = partial(quantity, unit=claim.points.unit if claim.points.unit != "1" else "", significant=_DIGITS)
     number = written(value)
     if verdict.at:
-        keys = ((dim, key_label(dim, key, plan) if key else None, key) for dim, key in verdict.at.items())
-        at = words.locale.listed(label or f"{words.dimension_within(dim)} {_key(key)}" for dim, label, key in keys)
-        number = words["sheet_at"].format(number=number, place=at)
+        number = words["sheet_at"].format(number=number, place=_placed(verdict.at, plan, words))
     if verdict.repeats:
         number = counted(words, "sheet_repeats", verdict.repeats, number=number)
     yield words["sheet_number"].format(number=number)
@@ -149,13 +158,28 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
         ends = {"low": written(verdict.low), "high": written(verdict.high)}
         yield words["sheet_interval"].format(**ends, wide=words.locale.numerals(f"{100 * verdict.level:.4g}"))
     if verdict.opposite is not None and verdict.points > 1:
-        low, high = sorted((verdict.opposite, value))
+        found = verdict.held.winner.value if verdict.held and verdict.held.winner else value
+        low, high = sorted((verdict.opposite, found))
         yield counted(words, "sheet_range", verdict.points, low=written(low), high=written(high))
+    if (held := verdict.held) is not None:
+        yield counted(words, "sheet_held", held.times, good=len(held.values))
+        if held.attempt > 1:
+            yield words["said_attempt"].format(n=held.attempt)
+        if held.winner is not None:
+            places = words["semicolon"].join(_placed(place, plan, words) for place in held.winner.places)
+            yield words["sheet_chosen"].format(place=places, number=written(held.winner.value))
+    elif verdict.overstated is not None:
+        yield words["sheet_overstated"].format(share=quantity(100 * verdict.overstated, "%", significant=2))
     if claim.base:
         yield words["sheet_against"].format(base=claim.base)
     for rule, reason in claim.allowed.items():
         yield words["sheet_exception"].format(rule=rule, reason=reason)
     yield words["sheet_from"].format(expression=claim.points.text, origin=claim.origin)
+
+
+def _placed(place: Mapping[str, DimKey | None], plan: Plan, words: Words) -> str:
+    keys = ((dim, key_label(dim, key, plan) if key else None, key) for dim, key in place.items())
+    return words.locale.listed(label or f"{words.dimension_within(dim)} {_key(key)}" for dim, label, key in keys)
 
 
 def _key(key: DimKey | None) -> str:

@@ -587,11 +587,11 @@ Known = Mapping[Identity, p.Query]
 """The queries of a plan."""
 
 
-def known_queries(plan: p.Plan) -> Known:
-    return {
-        identity(query): query
-        for query in objects_within((plan.metrics, plan.expects, plan.claims, plan.reports), p.Query)
-    }
+def known_queries(plan: p.Plan, said: p.Report | None = None) -> Known:
+    """Return the queries of a plan, and those of a report with the sentences of its claims: the number of one that is
+    held out is read again from its held-out repeats."""
+    every = (plan.metrics, plan.expects, plan.claims, plan.reports, said)
+    return {identity(query): query for query in objects_within(every, p.Query)}
 
 
 def find_unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
@@ -599,7 +599,7 @@ def find_unfounded(numbers: NumbersFile, report: p.Report | None, results: Resul
     and their details."""
     if report and numbers.title != report.title:
         yield f"the brief is called “{numbers.title}”, and its report in the plan “{report.title}”"
-    known = known_queries(results.plan)
+    known = known_queries(results.plan, report)
     queries = {query.id: known.get(identity(query.query)) for query in numbers.queries}
     wrong = [query.expression for query in numbers.queries if set(query.cells) != _ids(queries[query.id], results)]
     for number in numbers.numbers:
@@ -764,7 +764,7 @@ def verify(
     report = say_claims(report, results) if report else None
     outputs = raw_problems(brief.numbers, results, run_dir) if run_dir else {}
     raw = {path: problem for path, problem in outputs.items() if problem}
-    check = _Check(brief.numbers, results, raw)
+    check = _Check(brief.numbers, results, raw, report)
     with written_as(Locale(brief.numbers.locale, brief.numbers.units)), printed_as(brief.numbers.printing):
         differing = tuple(check.numbers())
         foreign = (
@@ -827,14 +827,14 @@ def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator
 
 
 class _Check:
-    def __init__(self, recorded: NumbersFile, results: Results, raw: Mapping[str, str]) -> None:
+    def __init__(self, recorded: NumbersFile, results: Results, raw: Mapping[str, str], said: p.Report | None) -> None:
         self._recorded = recorded
         self._results = results
         self._raw = raw
         self._queries = {query.id: query for query in recorded.queries}
         self._cells = dict(each_entry(results.store))
         self._rows: dict[str, dict[tuple[DimKey, ...], float | None] | str] = {}
-        self._known = known_queries(results.plan)
+        self._known = known_queries(results.plan, said)
         report = next((each for each in results.plan.reports if each.name == recorded.report), None)
         found = letters_in(report.elements, results) if report and any(n.letters for n in recorded.numbers) else ()
         self._letters: dict[object, list[str]] = {}  # a value may stand in several tables, by letters and by marks

@@ -126,6 +126,8 @@ class Follower(RunFollower):
                 self._start, self._end, self._driven = record, None, True
             elif isinstance(record, j.RunEnded):
                 self._end = record
+            elif isinstance(record, j.HeldOutBegan):
+                self._end = None
         if held:
             self._unheld_since = None
             return Followed(records, live.readings if live is not None else ())
@@ -243,6 +245,7 @@ FIELDS = {
     "cell_skipped": ("cell", "reason", "no_room"),
     "search_ended": ("experiment", "hardware", "workload", "levels", "axis", "knee"),
     "point_chosen": ("experiment", "hardware", "workload", "levels", "axis", "point", "number", "why"),
+    "held_out_began": ("claim", "folder", "attempt", "places", "points", "value"),
     "remark": ("severity", "text", "cell", "origin"),
     "run_ended": ("status", "message"),
 }

@@ -309,6 +309,18 @@ class Progress:
         where = f"{record.experiment} (on {', '.join(record.hardware)}, with {record.levels.behind(record.workload)})"
         self._say(one_line(f"next point of {where}: {load_text(record.point, record.axis)}, {record.why}"))
 
+    def _on_held_out_began(self, record: j.HeldOutBegan) -> None:
+        from benchbrief.model.plan import key_text
+
+        where = "; ".join(
+            ", ".join(f"{dim} {key_text(key)}" for dim, key in place.items() if key is not None)
+            for place in record.places
+        )
+        again = "" if record.attempt == 1 else f", attempt {record.attempt}"
+        self._say(
+            one_line(f"claim {record.claim}: measured again{again}, where its number was {record.value:,.4g} ({where})")
+        )
+
     def _render(self) -> Any:
         from rich.text import Text
 

@@ -82,11 +82,13 @@ def measure(
     given: HostsGiven | None = None,
     kept: KeptClaim | None = None,
     retake: Retake | None = None,
+    of: Path | None = None,
 ) -> Finished:
     """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError.
 
-    `report`: its reports will be rendered, which the recorded estimate covers. `wait_s`, `given` and `kept`
-    are as for `execute`. `retake` decides again what is taken from earlier runs, after a wait for hosts.
+    `report`: its reports will be rendered, which the recorded estimate covers. `wait_s`, `given` and `kept` are as for
+    `execute`. `retake` decides again what is taken from earlier runs, after a wait for hosts. `of` is the run that is
+    resumed when this one, a part of it, is stopped.
     """
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     before = read_run(run_dir)
@@ -94,7 +96,10 @@ def measure(
     known = known_before(plan, run_dir, before, expected)
     session = Session()
     try:
-        with stop_on_signals(progress, run_dir, session.underway) as stopping, progress.of(plan, known, monitor.now):
+        with (
+            stop_on_signals(progress, of or run_dir, session.underway) as stopping,
+            progress.of(plan, known, monitor.now),
+        ):
             outcome = execute(
                 plan,
                 digest,

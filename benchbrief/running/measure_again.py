@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchbrief.cli.terminal import Stop, fail
+from benchbrief.cli.terminal import Stop
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.gate_rule import JudgedSeries, Remeasured
@@ -18,6 +18,7 @@ from benchbrief.model.plan import Cell, Plan
 from benchbrief.pipeline import run_plan
 from benchbrief.progress.run_progress import Progress
 from benchbrief.runners.journal.run_folder import create_run, load_plan, revision_in, simulation_of
+from benchbrief.running.reduced_plan import kept_spec_files, reduced_plan
 
 FOLDER = "measured-again"
 """Below the folder of runs, where no other command looks for runs."""
@@ -50,7 +51,8 @@ def measure_again(
     if not chosen:
         return found
     wanted = {cell.id for cells in (*chosen.values(), beside) for cell in cells}
-    reduced, files = _reduced(plan, wanted), dict(_spec_files(run_dir, plan))
+    reduced = reduced_plan(plan, (cell for cell in plan.cells if cell.id in wanted))
+    files = dict(kept_spec_files(run_dir, plan))
     simulated, revision = simulation_of(run_dir), revision_in(run_dir)
     for turn in range(1, times + 1):
         say(f"measuring {plural(len(wanted), 'cell')} again, {turn} of {times}")
@@ -107,23 +109,3 @@ def _cells(plan: Plan, series: HistorySeries, notes: dict[str, None]) -> list[Ce
         notes[f"{alone}: its load is that of a knee"] = None
         return []
     return cells
-
-
-def _reduced(plan: Plan, wanted: set[str]) -> Plan:
-    """Return the plan with these cells alone, without reports, expectations and budgets."""
-    experiments = {
-        name: each.model_copy(update={"budget_s": None, "confident": None}) for name, each in plan.experiments.items()
-    }
-    cells = tuple(cell for cell in plan.cells if cell.id in wanted)
-    alone = {"cells": cells, "experiments": experiments, "reports": (), "expects": (), "budget_s": None}
-    return plan.model_copy(update=alone)
-
-
-def _spec_files(run_dir: Path, plan: Plan) -> Iterator[tuple[str, bytes]]:
-    for index, name in enumerate(plan.spec.files):
-        try:
-            yield name, (run_dir / "spec" / f"{index}-{Path(name).name}").read_bytes()
-        except OSError as error:
-            raise fail(
-                f"the spec of {run_dir.name} can't be read: {error.strerror}", "say --measure-again 0"
-            ) from error

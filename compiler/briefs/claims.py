@@ -26,6 +26,7 @@ from benchbrief.compiler.briefs.element_queries import (
     quote_of,
     typed_at,
 )
+from benchbrief.compiler.briefs.held_out_claims import held_out
 from benchbrief.compiler.briefs.plan_prose import claim_named, prose, read_body, subject_of
 from benchbrief.compiler.frontend.declarations import dotted, text_of
 from benchbrief.compiler.frontend.structure_errors import UnknownWord
@@ -41,7 +42,7 @@ from benchbrief.model import plan
 from benchbrief.model.plan import Dimension, DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, parse_unit
 
-KEYS = ("value", "against", "allow")
+KEYS = ("value", "against", "held_out", "allow")
 _VALUE = "value"
 _DEEPEST = 40
 """The most levels of metrics and operations that are looked through for a base."""
@@ -261,6 +262,14 @@ def _parts(typer: Typer, expr: ast.Expr) -> Iterator[ast.Expr]:
         left += _inner(node)
 
 
+def _extremes(typer: Typer, value: ast.Expr) -> Iterator[ast.Call]:
+    """Yield the highest or lowest value that an expression is, or those that it computes with."""
+    if extreme := _extreme(typer, value):
+        yield extreme
+    else:
+        yield from (found for part in _parts(typer, value) if (found := _extreme(typer, part)))
+
+
 def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
     """Return the highest or lowest of a comparison that an expression computes with further; "" without one."""
     nested = (node for node in _parts(typer, value) if _extreme(typer, node) and any(_bases(typer, node)))
@@ -313,6 +322,8 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         return None
     repeated = typer.side_by_repeat(among, ("repeat", *over))
     opposite = _opposite(typer, extreme, unit)
+    asked = body.values("held_out")
+    held = held_out(typer, asked[-1], _inlined(typer, value), _extremes(typer, value), unit) if asked else None
     return plan.Claim(
         name=block.name.text,
         sentence=said,
@@ -327,6 +338,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         named=all(_names(typer, block.label, each) for each in base),
         no_difference=None if no_difference is None else no_difference / unit.factor,
         better=better,
+        held_out=held,
         allowed=allowed,
         origin=origin(block.span),
     )

@@ -18,7 +18,15 @@ from benchbrief.compiler.blocks.equipment_errors import KEEP
 from benchbrief.compiler.blocks.experiments import Matrix, databases_of
 from benchbrief.compiler.blocks.workloads import ReadWorkload
 from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits, most_s, without_budgets
-from benchbrief.compiler.estimates.estimate import alone, counted_cells, estimate, estimate_some, lanes, slots
+from benchbrief.compiler.estimates.estimate import (
+    alone,
+    counted_cells,
+    estimate,
+    estimate_some,
+    held_out_wall_s,
+    lanes,
+    slots,
+)
 from benchbrief.compiler.estimates.estimate_warnings import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.expand import expand
 from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE
@@ -152,7 +160,8 @@ def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
             "workloads": workloads,
             "estimate_s": estimate_s,
         }
-        return learned(plan.model_copy(update=changed))
+        found = plan.model_copy(update=changed)
+        return learned(found.model_copy(update={"estimate_s": estimate_s + held_out_wall_s(found)}))
 
     def shown_s(each: Plan) -> float:
         return most_s(without_budgets(each) if refused else each)

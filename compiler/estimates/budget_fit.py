@@ -14,6 +14,7 @@ from benchbrief.compiler.estimates.estimate import (
     counted_cells,
     estimate,
     estimate_some,
+    held_out_wall_s,
     lanes,
     seconds,
 )
@@ -23,6 +24,7 @@ from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.plain_amounts import about, duration, enough_time_in_words
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import chooses, first_pass, is_budgeted, needed_cells
+from benchbrief.model.held_out import held_out_s
 from benchbrief.model.plan import Cell, Experiment, Plan, StepKind
 from benchbrief.model.points import Point
 
@@ -128,9 +130,11 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: se
         at[cell.id] = 1 if cell.id in needed else seen[Point.of(cell)]
     most = max((at[cell.id] for cell in theirs if cell.id in counted or cell.id in taken), default=1)
     lane_of = lanes(plan.cells)
+    reserved_s = max(_reserved_s(plan, names, lane_of).values(), default=0.0)
 
     def seconds_of(times: int) -> float:
-        return estimate_some(theirs, {cell_id for cell_id in counted if at[cell_id] <= times}, lane_of)
+        some = {cell_id for cell_id in counted if at[cell_id] <= times}
+        return estimate_some(theirs, some, lane_of) + reserved_s
 
     times, pass_s, all_s = 1, seconds_of(1), seconds_of(most)
     while times < most and (all_s <= budget_s or seconds_of(times + 1) <= budget_s):
@@ -165,7 +169,8 @@ def _loading_s(cells: Collection[Cell], lane_of: Mapping[str, str]) -> float:
 
 def most_s(plan: Plan, experiment: str | None = None) -> float:
     """Estimate the wall time in seconds of all cells, or of an experiment's, as far as the budgets let them begin.
-    Each group of hosts may spend a budget, so the cells behind it count as far as they fit."""
+    Each group of hosts may spend a budget, so the cells behind it count as far as they fit. That of all cells includes
+    the held-out repeats, for which a budget leaves room."""
     left: dict[tuple[str, str], float] = {}
     """The seconds that each experiment may still spend on each group of hosts."""
     lane_of = lanes(plan.cells)
@@ -176,13 +181,24 @@ def most_s(plan: Plan, experiment: str | None = None) -> float:
         budget_s = plan.experiments[cell.experiment].budget_s
         if budget_s is not None:
             key = cell.experiment, lane_of[cell.id]
-            known = left.setdefault(key, budget_s)
+            if (known := left.get(key)) is None:
+                known = max(0.0, budget_s - _reserved_s(plan, {cell.experiment}, lane_of).get(key[1], 0.0))
             left[key] = known - min(known, seconds(cell) + cool_down(cell))
             within.append(_shortened(cell, known))
         else:
             within.append(cell)
-    needed_s = estimate(within, lane_of)
+    needed_s = estimate(within, lane_of) + (held_out_wall_s(plan) if experiment is None else 0.0)
     return needed_s if plan.budget_s is None else min(needed_s, plan.budget_s)
+
+
+def _reserved_s(plan: Plan, experiments: Collection[str], lane_of: Mapping[str, str]) -> dict[str, float]:
+    """Return the seconds of a budget of these experiments that are left for held-out repeats, by group of hosts."""
+    claims = [claim for claim in plan.claims if claim.held_out]
+    by_lane: dict[str, list[Cell]] = defaultdict(list)
+    for cell in plan.cells if claims else ():
+        if cell.experiment in experiments:
+            by_lane[lane_of[cell.id]].append(cell)
+    return {lane: sum(held_out_s(plan, claim, cells) for claim in claims) for lane, cells in by_lane.items()}
 
 
 def _shortened(cell: Cell, left_s: float) -> Cell:

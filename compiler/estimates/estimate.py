@@ -15,6 +15,7 @@ from typing import Literal, Protocol, get_args
 from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE, join_groups
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.held_out import held_out_s
 from benchbrief.model.plan import Cell, Experiment, Plan, Promise, ResetWork, Step, StepKind
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.points import AtPoint, Curve
@@ -315,6 +316,24 @@ def slots(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> di
     for cell in cells:
         by_lane.setdefault(lane_of[cell.id], []).append(cell)
     return timetable(by_lane.values())
+
+
+def held_out_times(plan: Plan) -> dict[str, float]:
+    """Estimate the seconds of the held-out repeats of each claim that asks for them: groups of hosts work side by
+    side."""
+    claims = [claim for claim in plan.claims if claim.held_out]
+    by_lane: dict[str, list[Cell]] = {}
+    lane_of = lanes(plan.cells) if claims else {}
+    for cell in plan.cells if claims else ():
+        by_lane.setdefault(lane_of[cell.id], []).append(cell)
+    return {
+        each.name: max((held_out_s(plan, each, theirs) for theirs in by_lane.values()), default=0.0) for each in claims
+    }
+
+
+def held_out_wall_s(plan: Plan) -> float:
+    """Estimate the seconds of all held-out repeats: one claim after the other."""
+    return sum(held_out_times(plan).values())
 
 
 def estimate_some(cells: Iterable[Cell], chosen: Collection[str], lane_of: Mapping[str, str] | None = None) -> float:

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from operator import is_
 
-from benchbrief.compiler.estimates.estimate import RENDERING_S, Activity, activity_of, counted_cells, estimate_some
+from benchbrief.compiler.estimates.estimate import (
+    RENDERING_S,
+    Activity,
+    activity_of,
+    counted_cells,
+    estimate_some,
+    held_out_wall_s,
+)
 from benchbrief.compiler.registry import TOOL_SPECS, tool_word
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -208,7 +215,9 @@ def with_history(plan: Plan, history: History) -> Estimated:
     if all(map(is_, cells, plan.cells)):
         return Estimated(plan, learning.rendering_s(), tuple(learning.sources))
     counted = counted_cells(cells, plan.experiments)
-    learned = plan.model_copy(update={"cells": cells, "estimate_s": estimate_some(cells, counted)})
+    learned = plan.model_copy(update={"cells": cells})
+    estimate_s = estimate_some(cells, counted) + held_out_wall_s(learned)
+    learned = learned.model_copy(update={"estimate_s": estimate_s})
     return Estimated(learned, learning.rendering_s(), tuple(learning.sources))
 
 

@@ -18,6 +18,7 @@ from benchbrief.compiler.estimates.estimate import (
     estimate,
     estimate_some,
     grouped_hardware,
+    held_out_times,
     of_which,
     rendering_text,
     time_spent,
@@ -314,6 +315,10 @@ def explain(
     if plan.expects:
         page.heading("Must hold")
         page.table((expect.text, "" if expect.label == expect.text else expect.label) for expect in plan.expects)
+    if held := held_out_times(plan):
+        page.heading("Held out, after all the rest")
+        times = {claim.name: claim.held_out.times for claim in plan.claims if claim.held_out}
+        page.table((f"claim {name}", f"{times[name]} more repeats where it wins", about(s)) for name, s in held.items())
     if plan.reports:
         page.heading("Reports")
         page.table((report.name, report.title, _contents(report)) for report in plan.reports)

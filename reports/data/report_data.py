@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from benchbrief.compiler.planning.plan_file import plan_sha256
@@ -129,6 +130,9 @@ class AskedTable(Protocol):
 class AskedStore(Protocol):
     """The read side of the store (`results/store/store.py`)."""
 
+    @property
+    def run_dir(self) -> Path: ...
+
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
         """Return the rows of a query of the plan: its dims in order, then the value; a row may have the `reason` of
         a NULL."""
@@ -149,6 +153,10 @@ class _Remembering:
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
         return self._store.query(query)
+
+    @property
+    def run_dir(self) -> Path:
+        return self._store.run_dir
 
     def sql(self, text: str) -> AskedTable:
         if text not in self._answers:

@@ -10,16 +10,20 @@ from typing import Any, TypeVar
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
 from benchbrief.model.precision import stepped
-from benchbrief.reports.data.imported_briefs import sources
+from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.text.number_format import spelled_unit
+from benchbrief.reports.text.number_format import percent, spelled_unit
+from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said
+from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 
 _N = TypeVar("_N")
 _Part = str | p.Value | p.Said
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
+_LEAST_OVERSTATED = 0.001
+"""A smaller share of a highest value that is there by chance is not told."""
 _LONGEST_START = 12
 """The most characters before the number, as in `Up to 11X`, that are set large with it."""
 
@@ -53,7 +57,9 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
     if not claims:
         return []
     published = any(not source.is_own for source in sources(results))
-    return claim_verdicts(results.plan, lambda query: results.rows(query).items(), claims, published=published)
+    held_out = {} if is_imported(results) else held_out_repeats(results.store.run_dir, claims)
+    read = results.rows
+    return claim_verdicts(results.plan, lambda query: read(query).items(), claims, held_out, published=published)
 
 
 class _Writer:
@@ -96,21 +102,22 @@ class _Writer:
             parts += map(_escaped, sentence) if markdown else sentence
         return p.Prose.of(parts)
 
-    def sentence(self, verdict: ClaimVerdict) -> Sequence[_Part]:
-        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not."""
+    def sentence(self, verdict: ClaimVerdict, *, before_range: bool = False) -> Sequence[_Part]:
+        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not.
+        With its range behind it, that says how much of it may be chance."""
         if not verdict.is_said:
             return [self.not_said(verdict)]
         printed = verdict.printed
         said = [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
-        return [*said, *self._beside(verdict)]
+        return [*said, *self._beside(verdict, before_range=before_range)]
 
     def not_said(self, verdict: ClaimVerdict) -> str:
-        key = "said_missing" if verdict.state == "missing" else "said_undecided"
+        key = {"missing": "said_missing", "unheld": "said_unheld"}.get(verdict.state, "said_undecided")
         return self.words[key].format(what=readable_label(verdict.claim.what, self.words))
 
-    def _beside(self, verdict: ClaimVerdict) -> list[str]:
-        """Return what stands in brackets behind the sentence: the base that it does not name, and whether its point was
-        measured once."""
+    def _beside(self, verdict: ClaimVerdict, *, before_range: bool) -> list[str]:
+        """Return what stands in brackets behind the sentence: the base that it does not name, whether its point was
+        measured once, and whether it was measured again after it was chosen; if not, how much of it may be chance."""
         notes = []
         if verdict.claim.base and not verdict.claim.named:
             notes.append(self.words["said_against"].format(base=verdict.claim.base))
@@ -118,6 +125,13 @@ class _Writer:
             notes.append(self.words["said_once"])
         elif verdict.state == "published":
             notes.append(self.words["said_published"])
+        if (held := verdict.held) is not None:
+            some = self.words["said_held_some"].format(n=verdict.repeats, of=held.times)
+            notes.append(some if verdict.repeats < held.times else counted(self.words, "said_held", held.times))
+            notes += [self.words["said_attempt"].format(n=held.attempt)] if held.attempt > 1 else []
+        elif not before_range and (share := _told_overstatement(verdict)):
+            word = "said_highest" if verdict.claim.bound == "high" else "said_lowest"
+            notes.append(self.words[word].format(n=verdict.points, share=share))
         return [self.words["aside"].format(text=self.words.locale.listed(notes))] if notes else []
 
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
@@ -129,7 +143,8 @@ class _Writer:
             return number
         verdict = self.verdicts[number.claim]
         if verdict.is_said:
-            return _split(self.sentence(verdict), self._range(verdict))
+            beside = self._range(verdict)
+            return _split(self.sentence(verdict, before_range=bool(beside)), beside)
         missing = verdict.printed if verdict.state == "missing" else None
         return p.HeadlineNumber(
             value=_markdown([missing or self.words["missing"]]), text=_markdown([self.not_said(verdict)])
@@ -145,11 +160,19 @@ class _Writer:
         if ends_shown[0] == ends_shown[1]:
             return ()
         ends = (other, value) if claim.bound == "high" else (value, other)
-        return self._filled("said_range", *ends)
+        if share := _told_overstatement(verdict):
+            word = "said_range_highest" if claim.bound == "high" else "said_range_lowest"
+            said = self.words[word].replace("{n}", str(verdict.points)).replace("{share}", share)
+        else:
+            said = self.words["said_range"]
+        holes = dict(zip(("{low}", "{high}"), ends, strict=True))
+        return [holes.get(part, part) for part in re.split(r"(\{low\}|\{high\})", said) if part]
 
-    def _filled(self, key: str, low: p.Value, high: p.Value) -> Sequence[str | p.Value]:
-        ends = {"{low}": low, "{high}": high}
-        return [ends.get(part, part) for part in re.split(r"(\{low\}|\{high\})", self.words[key]) if part]
+
+def _told_overstatement(verdict: ClaimVerdict) -> str:
+    """Return the share of a highest value that is there by chance, if it is told."""
+    share = verdict.overstated or 0.0
+    return percent(share, decimals=0 if share >= 0.0995 else 1) if share >= _LEAST_OVERSTATED else ""
 
 
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:

@@ -2,7 +2,7 @@
 
 All claims of a brief are decided together: each interval has its share of the 5 % chance to be wrong, by C. E.
 Bonferroni's inequality (see `model/budgets.py`). The interval of a highest or lowest value is that of the repeats at
-the point where it was found.
+the point where it was found; one that is held out takes its held-out repeats alone, which took no part in the choice.
 """
 
 from __future__ import annotations
@@ -10,24 +10,28 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
+from types import MappingProxyType
 from typing import Literal
 
 from benchbrief.model.budgets import LEVEL, looks_at
 from benchbrief.model.node import Node
-from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Query, Said, Value
+from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
 from benchbrief.model.precision import magnitude, stepped
 from benchbrief.results.analysis.expectation_verdicts import Read
+from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, at_place
+from benchbrief.results.statistics.selection_bias import overstatement
 from benchbrief.results.statistics.significance import LARGEST_EXPONENT
 from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
-State = Literal["decided", "undecided", "opposed", "once", "absolute", "declared", "published", "missing"]
+State = Literal["decided", "undecided", "opposed", "once", "absolute", "declared", "published", "missing", "unheld"]
 """Whether the repeats decide that there is a difference, on the better side of its metric, or the worse (`opposed`);
 `once`: its point was measured once; `absolute`: the value is compared with nothing; `declared`: it is made of facts of
-the spec; `published`: it is what a source states, or made of that; `missing`: it has no value."""
-_NOT_SAID = ("undecided", "opposed", "missing")
+the spec; `published`: it is what a source states, or made of that; `missing`: it has no value; `unheld`: it asks for
+held-out repeats, and none is good."""
+_NOT_SAID = ("undecided", "opposed", "missing", "unheld")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
 """The digits that a number keeps, however wide its interval is."""
@@ -43,7 +47,8 @@ class ClaimVerdict:
 
     `at` is the point of a highest or lowest value, one of `points` with a value, and `opposite` the other end of their
     range. `low` and `high` are the interval of the `level`, None without one. `claims` is how many claims share the
-    chance to be wrong.
+    chance to be wrong. `held` has the held-out repeats of a claim that asks for them. `overstated` is by which share of
+    a highest value its choice among noisy points makes it too high, None where that is not known.
     """
 
     claim: Claim
@@ -57,11 +62,15 @@ class ClaimVerdict:
     high: float | None = None
     level: float = LEVEL
     claims: int = 1
+    held: HeldOutRepeats | None = None
+    overstated: float | None = None
 
     @property
     def is_said(self) -> bool:
         """Return whether the brief says it as a claim."""
-        return self.state not in _NOT_SAID or (self.state != "missing" and "decided" in self.claim.allowed)
+        return self.state not in _NOT_SAID or (
+            self.state not in ("missing", "unheld") and "decided" in self.claim.allowed
+        )
 
     @property
     def printed(self) -> Value | None:
@@ -71,6 +80,10 @@ class ClaimVerdict:
         value = next((part for part in self.claim.sentence.parts if isinstance(part, Value)), None)
         if value is None or self.value is None:
             return value
+        if self.held is not None and self.held.value is not None:
+            sql = f"SELECT {self.held.value!r}::DOUBLE AS value"
+            alone = {"sql": sql, "reads": (), "quote": None, "made_of": ()}
+            value = value.model_copy(update={"query": value.query.model_copy(update=alone)})
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
         format_, step = _rounding(value.format, self.value, known)
         for more in range(1, _MOST_MORE + 1):
@@ -129,19 +142,28 @@ def _with_digits(format_: str, more: int) -> str:
 
 
 def claim_verdicts(
-    plan: Plan, read: Read, claims: Sequence[Claim] | None = None, *, published: bool = False
+    plan: Plan,
+    read: Read,
+    claims: Sequence[Claim] | None = None,
+    held_out: Mapping[str, HeldOutRepeats] = MappingProxyType({}),
+    *,
+    published: bool = False,
 ) -> list[ClaimVerdict]:
     """Return the verdict on each claim; all of them, those of the plan if none are given, are decided together.
-    `published` says that another's source states the values.
+    `held_out` has the held-out repeats of those that ask for them, by name. `published` says that another's source
+    states the values.
 
     Raises RunnerError.
     """
     chosen = plan.claims if claims is None else claims
-    compared = sum(claim.no_difference is not None and claim.repeats is not None for claim in chosen)
-    return [_verdict(claim, plan, read, max(1, compared), published) for claim in chosen]
+    compared = sum(each.no_difference is not None and bool(each.repeats or each.held_out) for each in chosen)
+    judged = partial(_verdict, plan=plan, read=read, compared=max(1, compared), published=published)
+    return [judged(claim, held=held_out.get(claim.name)) for claim in chosen]
 
 
-def _verdict(claim: Claim, plan: Plan, read: Read, compared: int, published: bool) -> ClaimVerdict:
+def _verdict(
+    claim: Claim, *, plan: Plan, read: Read, compared: int, published: bool, held: HeldOutRepeats | None
+) -> ClaimVerdict:
     number = next((part for part in claim.sentence.parts if isinstance(part, Value)), None)
     value = next((found for _, found in read(number.query)), None) if number else None
     if value is None or not math.isfinite(value):
@@ -150,31 +172,60 @@ def _verdict(claim: Claim, plan: Plan, read: Read, compared: int, published: boo
     rows = [(dict(zip(claim.points.dims, keys, strict=True)), found) for keys, found in read(claim.points)]
     known = [(place, found) for place, found in rows if found is not None]
     place = next((place for place, found in known if math.isclose(found, value, rel_tol=1e-9)), None)
-    made = partial(ClaimVerdict, claim, value=value, points=len(known), opposite=opposite, claims=compared)
+    made = partial(ClaimVerdict, claim, value=value, points=len(known), opposite=opposite, claims=compared, held=held)
+    if held is not None:
+        return _held_verdict(made, claim, held, 1 - (1 - LEVEL) / compared)
     if claim.points.reads == ():
         return made("declared")
     if place is None:
         return made("published")
-    values = list(_repeats(claim.repeats, place, read)) if claim.repeats else []
+    values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
     if published and len(values) < _FEWEST_REPEATS:
         return made("published", at=place)
     # The highest of several noisy points is too high: each of them takes its part of the chance.
     level = 1 - _chance(claim, plan, len(values)) / compared / (len(known) if claim.bound else 1)
     low, high = _interval(values, level, by_ratio=claim.points.by_ratio)
-    state: State = "absolute" if claim.no_difference is None else "undecided" if claim.repeats else "once"
-    if claim.no_difference is not None and low is not None and high is not None:
-        above, below = low > claim.no_difference, high < claim.no_difference
-        worse = {"higher": below, "lower": above, None: False}[claim.better]
-        state = "opposed" if worse else "decided" if above or below else "undecided"
-    return made(state, at=place, repeats=max(1, len(values)), low=low, high=high, level=level)
+    once: State = "undecided" if claim.repeats else "once"
+    state = _state(claim, low, high, once)
+    overstated = _overstated(claim, read, [place for place, _ in known], value)
+    return made(state, at=place, repeats=max(1, len(values)), low=low, high=high, level=level, overstated=overstated)
 
 
-def _repeats(query: Query, place: Mapping[Dimension, DimKey | None], read: Read) -> Iterator[float]:
-    """Yield the value of each repeat at the place."""
-    for row, value in read(query):
-        keys = dict(zip(query.dims, row, strict=True))
-        if value is not None and math.isfinite(value) and all(keys.get(dim, key) == key for dim, key in place.items()):
-            yield value
+def _held_verdict(made: Callable[..., ClaimVerdict], claim: Claim, held: HeldOutRepeats, level: float) -> ClaimVerdict:
+    """Return the verdict by the held-out repeats alone."""
+    if held.value is None or not held.values or held.winner is None:
+        return made("unheld")
+    low, high = _interval(held.values, level, by_ratio=claim.points.by_ratio)
+    at = held.winner.places[0] if len(held.winner.places) == 1 else {}
+    found = {"value": held.value, "points": held.winner.points, "at": at, "repeats": len(held.values)}
+    return made(_state(claim, low, high, "undecided"), low=low, high=high, level=level, **found)
+
+
+def _state(claim: Claim, low: float | None, high: float | None, without: State) -> State:
+    """Return what an interval decides; `without` one."""
+    if claim.no_difference is None:
+        return "absolute"
+    if low is None or high is None:
+        return without
+    above, below = low > claim.no_difference, high < claim.no_difference
+    worse = {"higher": below, "lower": above, None: False}[claim.better]
+    return "opposed" if worse else "decided" if above or below else "undecided"
+
+
+def _overstated(
+    claim: Claim, read: Read, places: Sequence[Mapping[Dimension, DimKey | None]], value: float
+) -> float | None:
+    """Return by which share of itself a highest or lowest value is beyond the true one of its point, on average."""
+    if not claim.bound or not claim.repeats or len(places) < 2 or not value:
+        return None
+    values = [list(at_place(claim.repeats, place, read)) for place in places]
+    known = [each for each in values if each]
+    logs = claim.points.by_ratio and all(min(each) > 0 for each in known)
+    sign = 1 if claim.bound == "high" else -1
+    beyond = overstatement([[sign * (math.log(one) if logs else one) for one in each] for each in known])
+    if beyond is None:
+        return None
+    return -math.expm1(-beyond) if logs and sign > 0 else math.expm1(beyond) if logs else beyond / abs(value)
 
 
 def _chance(claim: Claim, plan: Plan, repeats: int) -> float:

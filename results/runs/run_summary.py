@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -29,6 +30,7 @@ from benchbrief.runners.execution.live_numbers import (
     read_live,
 )
 from benchbrief.runners.journal.controller_clock import now_in_run
+from benchbrief.runners.journal.run_folder import HELD_OUT, PLAN
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_search import vote_of, votes_of
@@ -71,6 +73,25 @@ class CellStatus:
     """Whether the promise of the cell's search was kept; None without a search, or for a failed cell."""
     candidate_of: str = ""
     """The experiment whose ramp or search has not chosen the cell yet; "" for any other cell."""
+
+
+@dataclass(frozen=True)
+class HeldOutStatus:
+    """The held-out repeats of a claim: its `attempt`, and how many of its cells are done and failed, of `total`."""
+
+    claim: str
+    attempt: int
+    done: int
+    failed: int
+    total: int
+
+
+def _held_out(evidence: Evidence) -> Iterator[HeldOutStatus]:
+    for began in evidence.record.held_out.values():
+        folder = evidence.run_dir / HELD_OUT / began.folder
+        verdicts = read_evidence(folder).verdicts if (folder / PLAN).is_file() else ()
+        ended = Counter(each.status for each in verdicts)
+        yield HeldOutStatus(began.claim, began.attempt, ended["ok"], ended["failed"], len(verdicts))
 
 
 @dataclass(frozen=True)
@@ -121,6 +142,8 @@ class RunStatus:
     """The results of the searches for promises that have ended."""
     making_brief: bool = False
     """Whether all cells are over and a process is making the tables and the brief."""
+    held_out: tuple[HeldOutStatus, ...] = ()
+    """How far the held-out repeats of claims have come."""
 
 
 def summarise(run_dir: Path) -> RunStatus:
@@ -160,6 +183,7 @@ def summarise(run_dir: Path) -> RunStatus:
         promises=tuple(promised(ended, evidence.plan) for ended in evidence.record.promises.values()),
         waits=live.waits if status == "running" and (live := read_live(run_dir)) else (),
         making_brief=is_making_brief(run_dir),
+        held_out=tuple(_held_out(evidence)),
     )
 
 

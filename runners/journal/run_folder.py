@@ -25,6 +25,8 @@ from benchbrief.runners.plain_files import open_plain, own_folder, read_plain, w
 
 PLAN = "plan.json"
 REPORTS = "reports"
+HELD_OUT = "held-out"
+"""Below a run's folder: the runs that measured points of its claims again, where no command looks for runs."""
 _RESULTS = ("raw", "store", REPORTS)
 """The folders in a run that nothing is written into before its journal has begun."""
 SIMULATION = "simulation.json"

@@ -19,6 +19,7 @@ from benchbrief.compiler.planning.data_states import DataStates, changes_of
 from benchbrief.model import events as j
 from benchbrief.model.budgets import budgeted_cells, chooses, first_look, first_pass, is_budgeted, level
 from benchbrief.model.fingerprint import place_of
+from benchbrief.model.held_out import held_out_s
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.message import Message, duration_figure, figure
 from benchbrief.model.plan import Cell, DatabaseKey, Plan, ResetWork
@@ -285,17 +286,19 @@ _Turn = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class _Over:
-    """A budget that is spent, or will be with the next cells: its size, what was spent, and what comes next,
-    in seconds."""
+    """A budget that is spent, or will be with the next cells: its size, what was spent, what comes next, and what is
+    left for held-out repeats, in seconds."""
 
     budget_s: float
     spent_s: float
     next_s: float
+    reserved_s: float = 0.0
 
     def reason(self, kind: j.NoRoom) -> Message:
         times = {"budget": self.budget_s, "spent": self.spent_s, "next": self.next_s}
         word = say.budget_no_room if kind == "point" else say.budget_over
-        return word(**{key: duration_figure(seconds) for key, seconds in times.items()})
+        said = word(**{key: duration_figure(seconds) for key, seconds in times.items()})
+        return say.budget_reserved(said=said, left=duration_figure(self.reserved_s)) if self.reserved_s else said
 
 
 class Budgets:
@@ -324,6 +327,8 @@ class Budgets:
         self._lanes: list[list[Cell]] = []
         self._needed: set[str] = set()
         self._expected_points: set[Point] = set()
+        self._reserved: dict[tuple[int, str], float] = {}
+        """The seconds that are left for held-out repeats, by lane and experiment ("": all of them)."""
         self._asked = AskedStatistics(plan)
         if any(is_budgeted(plan, each) for each in plan.experiments.values()) or plan.budget_s is not None:
             self._sort()
@@ -347,6 +352,11 @@ class Budgets:
                     turns.setdefault(key, {})[point] = None
         for points in turns.values():
             self._turn_of |= dict.fromkeys(points, tuple(points))
+        for number, lane in enumerate(self._lanes if any(claim.held_out for claim in plan.claims) else ()):
+            self._reserved[number, ""] = sum(held_out_s(plan, claim, lane) for claim in plan.claims)
+            for name in plan.experiments:
+                theirs = [cell for cell in lane if cell.experiment == name]
+                self._reserved[number, name] = sum(held_out_s(plan, claim, theirs) for claim in plan.claims)
 
     def asked_values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
         """Return the statistics of latency that the budget's rule needs from a cell; none for a cell without
@@ -545,16 +555,17 @@ class Budgets:
     def _over(self, chosen: Sequence[Cell], expected: Callable[[Sequence[Cell]], float]) -> _Over | None:
         """Return the budget in which the cells no longer fit; None when they fit."""
         experiment = self._plan.experiments[chosen[0].experiment]
-        lane = self._lanes[self._lane_of[chosen[0].id]]
+        number = self._lane_of[chosen[0].id]
+        lane = self._lanes[number]
         next_s = expected(chosen)
-        for budget_s, theirs in (
-            (experiment.budget_s, [cell for cell in lane if cell.experiment == experiment.name]),
-            (self._plan.budget_s, lane),
+        for budget_s, of, theirs in (
+            (experiment.budget_s, experiment.name, [cell for cell in lane if cell.experiment == experiment.name]),
+            (self._plan.budget_s, "", lane),
         ):
             if budget_s is not None:
-                spent_s = sum(map(self._spent_s, theirs))
-                if spent_s + next_s > budget_s:
-                    return _Over(budget_s, spent_s, next_s)
+                spent_s, reserved_s = sum(map(self._spent_s, theirs)), self._reserved.get((number, of), 0.0)
+                if spent_s + next_s + reserved_s > budget_s:
+                    return _Over(budget_s, spent_s, next_s, reserved_s)
         return None
 
     def _spent_s(self, cell: Cell) -> float:

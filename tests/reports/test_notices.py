@@ -189,6 +189,10 @@ class Counted:
         self.asked[text] += 1
         return self._store.sql(text)
 
+    @property
+    def run_dir(self) -> Path:
+        return self._store.run_dir
+
     def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
         self.asked[text] += 1
         return self._store.each(text)

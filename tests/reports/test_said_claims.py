@@ -13,9 +13,14 @@ import pytest
 from benchbrief.model import plan as p
 from benchbrief.model.precision import stepped
 from benchbrief.reports.claims_sheet import claims_sheet
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.render.render_report import render
+from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.verify_brief import read_brief
+from benchbrief.reports.view.said_claims import sentence_text
+from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts
+from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, Winner
 from tests.reports import world as w
 
 WORLD = w.World({"disk": "Disk", "flash": "Flash"}, {"a": "Sessions"}, repeats=3)
@@ -165,7 +170,9 @@ def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(t
     assert found.low is not None
     assert found.low > 8.6
     assert found.level == pytest.approx(1 - 0.05 / 3)  # the highest of three points
-    assert "the work of Disk (7.9 to 8.7 in all)" in page(tmp_path, said)
+    assert re.search(
+        r"the work of Disk \(7.9 to 8.7 over 3 points; about \d+\s% of the highest is chance\)", page(tmp_path, said)
+    )
 
 
 def test_the_claims_of_a_brief_share_the_chance_to_be_wrong() -> None:
@@ -245,3 +252,67 @@ def test_a_range_with_ends_that_look_alike_is_left_out(tmp_path: Path) -> None:
     points = values(("threads",), [(1.0, 8.71), (2.0, 8.72)], by_ratio=True)
     said = claim(8.72, bound="high", points=points, opposite=values((), [(8.71,)]))
     assert "in all" not in page(tmp_path, said)
+
+
+def _of_three_points(**more: Any) -> p.Claim:
+    points = values(("threads",), [(1.0, 1.19), (2.0, 1.2), (4.0, 1.18)], by_ratio=True)
+    repeats = [
+        (n, threads, value + 0.01 * (n - 2))
+        for threads, value in ((1.0, 1.19), (2.0, 1.2), (4.0, 1.18))
+        for n in (1.0, 2.0, 3.0)
+    ]
+    given = {"bound": "high", "points": points, "repeats": values(("repeat", "threads"), repeats), **more}
+    return claim(
+        1.2, sentence=w.text("Up to ", p.Value(query=values((), [(1.2,)]), format=".2f"), "X of Disk"), **given
+    )
+
+
+def _held(made: p.Claim, *repeats: float, times: int = 3, attempt: int = 1) -> ClaimVerdict:
+    winner = Winner(({"threads": 2.0},), 3, 1.2)
+    value = sum(repeats) / len(repeats) if repeats else None
+    held = {made.name: HeldOutRepeats(times, attempt, winner if repeats else None, value, repeats)}
+    (found,) = claim_verdicts(WORLD.plan(), lambda q: [(r.keys, r.value) for r in WORLD.store().query(q)], [made], held)
+    return found
+
+
+def _sentence(found: ClaimVerdict, language: str = "en") -> str:
+    results = Results(WORLD.plan(), WORLD.store(), CATALOGUES[language])
+    with written_as(results.words.locale):
+        return sentence_text(found, results)
+
+
+def _asking() -> p.Claim:
+    made = _of_three_points()
+    assert made.repeats is not None
+    extremes = (p.Extreme(bound="high", points=made.points),)
+    return made.model_copy(update={"held_out": p.HeldOut(times=3, extremes=extremes, repeats=made.repeats)})
+
+
+def test_a_highest_value_that_is_not_held_out_says_how_much_of_it_is_chance() -> None:
+    (found,) = verdicts(_of_three_points())
+    assert found.overstated is not None
+    assert 0.001 < found.overstated < 0.01
+    assert re.search(r"\(highest of 3 points, about 0\.\d\s% of it by chance\)", _sentence(found))
+    assert "3 点中の最大値、うち約" in _sentence(found, "ja")
+
+
+def test_a_claim_that_is_held_out_takes_its_held_out_repeats_alone() -> None:
+    found = _held(_asking(), 1.151, 1.152, 1.153)
+    assert (found.state, found.repeats, found.points) == ("decided", 3, 3)
+    assert found.value == pytest.approx(1.152)
+    assert found.level == pytest.approx(0.95), "no point of the ordinary repeats takes a part of the chance"
+    assert _sentence(found) == "Up to 1.15X of Disk (measured again 3 times)"
+    assert _sentence(found, "ja") == "Up to 1.15X of Disk（3 回の再測定による）"
+
+
+def test_a_claim_tells_of_failed_held_out_repeats_and_of_attempts() -> None:
+    assert "(2 of 3 held-out repeats, attempt 2)" in _sentence(_held(_asking(), 1.151, 1.152, attempt=2))
+    gone = _held(_asking())
+    assert (gone.state, gone.is_said) == ("unheld", False)
+    assert _sentence(gone) == "Not measured again: Ratio"
+    assert _sentence(gone, "ja") == "再測定なし：Ratio"
+
+
+def test_held_out_repeats_leave_open_what_the_ordinary_ones_seemed_to_decide() -> None:
+    assert verdicts(_of_three_points())[0].state == "decided"
+    assert _held(_asking(), 0.99, 1.0, 1.03).state == "undecided"

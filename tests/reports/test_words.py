@@ -116,6 +116,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "part_",
         "alt_",
         "claim_",
+        "sheet_",
         "at_",
         "r_",
         "step_",
@@ -151,6 +152,10 @@ SEVERAL = {
     "r_not_tried": "after several cells",
     "r_not_tried_levels": "after several cells",
     "r_sockets": "of several",
+    "said_highest": "of several points",
+    "said_lowest": "of several points",
+    "said_range_highest": "of several points",
+    "said_range_lowest": "of several points",
     "site_percentage_points": "of a difference with decimals",
     "r_halted": "the run had more cells than the one that failed",
 }

@@ -141,6 +141,11 @@ def _show_rest(run: RunStatus) -> None:
     _show_cells(run)
     _show_choices(run)
     _show_promises(run)
+    for each in run.held_out:
+        again = f", attempt {each.attempt}" if each.attempt > 1 else ""
+        failed = f", {each.failed} failed" if each.failed else ""
+        held = f"{each.done} of {plural(each.total, 'cell')} done{failed}{again}"
+        show(f"  held out for claim {one_line(each.claim)}: {held}")
     _show_hosts(run)
     for line in full_lines(times) if (times := _times(run)) else ():
         show(line)

@@ -89,7 +89,7 @@ def command(
 ) -> None:
     """Show what SPEC would run: the cells, hosts, order and time. Runs nothing."""
     from benchbrief.compiler.estimates.advice import advice, hidden_loads
-    from benchbrief.compiler.estimates.estimate import time_spent
+    from benchbrief.compiler.estimates.estimate import held_out_times, time_spent
     from benchbrief.compiler.estimates.factor_costs import factor_costs
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.explain.explain_plan import describe_lanes
@@ -134,6 +134,7 @@ def command(
                     "estimates": [each.as_dict() for each in estimated.sources],
                     "advice": [each.as_dict() for each in advised],
                     "budgets": [each.as_dict() for each in fits],
+                    "held_out_s": {name: round(s, 3) for name, s in held_out_times(estimated.plan).items()},
                     "overlap": [each.as_dict() for each in hidden_loads(estimated.plan)],
                 },
                 **({"jobs": jobs_as_dict(jobs, scheduler)} if jobs and scheduler else {}),

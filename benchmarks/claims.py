@@ -1,0 +1,152 @@
+"""Claims of highest values on simulated campaigns with known truth: how many wrong ones are said, how many true ones,
+how often the interval has the true value, and how well the overstatement of a highest value is known.
+
+A campaign has five claims, each the highest ratio of two sides over six points. Each side of a point is measured three
+times with a noise of 2 %, and the point that won again for the held-out repeats. The verdicts are the product's own."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from benchbrief.model import plan as p
+from benchbrief.model.held_out import advised_times
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts
+from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, Winner
+
+CAMPAIGNS, CLAIMS, POINTS, REPEATS, NOISE = 2_000, 5, 6, 3, 0.02
+_PLAN = p.Plan(
+    spec=p.SpecRef(name="", files={}),
+    hosts={},
+    hardware={},
+    clients={},
+    databases={},
+    workloads={},
+    experiments={},
+    cells=(),
+    estimate_s=0.0,
+)
+_HERE = p.Origin(file="", line=1, column=1)
+
+
+def _query(name: str, *dims: str) -> p.Query:
+    return p.Query(sql=name, dims=dims, unit="", text=name, by_ratio=True)
+
+
+def _claim(name: str, times: int) -> p.Claim:
+    points = _query(f"{name} points", "threads")
+    extremes = (p.Extreme(bound="high", points=points),)
+    return p.Claim(
+        name=name,
+        sentence=p.Prose.of([p.Value(query=_query(f"{name} value"), format=".3f")]),
+        what="Ratio",
+        bound="high",
+        points=points,
+        repeats=_query(f"{name} repeats", "threads", "repeat"),
+        no_difference=1.0,
+        better="higher",
+        held_out=p.HeldOut(times=times, extremes=extremes, repeats=points) if times else None,
+        origin=_HERE,
+    )
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A verdict, and the true ratio at the point that won."""
+
+    verdict: ClaimVerdict
+    truth: float
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.verdict.state == "decided" and self.truth <= 1
+
+
+def campaign(draw: random.Random, truths: Sequence[float], held_out: int, claims: int = CLAIMS) -> list[JudgedClaim]:
+    """Return the verdicts of a campaign of claims over points with these true ratios, all decided together."""
+    rows: dict[str, list[tuple[tuple[float, ...], float]]] = {}
+    held: dict[str, HeldOutRepeats] = {}
+    made, at = [], []
+    for number in range(claims):
+        claim = _claim(f"c{number}", held_out)
+        repeats = {
+            (float(point), float(repeat)): _ratio(draw, truth)
+            for point, truth in enumerate(truths)
+            for repeat in range(1, REPEATS + 1)
+        }
+        means = [
+            statistics.fmean(one for (at_point, _), one in repeats.items() if at_point == point)
+            for point in range(len(truths))
+        ]
+        won = max(range(len(truths)), key=means.__getitem__)
+        rows[f"{claim.name} repeats"] = list(repeats.items())
+        rows[f"{claim.name} points"] = [((float(point),), mean) for point, mean in enumerate(means)]
+        rows[f"{claim.name} value"] = [((), means[won])]
+        if held_out:
+            again = tuple(_ratio(draw, truths[won]) for _ in range(held_out))
+            winner = Winner(({"threads": float(won)},), len(truths), means[won])
+            held[claim.name] = HeldOutRepeats(held_out, 1, winner, statistics.fmean(again), again)
+        made.append(claim)
+        at.append(truths[won])
+    verdicts = claim_verdicts(_PLAN, lambda query: rows[query.sql], made, held)
+    return [JudgedClaim(each, truth) for each, truth in zip(verdicts, at, strict=True)]
+
+
+def _ratio(draw: random.Random, truth: float) -> float:
+    return truth * math.exp(draw.gauss(0, NOISE) - draw.gauss(0, NOISE))
+
+
+Shape = Literal["alike", "plateau", "rising", "apart"]
+SHAPES: Mapping[Shape, Sequence[float]] = {
+    "alike": [1.0] * POINTS,
+    "plateau": [0.8, 0.9, 0.97, 1.0, 1.0, 1.0],
+    "rising": [1 + 0.015 * point for point in range(POINTS)],
+    "apart": [1 + 0.1 * point for point in range(POINTS)],
+}
+"""True ratios over the points."""
+
+
+def overstated(draw: random.Random, truths: Sequence[float], claims: int) -> tuple[float, float]:
+    """Return by how much highest values are too high on average, and what the claims say of it, as shares of them."""
+    judged = campaign(draw, truths, 0, claims)
+    values = [(each.verdict.value or 0.0, each.truth, each.verdict.overstated or 0.0) for each in judged]
+    return (
+        statistics.fmean(1 - truth / value for value, truth, _ in values),
+        statistics.fmean(said for _, _, said in values),
+    )
+
+
+def main() -> bool:
+    draw = random.Random(41)  # noqa: S311  # noise, not secrets
+    null = [campaign(draw, SHAPES["alike"], 3) for _ in range(CAMPAIGNS)]
+    wrong = sum(any(each.is_wrong for each in one) for one in null)
+    print(f"{CAMPAIGNS} campaigns of {CLAIMS} claims without a difference: {wrong} say a wrong one")
+    every = [each for one in null for each in one]
+    inside = sum((each.verdict.low or 0) <= each.truth <= (each.verdict.high or 0) for each in every)
+    share, level = inside / len(every), every[0].verdict.level
+    print(f"  the {100 * level:.0f} % intervals have the true value in {100 * share:.1f} %")
+    alone = [campaign(draw, SHAPES["alike"], 3, claims=1)[0] for _ in range(CAMPAIGNS)]
+    covered = sum((each.verdict.low or 0) <= each.truth <= (each.verdict.high or 0) for each in alone) / CAMPAIGNS
+    print(f"  of one claim, the 95 % intervals have it in {100 * covered:.1f} %")
+    good = wrong <= 0.05 * CAMPAIGNS and 0.93 <= covered <= 0.97
+    gains = [1.1] * POINTS
+    for claims in (1, 3, CLAIMS, 10, 40):
+        for times in dict.fromkeys((3, advised_times(claims))):
+            some = max(1, CAMPAIGNS // claims)
+            found = [each for _ in range(some) for each in campaign(draw, gains, times, claims)]
+            said = sum(each.verdict.state == "decided" for each in found) / len(found)
+            print(f"  {claims} claims with true gains of 10 %, {times} held-out repeats: {100 * said:.0f} % are said")
+            good &= said >= 0.8 or times != advised_times(claims)
+    for name, truths in SHAPES.items():
+        true, stated = overstated(draw, truths, CAMPAIGNS // 4)
+        print(f"  highest of six points, {name}: {100 * true:.2f} % too high; the claims say {100 * stated:.2f} %")
+        good &= name == "apart" or abs(stated / true - 1) <= 0.2
+    return good
+
+
+if __name__ == "__main__":
+    raise SystemExit(not main())

@@ -1,0 +1,55 @@
+"""Held-out repeats of a claim: which points win, and what is read of them when they are measured again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchbrief.compiler.blocks.values import Reader
+from benchbrief.compiler.briefs import held_out_errors as wrong
+from benchbrief.compiler.briefs.element_queries import FixedKeys, query_of_repeats, typed_at
+from benchbrief.compiler.frontend.declarations import text_of
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.metrics.terms import Measure, leaves
+from benchbrief.compiler.schemas import HELD_OUT_TIMES
+from benchbrief.dsl.syntax import ast
+from benchbrief.model import plan
+from benchbrief.model.held_out import advised_times
+from benchbrief.model.units import Unit
+
+
+def held_out(
+    typer: Typer, asked: ast.Expr, value: ast.Expr, extremes: Iterable[ast.Call], unit: Unit
+) -> plan.HeldOut | None:
+    """Return what measures the value's extremes again; None after a mistake."""
+    times = Reader(typer.scope.params, typer.findings).quantity("held_out", asked, HELD_OUT_TIMES)
+    found = list(extremes)
+    if times is None or not found:
+        return None if found else typer.refuse(wrong.HeldOutOfOne(asked.span, text_of(value)))
+    if (some := next((each for each in found if each.when or len(each.arguments) != 1), None)) is not None:
+        return typer.refuse(wrong.HeldOutOfSome(asked.span, text_of(some)))
+    # Of an extreme itself, each repeat has the value at each point; of one that is computed with, the extreme.
+    among = found[0].arguments[0].value if len(found) == 1 and value is found[0] else value
+    over = tuple(name.text for name in found[0].over) if among is not value else ()
+    repeated = typer.side_by_repeat(among, ("repeat", *over))
+    if repeated is None or any(map(_is_searched, leaves(repeated.term))):
+        return typer.refuse(wrong.HeldOutAlready(asked.span, text_of(value))) if repeated else None
+    claims, chosen = len(typer.scope.claims), int(times.value)
+    if chosen < (advised := advised_times(claims)):
+        typer.report(wrong.FewHeldOut(asked.span, chosen, claims, advised))
+    return plan.HeldOut(
+        times=chosen,
+        extremes=tuple(_extremes(typer, found)),
+        repeats=query_of_repeats(typer, repeated.term, unit, among),
+    )
+
+
+def _is_searched(leaf: object) -> bool:
+    return isinstance(leaf, Measure) and leaf.kind.view == "sustained"
+
+
+def _extremes(typer: Typer, found: Iterable[ast.Call]) -> Iterator[plan.Extreme]:
+    for each in found:
+        among, over = each.arguments[0].value, tuple(name.text for name in each.over)
+        if typed := typed_at(typer, among, FixedKeys(), over):
+            points = query_of_repeats(typer, typed.term, typed.unit, among)
+            yield plan.Extreme(bound="high" if each.function.text == "max" else "low", points=points)

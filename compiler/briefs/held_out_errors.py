@@ -1,0 +1,51 @@
+"""Mistakes in the held-out repeats of claims, each with its stable code and all of its prose."""
+
+from __future__ import annotations
+
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.diagnostics.plain_amounts import plural
+
+
+class HeldOutOfOne(CompileProblem):
+    code = "E0855"
+    stands_alone = True
+    says = "`held_out` measures the point of a highest or lowest value again, and `{value}` has none"
+    hint = "take the highest, `value = max({value} over threads)`, or leave `held_out` out"
+    value: str
+
+
+class HeldOutOfSome(CompileProblem):
+    code = "E0856"
+    stands_alone = True
+    says = "`{extreme}` is chosen by a condition, so the point to measure again can't be told"
+    hint = "put the condition into a metric, or leave `held_out` out"
+    extreme: str
+
+
+class HeldOutAlready(CompileProblem):
+    code = "E0857"
+    stands_alone = True
+    says = "`{value}` is the rate of a search, which its own held-out runs confirm"
+    hint = (
+        "leave `held_out` out here; `highest(..., held_out: 5)` of the experiment says how many runs confirm the rate"
+    )
+    value: str
+
+
+class FewHeldOut(CompileProblem):
+    """Held-out repeats that will hardly decide a true difference, as several claims share the chance to be wrong."""
+
+    code = "W0765"
+    says = "{repeats} of {all_claims} would leave open most differences of 10 % that have noise of 2 %"
+    hint = "write `held_out = {advised}`: all claims of a brief share the 5 % chance to be wrong"
+    times: int
+    claims: int
+    advised: int
+
+    @property
+    def repeats(self) -> str:
+        return plural(self.times, "held-out repeat")
+
+    @property
+    def all_claims(self) -> str:
+        return "one claim" if self.claims == 1 else f"each of {self.claims} claims"

@@ -1,0 +1,109 @@
+"""Held-out repeats of a claim of an extreme: which cells they measure again, and how long that takes.
+
+The highest of many noisy points is too high: it was chosen for its noise. So the point that won is measured again,
+after all the rest, and the claim takes these repeats alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.fingerprint import digest
+from benchbrief.model.plan import Cell, Claim, Dimension, DimKey, HeldOut, Plan, Read
+from benchbrief.model.points import Point
+
+Place = Mapping[Dimension, DimKey | None]
+"""Where an extreme was found: the key of each dimension that it was taken over."""
+
+_ADVISED = ((1, 3), (3, 4), (10, 5), (40, 6))
+"""Up to how many claims which number of held-out repeats shows four in five differences of 10 % where both sides have
+noise of 2 %, by Student's t with Bonferroni's correction: `benchmarks/README.md` has the simulation."""
+_MOST_ADVISED = 7
+
+
+def advised_times(claims: int) -> int:
+    """Return how many held-out repeats each of several claims of a brief should have."""
+    return next((times for most, times in _ADVISED if claims <= most), _MOST_ADVISED)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What reads of a claim are at: the place of their extreme, or wherever they are fixed."""
+
+    reads: tuple[Read, ...]
+    place: Place
+
+    def has(self, keys: Place) -> bool:
+        return any(
+            read.covers(keys) and all(keys.get(dim) == key for dim, key in self.place.items() if _moves(dim, read))
+            for read in self.reads
+        )
+
+
+_WITHIN_CELLS = ("phase", "operation", "node", "time")
+"""The dimensions along which one cell has several values."""
+
+
+def _moves(dim: Dimension, read: Read) -> bool:
+    """Return whether a read is of other cells at another key of the dimension."""
+    return dim not in read.keys and dim not in _WITHIN_CELLS
+
+
+def cells_held_out(
+    plan: Plan, claim: Claim, rule: HeldOut, places: Sequence[Place], cells: Iterable[Cell]
+) -> list[Cell]:
+    """Return those of the cells that a claim reads where its extremes were found: `places`, one for each of them. The
+    other parts of a computed value are read where they are fixed."""
+    parts = [_Part(each.points.reads or (), place) for each, place in zip(rule.extremes, places, strict=True)]
+    of_extremes = [read for part in parts for read in part.reads]
+    parts.append(_Part(tuple(read for read in claim.points.reads or () if read not in of_extremes), {}))
+    unvaried = dict.fromkeys(plan.factors)
+    return [cell for cell in cells if any(part.has({**unvaried, **Point.of(cell).keys}) for part in parts)]
+
+
+def held_out_cells(cells: Iterable[Cell], times: int) -> tuple[Cell, ...]:
+    """Return the held-out repeats of the points of these cells, in turns, so that drift affects both sides alike. Their
+    numbers go on from those of the plan, so that no result is ever taken for one of theirs."""
+    points: dict[Point, list[Cell]] = {}
+    for cell in cells:
+        points.setdefault(Point.of(cell), []).append(cell)
+    return tuple(_again(theirs, number) for number in range(1, times + 1) for theirs in points.values())
+
+
+def _again(repeats: Sequence[Cell], number: int) -> Cell:
+    first = repeats[0]
+    path, _, _ = first.id.rpartition("/")
+    named = {"id": f"{path}/h{number}", "hash": digest([first.hash, "held out", number])}
+    return first.model_copy(update={**named, "repeat": max(cell.repeat for cell in repeats) + number})
+
+
+def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
+    """Return how many seconds the held-out repeats of a claim take, at most, on the group of hosts with these cells of
+    the plan: of each side of a comparison, the longest point that may win."""
+    rule = claim.held_out
+    if rule is None:
+        return 0.0
+    unvaried = dict.fromkeys(plan.factors)
+    at = [({**unvaried, **Point.of(cell).keys}, cell) for cell in cells]
+    sides = {(_cell_keys(read), each.points.dims): read for each in rule.extremes for read in each.points.reads or ()}
+    known = {keys for keys, _ in sides}
+    others = (read for read in claim.points.reads or () if _cell_keys(read) not in known)
+    sides |= {(_cell_keys(read), ()): read for read in others}
+    return rule.times * sum(
+        _longest_s(read, [dim for dim in dims if _moves(dim, read)], at) for (_, dims), read in sides.items()
+    )
+
+
+def _cell_keys(read: Read) -> tuple[tuple[Dimension, tuple[str | float, ...]], ...]:
+    """Return at which cells a read is fixed: throughput and latency of the same cells are measured together."""
+    return tuple((dim, keys) for dim, keys in read.keys.items() if dim not in _WITHIN_CELLS)
+
+
+def _longest_s(read: Read, moving: Sequence[Dimension], at: Iterable[tuple[Place, Cell]]) -> float:
+    """Return the longest time of what is read at one place: one repeat of each of its points."""
+    found: dict[tuple[DimKey | None, ...], dict[Point, float]] = {}
+    for keys, cell in at:
+        if read.covers(keys):
+            points, point = found.setdefault(tuple(keys.get(dim) for dim in moving), {}), Point.of(cell)
+            points[point] = max(points.get(point, 0.0), sum(step.seconds for step in cell.steps))
+    return max((sum(points.values()) for points in found.values()), default=0.0)

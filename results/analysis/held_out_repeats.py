@@ -1,0 +1,112 @@
+"""Held-out repeats of a run's claims: where each claim's extreme was found, and what measuring it again gave.
+
+They are in runs of their own below the run's folder, so that no table, figure or mean of the run has them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.model.events import HeldOutBegan
+from benchbrief.model.plan import Claim, Dimension, DimKey, Extreme, Query
+from benchbrief.results.analysis.expectation_verdicts import Read, reading
+from benchbrief.results.open_store import rebuilt_store
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.journal.journal_file import read_run
+from benchbrief.runners.journal.run_folder import HELD_OUT
+
+Place = Mapping[Dimension, DimKey | None]
+
+
+@dataclass(frozen=True)
+class Winner:
+    """Where the extremes of a claim were found, one place for each, among `points`, and the claim's number then."""
+
+    places: tuple[Place, ...]
+    points: int
+    value: float
+
+
+@dataclass(frozen=True)
+class HeldOutRepeats:
+    """The held-out repeats of a claim: its `values` of the good ones, of `times` that were asked for. `attempt` counts
+    how often the claim was held out; 0 if it was not."""
+
+    times: int
+    attempt: int = 0
+    winner: Winner | None = None
+    value: float | None = None
+    values: tuple[float, ...] = ()
+
+
+def winner_of(claim: Claim, read: Read) -> Winner | None:
+    """Return where a claim's extremes are found by a run's ordinary repeats; None where one is missing."""
+    if claim.held_out is None:
+        return None
+    found = [_best(each, read) for each in claim.held_out.extremes]
+    known = [each for each in found if each is not None]
+    places = tuple(place for place, _ in known)
+    value = next(at_place(claim.points, places[0] if claim.bound else {}, read), None) if known else None
+    if value is None or len(known) < len(found):
+        return None
+    return Winner(places, sum(points for _, points in known), value)
+
+
+def _best(extreme: Extreme, read: Read) -> tuple[Place, int] | None:
+    """Return where an extreme is, and among how many points."""
+    rows = [(keys, value) for keys, value in read(extreme.points) if value is not None and math.isfinite(value)]
+    if not rows:
+        return None
+    keys, _ = (max if extreme.bound == "high" else min)(rows, key=lambda row: row[1])
+    return dict(zip(extreme.points.dims, keys, strict=True)), len(rows)
+
+
+def same_claim(claim: Claim, began: HeldOutBegan) -> bool:
+    """Return whether the record is of this claim, and not of another that had its name."""
+    return began.sha256 == digest_of(claim)
+
+
+def digest_of(claim: Claim) -> str:
+    parts = [claim.points.sql, *(each.points.sql for each in claim.held_out.extremes)] if claim.held_out else []
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def held_out_repeats(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepeats]:
+    """Return the held-out repeats of each claim that asks for them, by its name, read again from what was measured.
+    Those of a run that can't be read count as failed. Raises RunnerError when the run's journal can't be read."""
+    asked = [(claim, claim.held_out) for claim in claims if claim.held_out]
+    began = read_run(run_dir).held_out if asked else {}
+    found: dict[str, HeldOutRepeats] = {}
+    for claim, rule in asked:
+        found[claim.name] = HeldOutRepeats(rule.times)
+        of = began.get(claim.name)
+        if of is not None and same_claim(claim, of):
+            winner = Winner(of.places, of.points, of.value)
+            found[claim.name] = HeldOutRepeats(rule.times, of.attempt, winner)
+            with suppress(RunnerError), rebuilt_store(run_dir / HELD_OUT / of.folder) as store:
+                place = winner.places[0] if claim.bound else {}
+                values = tuple(at_place(rule.repeats, place, reading(store)))
+                whole = next(at_place(claim.points, place, reading(store)), None)
+                found[claim.name] = HeldOutRepeats(rule.times, of.attempt, winner, _value(claim, values, whole), values)
+    return found
+
+
+def _value(claim: Claim, values: Sequence[float], whole: float | None) -> float | None:
+    """Return the claim's number. Where a repeat failed, the store has none, and it is the mean of the others."""
+    if whole is not None or not values:
+        return whole
+    if claim.points.by_ratio and min(values) > 0:
+        return math.exp(math.fsum(map(math.log, values)) / len(values))
+    return math.fsum(values) / len(values)
+
+
+def at_place(query: Query, place: Place, read: Read) -> Iterator[float]:
+    """Yield the values of a query at a place."""
+    for row, value in read(query):
+        keys = dict(zip(query.dims, row, strict=True))
+        if value is not None and math.isfinite(value) and all(keys.get(dim, key) == key for dim, key in place.items()):
+            yield value

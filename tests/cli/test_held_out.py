@@ -1,0 +1,160 @@
+"""Held-out repeats of claims: the point that won is measured again, and the claim takes these repeats alone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from benchbrief.runners.journal.run_folder import HELD_OUT
+from tests.cli.specs import HARDWARE, REPORT, ROCKS
+from tests.support.bench import Bench, records_of
+from tests.support.waiting import until
+
+SIMULATED = """\
+hardware eco    "5100 ECO"   { hosts = "eco.lab" }
+hardware legacy "Legacy HDD" { hosts = "hdd.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a "Session store" from ycsb.a { records = 10k }
+workload c "Cache" from ycsb.c { records = 10k }
+experiment ramp { hardware = [eco, legacy]  workloads = [a, c]  threads = [8, 16]  measure = 1 min  repeats = 3 }
+metric ratio "Ratio" = throughput[eco] / throughput[legacy], higher is better
+claim most "Up to {value:.2f}X the work of {legacy}" {
+  value = max(ratio over threads, workload)
+  @HELD@
+  allow "a test" = decided
+}
+claim best "{value:.2f}X the best of {legacy}" {
+  value = max(throughput[eco] over threads, workload) / max(throughput[legacy] over threads, workload)
+  @HELD@
+  allow "a test" = decided
+}
+report brief "Brief" {
+  headline = [most, best]
+  text = "At most {max(throughput over threads, workload, hardware):,.0f} operations each second."
+  figure "Work" { bars = throughput[a][threads: 8] by hardware }
+}
+"""
+REAL = (
+    HARDWARE
+    + ROCKS
+    + """\
+experiment ramp { hardware = box.variants  workloads = [rr]  threads = [1, 2]  measure = 1 s }
+metric ratio "Ratio" = throughput[two] / throughput[one], higher is better
+claim most "Up to {value:.2f} times the throughput of {one}" {
+  value    = max(ratio over threads)
+  held_out = 2
+  allow "a test" = decided
+}
+"""
+    + REPORT.replace("  callout", "  headline = most\n  callout")
+)
+TABLES = "SELECT cell_id, ops_per_s FROM throughput ORDER BY ALL"
+
+
+def simulated(bench: Bench, held: str, *more: str) -> dict[str, Any]:
+    bench.spec(SIMULATED.replace("@HELD@", held))
+    done = bench("run", "brief.bench", "--simulate", "--json", "--no-report", *more)
+    assert done.code in (0, 3), done.text
+    return dict(done.json)
+
+
+def claims(bench: Bench, run: str) -> dict[str, Any]:
+    return {each["claim"]: each for each in bench("claims", run, "--json").json["claims"]}
+
+
+def held_out(run_dir: Path) -> dict[str, list[tuple[str, str]]]:
+    """The cells of each run of held-out repeats, with what became of them."""
+    return {
+        folder.name: [(each["cell"], each["status"]) for each in records_of(folder) if each["type"] == "cell_ended"]
+        for folder in sorted((run_dir / HELD_OUT).iterdir())
+    }
+
+
+def test_the_winners_are_measured_again_and_no_table_has_these_repeats(bench: Bench) -> None:
+    without = simulated(bench, "")["run"]
+    rows = bench("query", "--run", without, TABLES, "--json").json
+    assert claims(bench, without)["most"]["held_out"] is None
+    assert claims(bench, without)["most"]["overstated"] > 0
+
+    made = simulated(bench, "held_out = 4")
+    run = made["run"]
+    assert made["message"] == "24 cells, and 16 held-out repeats"
+    assert bench("query", "--run", run, TABLES, "--json").json == rows, "the tables are those without them"
+
+    found = held_out(bench.folder / "bench-out" / run)
+    most, best = claims(bench, run)["most"], claims(bench, run)["best"]
+    place = f"{most['at']['workload']}/threads={most['at']['threads']:.0f}"
+    assert found["most-1"] == [
+        (f"ramp/{side}/{place}/h{n}", "ok") for n in (1, 2, 3, 4) for side in ("eco", "legacy")
+    ], "both sides, in turns"
+    assert len(found["best-1"]) == 8, "the points of both maxima"
+    again = most["held_out"]
+    assert (again["good"], again["times"], again["attempt"], most["repeats"]) == (4, 4, 1, 4)
+    assert again["chosen"]["value"] != most["value"], "the number is that of the repeats"
+    assert best["held_out"]["good"] == 4
+    assert "held out for claim most: 8 of 8 cells done" in bench("status", run).out
+    lines = bench("claims", run).out
+    assert "measured again 4 times" in lines
+    assert "held out: 4 of 4 repeats" in lines
+
+    resumed = bench("resume", run, "--no-report")
+    assert resumed.code == 0, resumed.text
+    assert held_out(bench.folder / "bench-out" / run) == found, "nothing is measured again"
+
+
+def test_a_budget_leaves_room_for_held_out_repeats(bench: Bench) -> None:
+    def repeats(held: str) -> int:
+        made = simulated(bench, held, "--budget", "32min")
+        return int(made["cells"]["ok"])
+
+    assert repeats("held_out = 4") < repeats("")
+
+
+def test_lost_held_out_repeats_are_told(bench: Bench) -> None:
+    made = simulated(bench, "held_out = 4")
+    (lost,) = (bench.folder / "bench-out" / made["run"] / HELD_OUT / "most-1" / "raw").glob("*eco*h2")
+    shutil.rmtree(lost)
+    most = claims(bench, made["run"])["most"]
+    assert (most["held_out"]["good"], most["held_out"]["times"]) == (3, 4)
+    assert most["value"] is not None
+    assert "3 of 4 held-out repeats" in most["sentence"]
+
+
+def test_a_run_that_was_killed_goes_on_with_the_winner_it_chose_and_a_later_one_is_a_second_attempt(
+    bench: Bench,
+) -> None:
+    bench.spec(REAL)
+    with bench.started("run", "brief.bench", "--no-report") as run:
+        run.until_it_says("claim most: measured again")
+        run.until_it_says("[1/4]")
+        until(lambda: bool(bench.strays()), 30)
+        run.process.kill()
+        run.process.wait(60)
+    first = bench.run_dir
+    assert re.search(r"interrupted +4/4 cells done", bench("status").out)
+    (chosen,) = bench.journal("held_out_began")
+
+    resumed = bench("resume", "--no-report")
+    assert resumed.code == 0, resumed.text
+    assert "held-out repeats" in resumed.out
+    began = bench.journal("held_out_began")
+    assert [(each["attempt"], each["places"]) for each in began] == [(1, chosen["places"])] * 2
+    ((name, cells),) = held_out(first).items()
+    assert name == "most-1"
+    assert sorted(cell.rpartition("/")[2] for cell, status in cells if status == "ok") == ["h1", "h1", "h2", "h2"]
+    (claim,) = claims(bench, first.name).values()
+    assert (claim["held_out"]["good"], claim["held_out"]["attempt"], claim["repeats"]) == (2, 1, 2)
+    assert bench("report", first.name, "--html-only").code == 0
+    assert bench("verify", first.name, "--from-raw").code == 0
+
+    again = bench("run", "brief.bench", "--no-report")
+    assert again.code == 0, again.text
+    assert "all 4 cells are taken from" in again.err
+    (claim,) = claims(bench, bench.run_dir.name).values()
+    assert claim["held_out"]["attempt"] == 2
+    assert "attempt 2" in claim["sentence"]
+    shutil.rmtree(bench.run_dir / HELD_OUT)
+    assert "Not measured again: Ratio" in bench("claims").out
