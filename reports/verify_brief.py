@@ -351,8 +351,20 @@ def marked_texts(page: PageObject) -> dict[int, str]:
         if current:
             texts[current[-1]] = texts.get(current[-1], "") + piece
 
+    _read_own_codes(page)
     page.extract_text(visitor_operand_before=before, visitor_text=text)
     return texts
+
+
+def _read_own_codes(page: PageObject) -> None:
+    """Let pypdf read fonts with codes of their own, which WeasyPrint writes where one glyph stands for several
+    characters, such as those that no font has. Such codes have two bytes, as those of Identity-H."""
+    from pypdf.generic import NameObject, StreamObject
+
+    for font in page.get("/Resources", {}).get("/Font", {}).values():
+        described = font.get_object()
+        if "/Encoding" in described and isinstance(described["/Encoding"].get_object(), StreamObject):
+            described[NameObject("/Encoding")] = NameObject("/Identity-H")
 
 
 @dataclass(frozen=True)

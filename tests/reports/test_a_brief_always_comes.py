@@ -84,6 +84,12 @@ def test_any_results_have_a_pdf(template: str, tmp_path: Path) -> None:
     require_whole(odd, tmp_path, "pdf", "html")
 
 
+def test_a_pdf_with_characters_that_no_font_has_is_read_again(tmp_path: Path) -> None:
+    made = brief_of(replace(PLAIN, name="emoji"), tmp_path, "pdf")
+    assert made.pdf is not None
+    assert read_brief(made.pdf).edited == ()
+
+
 @LONG
 @pytest.mark.parametrize("seed", [*range(9 * 7, 18 * 7, 7), *range(1000, 1500), 2000])
 def test_more_results_have_a_brief_with_all_of_its_parts(seed: int, tmp_path: Path) -> None:
