@@ -114,7 +114,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
         "author", "blocks", "cells", "columns", "companion", "date", "disclosed", "gaps", "grave_limits", "imported",
         "internal", "keywords", "language", "legal", "legal_notes", "limits", "limits_line", "made", "method",
-        "notices", "numbers", "one_page", "origin", "profile", "provenance", "run_id", "side_file", "simulated",
+        "notices", "numbers", "one_page", "origin", "profile", "provenance", "repeat", "run_id", "side_file", "simulated",
         "subtitle", "subtitle_html", "title", "title_html", "title_notes", "version",
     ),
     "house": ("cover", "css", "logo", "logo_file", "look", "paper", "parts"),
@@ -127,7 +127,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "figure": _FIGURE,
     "figures": ("figures", "kind"),
     "formula": ("cells", "for_label", "kind", "marks", "name", "notes", "sources", "steps", "title"),
-    "facts": ("beside", "groups", "heads", "id", "kind", "number", "observed", "title"),
+    "facts": ("beside", "common", "corner", "groups", "heads", "id", "kind", "number", "observed", "title"),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip
 """The fields of `report`, `house` and `notice`, and those of `block` by the part that gets one."""

@@ -109,7 +109,9 @@ def notices(results: Results) -> Iterator[Notice]:
         yield Notice(words["notice_derived"], words["notice_derived_body"], "warning", limits=(words["limit_derived"],))
     elif lacking and is_imported(results):
         n = len(results.cells)
-        text, limit = (counted(words, key, n, missing=lacking) for key in ("notice_part_body", "limit_part"))
+        text, limit = (
+            counted(words, key, n, missing=lacking, known=n - lacking) for key in ("notice_part_body", "limit_part")
+        )
         yield Notice(words["notice_part"], text, "warning", limits=(limit,))
 
 

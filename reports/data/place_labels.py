@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from benchbrief.model.plan import DimKey, Factor, Hardware, Levels, Plan, Workload
+from benchbrief.compiler.registry import ENGINE_SPECS
+from benchbrief.model.plan import Database, DimKey, Factor, Hardware, Levels, Plan, Workload
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import key_text
 
@@ -21,6 +22,13 @@ def level_name(factor: Factor, key: DimKey) -> str:
     """Return the name of a level where nothing else names its factor: `LZ4`, but `Value size 100 B`."""
     label = key_text(factor.label_of(key), key)
     return label if isinstance(key, str) and label != key else f"{factor.label} {label}"
+
+
+def database_name(database: Database, plan: Plan) -> str:
+    """Return the label of a database; of one without, the name of its engine, unless another one has that engine."""
+    same = {each.name for each in plan.databases.values() if each.engine == database.engine}
+    spec = ENGINE_SPECS.usable(database.engine)
+    return spec.label if database.label == database.name and len(same) == 1 and spec else database.label
 
 
 def key_label(dim: str, key: DimKey, plan: Plan) -> str | None:

@@ -64,6 +64,12 @@ def shown_table(element: p.TableElement, results: Results) -> ShownTable:
     )
 
 
+def is_empty(element: p.TableElement, results: Results) -> bool:
+    """Return whether a table has no value at all."""
+    due = drop_undue(element, results)
+    return not any(_has_value(line, at, due, results) for line in due.lines for at in range(len(due.keys)))
+
+
 def _has_value(line: p.Line, at: int, table: p.TableElement, results: Results) -> bool:
     """Return whether a line has a value at a key: a number, or a text that is not made of missing numbers alone."""
     if line.query:

@@ -92,6 +92,8 @@ class TableCell:
     heat: int = 0
     best: bool = False
     pad: float = 0.0
+    notes: tuple[int, ...] = ()
+    """The numbers of the footnotes on this value alone."""
 
 
 @dataclass(frozen=True)
@@ -159,12 +161,13 @@ class TableView:
 
 @dataclass(frozen=True)
 class Card:
-    """`value` and `unit` are those of a table's cell."""
+    """`value` and `unit` are those of a table's cell, and `marks` the numbers of the footnotes on it."""
 
     label: str
     html: Markup
     value: float | None = None
     unit: str = ""
+    marks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -283,6 +286,8 @@ class FactLine:
     declared: str
     observed: str
     differs: bool
+    detail: bool = False
+    """Whether it is of use to few readers where all machines have the same."""
 
 
 @dataclass(frozen=True)
@@ -293,8 +298,8 @@ class FactGroup:
 
 @dataclass(frozen=True)
 class FactRow:
-    """A fact of several groups beside each other: a cell for each, or one that all share. `differs`: what was observed
-    is not what was declared."""
+    """A line of a table that compares facts: a cell for each column, or one that all share. `differs`: what was
+    observed is not what was declared."""
 
     name: str
     cells: tuple[str, ...]
@@ -303,13 +308,16 @@ class FactRow:
 
 @dataclass(frozen=True)
 class FactsView:
-    """The test configuration. `heads` are the groups where their facts stand beside each other, in `beside`."""
+    """The test configuration. A brief for customers has what all groups share in a line, `common`, and the rest in a
+    table with its `corner`, `heads` and rows (`beside`); it needs no `number` without one."""
 
     number: int
     title: str
     groups: tuple[FactGroup, ...]
     heads: tuple[str, ...] = ()
     beside: tuple[FactRow, ...] = ()
+    corner: str = ""
+    common: str = ""
     kind: Literal["facts"] = "facts"
 
     @property
@@ -319,7 +327,7 @@ class FactsView:
 
     @property
     def id(self) -> str:
-        return f"table-{self.number}"
+        return f"table-{self.number}" if self.number else ""
 
 
 @dataclass(frozen=True)
@@ -538,6 +546,8 @@ class ReportView:
     """Those that the first page says in words: failures, expectations that are not met, a claim that may be noise."""
     """How many limits there are, for the first page: "Limits: 3 notes"."""
     method: Method | None = None
+    repeat: str = ""
+    """What was measured, and the command that measures it again; "" where nothing was."""
     disclosed: tuple[Block, ...] = ()
     """The blocks of the full disclosure, where it is a document of its own."""
     companion: Companion | None = None

@@ -3,13 +3,16 @@ disclosure has the details."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.reports.data import imported_briefs
-from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.place_labels import database_name
+from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Method
 from benchbrief.reports.disclosure.disclosure import disclose_latency
 from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, versions
@@ -40,6 +43,36 @@ def method(results: Results) -> Method:
     )
     said = ((words[topic], [text for text in texts if text]) for topic, texts in topics)
     return Method(tuple(Item(topic, _sentences(texts, results)) for topic, texts in said if texts))
+
+
+def repeat(results: Results) -> str:
+    """Return what was measured, and the command that measures it again, as a sentence."""
+    words, spec = results.words, results.plan.spec
+    profile = f" --profile {shlex.quote(spec.profile)}" if spec.profile else ""
+    command = f"bench run {shlex.quote(PurePath(spec.name).name)}{profile}"
+    measured = [cell for cell in results.cells if cell.status == "ok"]
+    here = not imported_briefs.is_imported(results)  # a source may have few of the points
+    holes = {"command": command, "what": _what(measured if here and measured else results.cells, results)}
+    if run_row(results)["simulated"]:
+        return words["m_repeat_simulated"].format(**holes)
+    if not here:
+        return words["m_repeat_published"].format(**holes)
+    return counted(words, "m_repeat_measured", len(measured), **holes) if measured else ""
+
+
+def _what(cells: Iterable[ReportedCell], results: Results) -> str:
+    """Return the workloads, what they ran on and what was varied: "5 workloads on RAM disk and Local disk"."""
+    words, plan = results.words, results.plan
+    places = [(cell.workload, cell.hardware) for cell in cells]
+    loads, sides = (dict.fromkeys(names) for names in zip(*places, strict=True))
+    what = counted(words, "m_repeat_workloads", len({plan.workloads[name].name for name in loads}))
+    if len(sides) > 1:
+        listed = words.locale.in_a_sentence(plan.hardware[key].label for key in sides)
+        what = words["m_repeat_on"].format(what=what, hardware=listed)
+    if plan.factors:
+        named = words.locale.in_a_sentence(words.dimension_within(name) for name in plan.factors)
+        what = words["m_repeat_by"].format(what=what, factors=named)
+    return what
 
 
 def _sentences(texts: Iterable[str], results: Results) -> str:
@@ -136,7 +169,7 @@ def _resets(results: Results) -> Iterator[str]:
     for key, database in results.plan.databases.items():
         if key in used:
             text = words[f"d_reset_{database.reset}"]
-            alike.setdefault(text.rpartition(opening)[0] or text, {})[database.label] = None
+            alike.setdefault(text.rpartition(opening)[0] or text, {})[database_name(database, results.plan)] = None
     yield from _said_of(alike, results)
     if any(database.drop_caches for key, database in results.plan.databases.items() if key in used):
         yield words["d_drop_caches"]

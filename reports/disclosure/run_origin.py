@@ -9,6 +9,7 @@ from typing import NamedTuple
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import DatabaseKey
 from benchbrief.reports.data.imported_briefs import is_imported, shown_names
+from benchbrief.reports.data.place_labels import database_name
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import locale, points
@@ -156,7 +157,11 @@ def versions(kind: str, results: Results) -> dict[str, dict[str, None]]:
     for fact in results.observed:
         if fact.kind == kind and (fact.name == "version" or fact.name.endswith(".version")):
             database = results.plan.databases.get(DatabaseKey(fact.node or ""))
-            name = database.label if database else fact.name.removesuffix("version").removesuffix(".")
+            name = (
+                database_name(database, results.plan)
+                if database
+                else fact.name.removesuffix("version").removesuffix(".")
+            )
             if kind == "tool" and (spec := TOOL_SPECS.usable(name)):
                 name = spec.label
             value = results.words.said(fact.value)

@@ -15,8 +15,9 @@ from benchbrief.model.plan import Fact, Hardware, Quantity
 from benchbrief.model.points import Curve
 from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
+from benchbrief.reports.data.place_labels import database_name
 from benchbrief.reports.data.report_data import Results, reads_of
-from benchbrief.reports.data.view_model import FactGroup, FactLine, FactRow, Item
+from benchbrief.reports.data.view_model import FactGroup, FactLine, Item
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.text.number_format import bytes_text, locale
 from benchbrief.reports.words.brief_words import Words
@@ -127,10 +128,8 @@ _ORDER = (
 def fact_groups(hardware: Sequence[str], results: Results, *, in_full: bool = False) -> tuple[FactGroup, ...]:
     """Return the facts that all groups share, then the differences of each group. For customers, without hosts and
     paths, unless `in_full`; nor is one node counted."""
-    told = results.for_customers and not in_full
     machines = [results.plan.hardware[key] for key in hardware]
-    counted = not told or any(each.nodes > 1 for each in machines)
-    per_group = {each.key: _lines(each, results, told=told, counted=counted) for each in machines}
+    per_group = {each.key: fact_lines(each, results, machines, in_full=in_full) for each in machines}
     shared = _shared(list(per_group.values())) if len(per_group) > 1 else []
     groups = [FactGroup(results.words["all_hardware"], tuple(shared))] if shared else []
     for key, lines in per_group.items():
@@ -140,50 +139,27 @@ def fact_groups(hardware: Sequence[str], results: Results, *, in_full: bool = Fa
     return tuple(groups)
 
 
-_MOST_BESIDE = 4
-"""The most groups whose facts fit beside each other on a page."""
-
-
-def facts_beside(groups: Sequence[FactGroup], results: Results) -> tuple[tuple[str, ...], tuple[FactRow, ...]]:
-    """Return the heads and the rows of a table with a column for each group; nothing where they don't fit a page.
-
-    A cell has what was declared, else what was observed, and both where they differ.
-    """
-    words = results.words
-    shared = [group for group in groups[:1] if group.label == words["all_hardware"]]
-    own = groups[len(shared) :]
-    if not 2 <= len(own) <= _MOST_BESIDE:
-        return (), ()
-
-    def cell(line: FactLine | None) -> str:
-        if line is None:
-            return words["missing"]
-        if line.differs:
-            return f"{line.declared} ≠ {line.observed} ({words['differs']})"
-        return line.declared or line.observed
-
-    rows = [FactRow(line.name, (cell(line),), line.differs) for group in shared for line in group.lines]
-    for name in dict.fromkeys(line.name for group in own for line in group.lines):
-        lines = [next((line for line in group.lines if line.name == name), None) for group in own]
-        rows.append(FactRow(name, tuple(map(cell, lines)), any(line.differs for line in lines if line)))
-    return tuple(group.label for group in own), tuple(rows)
-
-
 def _shared(lines: Sequence[Sequence[FactLine]]) -> list[FactLine]:
     return [line for line in lines[0] if all(line in other for other in lines[1:])]
 
 
-_OF_THE_LAB = ("hostname", "path", "device", "mount")
-"""Facts that name what only the owner of the machines knows."""
+_OF_THE_LAB = ("hostname", "path", "device", "mount", "disks", "free space")
+"""Facts that name what only the owner of the machines knows, or that hold for a moment."""
+_TELLING = ("os", "kernel", "virtualization", "cpu", "memory", "memory_limit", "filesystem")
+"""The observed facts that a brief for customers has also where they are the same for all."""
 
 
-def _lines(hardware: Hardware, results: Results, *, told: bool, counted: bool) -> list[FactLine]:
-    """Return the lines of a group; those that can be `told` to customers alone. The first has its nodes, `counted`."""
-    words = results.words
+def fact_lines(
+    hardware: Hardware, results: Results, compared: Sequence[Hardware], *, in_full: bool = False
+) -> list[FactLine]:
+    """Return the lines of a group that stands beside those that it is `compared` with; those that customers are told
+    alone, unless `in_full`. The first has its nodes."""
+    words, told = results.words, results.for_customers and not in_full
     known = results.disclosed_facts
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items() if known is None or name in known}
     # Of simulated hosts, all that was observed is that there are none.
     observed = {} if told and run_row(results)["simulated"] else _observed(hardware, results)
+    counted = not told or any(each.nodes > 1 for each in compared)
     lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)] if counted else []
     if not is_imported(results) and not told:  # the plan's hosts did not measure imported results
         lines.append(FactLine(words["hosts"], words.locale.listed(hardware.hosts), "", differs=False))
@@ -192,8 +168,10 @@ def _lines(hardware: Hardware, results: Results, *, told: bool, counted: bool) -
             continue
         text = declared.get(name, "")
         differs = any(remark.endswith(text) for remark in contradictions(hardware, results)) if text else False
-        lines.append(FactLine(fact_name(name, words), text, observed.get(name, ""), differs))
-    return [*lines, *_paths(hardware, results, told=told)]
+        detail = name not in declared and name not in _TELLING
+        lines.append(FactLine(fact_name(name, words), text, observed.get(name, ""), differs, detail))
+    named = {line.name for line in lines}
+    return [*lines, *(line for line in _paths(hardware, results, told=told) if not told or line.name not in named)]
 
 
 def _ordered(names: Iterable[str]) -> list[str]:
@@ -202,22 +180,25 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
     """Return a line for each storage with the group's data paths: file system, device, mount, free space. Where it is
-    `told` to customers, it has no paths."""
+    `told` to customers, a line for each of the facts that all paths may have, without paths."""
+    words = results.words
     own = {d.path for key, d in results.plan.databases.items() if key.hardware == hardware.key and d.path}
     found: dict[str, dict[str, str]] = {}
     for name, value in _observed(hardware, results, of_paths=True).items():
         what, _, path = name.partition(" of ")
         if path in own and not (told and what in _OF_THE_LAB):
-            found.setdefault(path, {})[what] = f"{fact_name(what, results.words)} {value}"
+            found.setdefault(path, {})[what] = value
+    if told:
+        by_fact: dict[str, dict[str, None]] = {}
+        for what, value in ((what, value) for facts in found.values() for what, value in facts.items()):
+            by_fact.setdefault(what, {})[value] = None
+        return [FactLine(fact_name(what, words), "", words.locale.listed(its), False) for what, its in by_fact.items()]
     together: dict[str, list[str]] = {}
     for path, facts in found.items():
-        together.setdefault(results.words.locale.listed(facts[what] for what in sorted(facts)), []).append(path)
-    words = results.words
+        text = words.locale.listed(f"{fact_name(what, words)} {facts[what]}" for what in sorted(facts))
+        together.setdefault(text, []).append(path)
     named = _first_of if results.plan.factors else lambda paths, words: words.locale.listed(paths)
-    return [
-        FactLine(words["fact_path"] if told else named(paths, words), "", text, differs=False)
-        for text, paths in together.items()
-    ]
+    return [FactLine(named(paths, words), "", text, differs=False) for text, paths in together.items()]
 
 
 def contradictions(hardware: Hardware, results: Results) -> list[str]:
@@ -314,8 +295,8 @@ def disclose_systems(results: Results) -> Iterable[Item]:
     by_name: dict[str, dict[str, list[p.DatabaseKey]]] = {}
     for key, database in results.plan.databases.items():
         by_name.setdefault(database.name, {}).setdefault(key.hardware, []).append(key)
-    for database_name, groups in by_name.items():
-        label = next(database.label for database in results.plan.databases.values() if database.name == database_name)
+    for name, groups in by_name.items():
+        label = next(database.label for database in results.plan.databases.values() if database.name == name)
         found = {hardware: _Described.of(keys, results) for hardware, keys in groups.items()}
         shared = _Described.shared(list(found.values()))
         yield Item(label, shared.text(words))
@@ -330,14 +311,14 @@ def disclose_systems(results: Results) -> Iterable[Item]:
 
 
 def served_by(name: str, results: Results) -> dict[str, list[str]]:
-    """Return for each sentence on a stand-in, or on a server of another product, the labels of the databases that
+    """Return for each sentence on a stand-in, or on a server of another product, the names of the databases that
     it served."""
     found: dict[str, list[str]] = {}
     for fact in results.observed:
         if fact.kind == "database" and fact.name == name and fact.value:
             database = results.plan.databases.get(p.DatabaseKey(fact.node or ""))
             labels = found.setdefault(fact.value, [])
-            label = database.label if database else fact.node or ""
+            label = database_name(database, results.plan) if database else fact.node or ""
             if label not in labels:
                 labels.append(label)
     return found

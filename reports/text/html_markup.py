@@ -42,15 +42,34 @@ _DIGEST = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 _GAP = "\N{NO-BREAK SPACE}"
 """Between a number and its mark, thin by the style sheet. Without it, copied text would read 1,2342."""
 
+_SUP = re.compile(rf'<sup(?: class="beside")?>{_GAP}?\(?((?:<a href="#note-[0-9]+"[^>]*>[0-9]+</a>,?)+)\)?</sup>')
+"""The marks of footnotes, as links."""
 _CELL = re.compile(r"[^\s(<>、，；：（][^\s<>、，；：]*/r?\d+\b")
 """A cell's name: without blanks, and with a repeat at its end."""
 
 
-def note_marks(numbers: Iterable[int]) -> Markup:
-    """Return the raised numbers of footnotes, as links to them; "" for none."""
+def note_marks(numbers: Iterable[int], gap: str = _GAP) -> Markup:
+    """Return the raised numbers of footnotes, as links to them; "" for none. They need no `gap` behind a stop."""
+    links = _links(numbers)
+    return Markup("<sup>{}{}</sup>").format(gap, links) if links else links
+
+
+def marks_beside_number(numbers: Iterable[int]) -> Markup:
+    """Return marks as `note_marks` does, in brackets: beside a number, a bare one looks like an exponent."""
+    links = _links(numbers)
+    return Markup('<sup class="beside">{}({})</sup>').format(_GAP, links) if links else links
+
+
+def _links(numbers: Iterable[int]) -> Markup:
     one = Markup('<a href="#note-{0}" role="doc-noteref">{0}</a>')
-    links = Markup(",").join(one.format(number) for number in numbers)
-    return Markup("<sup>{}{}</sup>").format(_GAP, links) if links else Markup("")
+    return Markup(",").join(one.format(number) for number in numbers)
+
+
+def lift_marks(html: Markup) -> tuple[Markup, tuple[int, ...]]:
+    """Return a piece of HTML without the marks of its footnotes, and their numbers."""
+    text = str(html)
+    numbers = [int(number) for marks in _SUP.findall(text) for number in re.findall(r'href="#note-(\d+)"', marks)]
+    return Markup(_SUP.sub("", text)), tuple(dict.fromkeys(numbers))  # noqa: S704  # HTML before
 
 
 def code_in_backticks(text: str) -> Markup:

@@ -62,6 +62,13 @@ _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # e
 _OUTWARD = re.compile(rf"(?<=[^\w\s*])(\*\*?)(?={_CJK.pattern})")
 _INWARD = re.compile(rf"(?<={_CJK.pattern})(\*\*?)(?=[^\w\s*])")
 """Asterisks between a sign and a Japanese letter, which Markdown takes for no emphasis unless a letter is between."""
+_STOP = r"[.,;:!?)]+(?=[\s<]|$)"
+"""The end of a clause, behind which a note's mark stands."""
+_CLAUSE = re.compile(
+    rf"{_OPEN}(?P<number>[0-9]+){_CLOSE}|(?P<stop>{_STOP})|(?=[、。，；：）])|(?P<tag><(?P<name>/?\w+)[^>]*>)"
+)
+_WITHIN = frozenset(("strong", "em", "code", "span", "bdi"))
+"""Elements within a line, which do not end a clause."""
 _CJK_SIGN = re.compile("[\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]")
 
 
@@ -82,7 +89,8 @@ def inline(prose: Prose, insert: Insert) -> Markup:
 
 
 def heading(prose: Prose, insert: Insert) -> tuple[str, Markup]:
-    """Return a title, whose parts are plain text, without and with the marks of its numbers."""
+    """Return a title, whose parts are plain text, without and with the places of its numbers. No mark of a note stands
+    in a title."""
     text, html = [], []
     taken = 0
     for index, part in enumerate(prose.parts):
@@ -96,7 +104,7 @@ def heading(prose: Prose, insert: Insert) -> tuple[str, Markup]:
         after = prose.parts[index + 1] if index + 1 < len(prose.parts) else ""
         found = insert(part, after if isinstance(after, str) else "")
         text.append(found.text)
-        html.append(found.html + note_marks(() if found.note is None else (found.note,)))
+        html.append(found.html)
         taken = found.takes
     return "".join(text), Markup().join(html)
 
@@ -150,7 +158,7 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
         found = numbers[number]
         if number in in_link:  # no link stands in another
             return _MARKED.sub(r"\1\2</span>", _ANCHOR.sub(r"<span \1\2</span>", str(found.html)))
-        return str(found.html + note_marks(() if found.note is None else (found.note,)))
+        return str(found.html)
 
     in_link: set[int] = set()
     links = 0
@@ -163,7 +171,40 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
         if token.attrs:  # an address or a title: plain text, and never markup
             token.attrs = {name: _in_attribute(str(value), numbers) for name, value in token.attrs.items()}
     html: str = _parser().renderer.render(tokens, _parser().options, {})
-    return Markup(_PLACE.sub(as_html, html.replace(_JOINT, "")))  # noqa: S704  # rendered with raw HTML off; numbers escaped above
+    marked = _with_marks(html.replace(_JOINT, ""), numbers)
+    return Markup(_PLACE.sub(as_html, marked))  # noqa: S704  # rendered with raw HTML off; numbers escaped above
+
+
+def _with_marks(html: str, numbers: list[Inserted]) -> str:
+    """Return the text with the marks of notes where the clauses of their numbers end: beside a word, since beside the
+    number it looks like one of its digits. The author's own marks stay where they are."""
+    found, pending, in_link, end = list[str](), dict[int, None](), 0, 0
+
+    def put_marks() -> None:
+        behind_stop = re.fullmatch(_STOP, found[-1]) if found else None
+        found.append(str(note_marks(sorted(pending), *([""] if behind_stop else []))))
+        pending.clear()
+
+    for match in _CLAUSE.finditer(html):
+        found.append(html[end : match.start()])
+        end = match.end()
+        number, name = match["number"], (match["name"] or "").lower()
+        in_link += {"a": 1, "/a": -1}.get(name, 0)
+        ends_block = name.startswith("/") and name[1:] not in (*_WITHIN, "a")
+        if pending and not in_link and (ends_block or name == "br" or (not name and not number and not match["stop"])):
+            put_marks()
+        found.append(match.group())
+        if number:
+            inserted = numbers[int(number)]
+            if inserted.note is not None:
+                pending[inserted.note] = None
+                if not inserted.text:
+                    put_marks()
+        elif pending and match["stop"] and not in_link:
+            put_marks()
+    found.append(html[end:])
+    put_marks()
+    return "".join(found)
 
 
 def _in_attribute(value: str, numbers: list[Inserted]) -> str:

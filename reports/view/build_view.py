@@ -14,6 +14,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
+from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey
 from benchbrief.model.units import parse_unit
@@ -37,6 +38,7 @@ from benchbrief.reports.data.tables import (
     ShownTable,
     facts_elements,
     has,
+    is_empty,
     keep_elements_with_data,
     queries_of_prose,
     shown_table,
@@ -69,15 +71,16 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.disclosure import disclosure as d
 from benchbrief.reports.disclosure import systems_under_test
-from benchbrief.reports.disclosure.method import method
+from benchbrief.reports.disclosure.compared_facts import compared_facts
+from benchbrief.reports.disclosure.method import method, repeat
 from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
-from benchbrief.reports.disclosure.systems_under_test import fact_groups, facts_beside
+from benchbrief.reports.disclosure.systems_under_test import fact_groups
 from benchbrief.reports.notices import number_marks
 from benchbrief.reports.notices.number_marks import Cautions, not_chosen
 from benchbrief.reports.notices.open_searches import sentences_by_cell
 from benchbrief.reports.text import render_prose
-from benchbrief.reports.text.html_markup import note_marks
+from benchbrief.reports.text.html_markup import lift_marks, note_marks
 from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text, written_as
 from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import headline_size, with_leads
@@ -89,6 +92,8 @@ from benchbrief.reports.view.table_heads import (
     cards_of,
     grouped_rows,
     head_rows,
+    marked,
+    notes_at_heads,
     parts_of,
     room_of,
     shared_unit,
@@ -112,6 +117,7 @@ class Footnotes:
         self._pending: dict[str, Footnote] = {}
         self._told: dict[str, int] = {}
         self._cited: dict[int, None] = {}
+        self._texts: set[str] = set()
 
     def note(self, text: str) -> int:
         """Return the number of the footnote with this text."""
@@ -124,6 +130,7 @@ class Footnotes:
             self._count += 1
             self._told[name] = self._count
             self._pending[name] = Footnote(self._count, text)
+            self._texts.add(text)
         self._cited[self._told[name]] = None
         return self._told[name]
 
@@ -168,11 +175,17 @@ class Footnotes:
             self._told.clear()
         return found
 
-    def drop(self) -> None:
-        """Begin the next block in place of the current one, whose footnotes are then not told yet."""
+    def drop(self) -> tuple[Footnote, ...]:
+        """Begin the next block in place of the current one, and return its footnotes, which are then not told yet."""
         for name in self._pending:
             del self._told[name]
-        self.taken()
+        self._texts -= {note.text for note in self._pending.values()}
+        self._count -= len(self._pending)
+        return self.taken()
+
+    def untold(self, notes: Iterable[Footnote]) -> tuple[Footnote, ...]:
+        """Return those of a dropped block that no other block has told."""
+        return tuple(note for note in notes if note.text not in self._texts)
 
     def begin_document(self) -> None:
         self._told.clear()
@@ -280,7 +293,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     builder.sketch(elements)
     title, title_html = builder.heading(report.heading, report.title)
     subtitle, subtitle_html = builder.heading(report.subheading, report.subtitle)
-    title_notes = builder.foot.taken()
+    of_title = builder.foot.drop()
     apart = report.disclosure == "separate"
     lead, rest = split_brief(without_disclosure(elements) if apart else elements)
     asked = has(p.PublishedElement, elements)
@@ -304,7 +317,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         subtitle=subtitle,
         title_html=title_html,
         subtitle_html=subtitle_html,
-        title_notes=title_notes,
+        title_notes=builder.foot.untold(of_title),
         internal=report.audience == "internal",
         language=report.language,
         author=report.author,
@@ -319,6 +332,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         grave_limits=tuple(text for each in found if each.is_grave or each.severity == "error" for text in each.limits),
         limits_line=counted(results.words, "limits_line", len(limits)) if limits else "",
         method=builder.gaps.tried(lambda: method(results), Method(())),
+        repeat=builder.gaps.tried(lambda: repeat(results), ""),
         blocks=blocks,
         legal=legal,
         legal_notes=legal_notes,
@@ -404,7 +418,7 @@ class _Builder:
                 made = self.gaps.made(id(element), lambda: self.text(element, level), "text")
             case p.TableElement():
                 self.tables += 1
-                made = self.gaps.made(id(element), lambda: self.table(element), "table", str(self.tables))
+                made = self.gaps.made(id(element), lambda: self.table_if_any(element), "table", str(self.tables))
             case p.HeadlineElement():
                 made = self.gaps.made(id(element), lambda: self.headline(element), "text")
             case p.PublishedElement():
@@ -437,23 +451,27 @@ class _Builder:
     def headline(self, element: p.HeadlineElement) -> HeadlineView:
         self.ledger.at("")
         numbers = tuple(
-            HeadlineNumberView(*(render_prose.inline(text, self.insert) for text in (number.value, number.text)))
-            for number in element.numbers
-            if isinstance(number, p.HeadlineNumber)
+            self.headline_number(number) for number in element.numbers if isinstance(number, p.HeadlineNumber)
         )
         return HeadlineView(numbers, self.foot.taken(), *headline_size(numbers))
+
+    def headline_number(self, number: p.HeadlineNumber) -> HeadlineNumberView:
+        """Return a number set large, with the marks of its notes behind its sentence."""
+        value, marks = lift_marks(render_prose.inline(number.value, self.insert))
+        text, own = lift_marks(sentence := render_prose.inline(number.text, self.insert))
+        return HeadlineNumberView(value, text + note_marks(sorted({*marks, *own})) if marks else sentence)
 
     def text(self, element: p.TextElement, level: int) -> TextView:
         self.ledger.at("")
         return TextView(render_prose.blocks(element.prose, self.insert, level), self.foot.taken())
 
     def facts(self, element: p.FactsElement) -> FactsView | TextView:
-        groups = fact_groups(element.hardware, self.results)
-        if not groups and self.results.for_customers:
-            self.tables -= 1
-            return _NOTHING
-        heads, beside = facts_beside(groups, self.results) if self.results.for_customers else ((), ())
-        return FactsView(self.tables, element.title or self.words["configuration"], groups, heads, beside)
+        title = element.title or self.words["configuration"]
+        if not self.results.for_customers:
+            return FactsView(self.tables, title, fact_groups(element.hardware, self.results))
+        found = compared_facts(element.hardware, self.results, self.tables, title)
+        self.tables -= not found.beside
+        return (found if found.beside else replace(found, number=0)) if found.common or found.beside else _NOTHING
 
     def facts_in_full(self, elements: Iterable[p.Element]) -> Iterator[FactsView]:
         """Yield the tables of facts with what a brief for customers leaves out of them."""
@@ -551,11 +569,31 @@ class _Builder:
 
     def legal(self) -> Markup | None:
         self.ledger.at("")
-        if not self.report.legal:
-            return None
         legal = self.report.legal
+        if not legal:
+            return self.trademarks() if self.results.for_customers else None
         made = self.gaps.made("legal", lambda: render_prose.blocks(legal, self.insert, 3), "text")
         return None if isinstance(made, MissingPart) else made
+
+    def trademarks(self) -> Markup:
+        """Return a sentence on the names of the measured products, for a brief whose author says nothing of them."""
+        engines = dict.fromkeys(database.engine for database in self.results.plan.databases.values())
+        labels = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in engines]
+        return Markup("<p>{}</p>").format(self.words["trademarks"].format(names=self.words.locale.listed(labels)))
+
+    def table_if_any(self, element: p.TableElement) -> TableView | TextView:
+        """Return a table, or a sentence in place of one without any value."""
+        if not is_empty(element, self.results):
+            return self.table(element)
+        self.tables -= 1
+        return TextView(self.left_out(element))
+
+    def left_out(self, element: p.TableElement) -> Markup:
+        """Return a sentence on a table without any value, with the reasons."""
+        reasons = dict.fromkeys(map(self.results.why_missing, table_queries(element)))
+        why, title = self.words["semicolon"].join(filter(None, reasons)), element.title or self.words["table"]
+        text = self.words["left_out_why" if why else "left_out"].format(names=title, why=why)
+        return Markup('<p class="remark">{}</p>').format(text)
 
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
@@ -566,10 +604,13 @@ class _Builder:
         columns_by_unit = self.columns.of(element)
         self.letters = number_marks.letters_of(element, self.results)
         lines = [self.line(element, line, columns_by_unit) for line in element.lines]
-        keys = [TableHead(key_text(key.label, key.value), numeric=False) for key in element.keys]
+        lines, keys = notes_at_heads(
+            lines, [TableHead(key_text(key.label, key.value), numeric=False) for key in element.keys]
+        )
+        lines = [(head, tuple(map(marked, cells))) for head, cells in lines]
         if element.transposed:
             numeric = any(head.numeric for head, _ in lines)
-            columns = [TableHead(key.label, numeric=numeric) for key in keys]
+            columns = [replace(key, numeric=numeric) for key in keys]
             rows = grouped_rows(lines, self.words)
         else:
             columns = [head for head, _ in lines]
@@ -634,7 +675,8 @@ class _Builder:
             numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
             quoted = [any(self.foot.quoted(query) for query in queries_of_prose(text)) for text in line.texts]
             insert = self.insert if all(quoted) else self.insert_quoted
-            cells = [TableCell(render_prose.inline(text, insert), numeric) for text in line.texts]
+            made = [lift_marks(render_prose.inline(text, insert)) for text in line.texts]
+            cells = [TableCell(html, numeric, notes=marks) for html, marks in made]
             notes = self.foot.numbered([self.words["as_published"]] if all(quoted) else [])
             return TableHead(readable_label(line.label, self.words), unit_text(line.unit), numeric, notes), tuple(cells)
         above = tuple(line_label(head, line.query, self.words, self.results.plan) for head in line.heads)
@@ -665,17 +707,19 @@ class _Builder:
             letters = number_marks.letters_beside(line, beside, marked=bool(element.mark))
             html, best = shown.html(missing=value is None), beside == number_marks.BEST
             html = Markup("<strong>{}</strong>").format(html) if best else html
-            found.append(TableCell(html + note_marks(notes) + letters, True, shown.cells, value, unit, best=best))
+            found.append(TableCell(html + letters, True, shown.cells, value, unit, best=best, notes=notes))
         shown_unit = "" if line.format.endswith("%") else column.scale.unit
         of_all = self.foot.numbered(self.foot.cautions.of(line.query))
         return TableHead(label, shown_unit, notes=of_all, heads=above), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
         self.ledger.at(element.title)
-        table = self.table(element.table, numbered=False) if element.table else None
+        asked = element.table
+        table = self.table(asked, numbered=False) if asked and not is_empty(asked, self.results) else None
         html = render_prose.blocks(element.prose, self.insert, 3) if element.prose else None
+        html = (html or Markup("")) + self.left_out(asked) if asked and not table else html
         note = self.optional_prose(element.note)
-        upright = element.table is not None and not element.table.transposed
+        upright = asked is not None and not asked.transposed
         column, cards = cards_of(table) if table and upright else ("", ())
         column = column or (escape(table.unit) if table else "")
         return CalloutView(

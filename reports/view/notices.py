@@ -9,6 +9,7 @@ from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import JudgedExpectation, describe, judge_expectations, said_in_words
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
+from benchbrief.reports.data.place_labels import database_name
 from benchbrief.reports.data.report_data import Results, asked_cells
 from benchbrief.reports.data.view_model import Notice, OriginTag, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
@@ -63,7 +64,9 @@ def _origin(results: Results) -> Iterator[Notice]:
         for sentence, labels in served_by(name, results).items():
             said = _sentence(words.said(sentence))
             text = words["notice_served_body"].format(databases=words.locale.listed(labels), sentence=said)
-            engines = {each.engine for each in results.plan.databases.values() if each.label in labels}
+            engines = {
+                each.engine for each in results.plan.databases.values() if database_name(each, results.plan) in labels
+            }
             own = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in sorted(engines)]
             tag = OriginTag("stand_in", words[tagged].format(engine=words.locale.listed(own or labels)))
             yield Notice(words[title], text, severity, first=True, origin=tag)

@@ -18,7 +18,7 @@ from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Card, HeadCell, TableCell, TableHead, TablePart, TableRow, TableView
 from benchbrief.reports.disclosure.number_ledger import Ledger
-from benchbrief.reports.text.html_markup import note_marks
+from benchbrief.reports.text.html_markup import lift_marks, marks_beside_number, note_marks
 from benchbrief.reports.words.brief_words import Words
 
 _GAP, _AIR = 0.9, 2.6
@@ -208,7 +208,7 @@ def _tail(cell: TableCell, decimal: str) -> float | None:
     """Return the width of what follows a number's whole part, in heights of the type; None for a text, or a range."""
     if not cell.numeric:
         return None
-    html = cell.html.partition('<span class="letters">')[0]
+    html = cell.html.partition(_LETTERS)[0]
     marks, text = (
         Markup(each).striptags()  # noqa: S704  # was HTML before
         for each in ("".join(_MARKS.findall(html)), _MARKS.sub("", html))
@@ -265,6 +265,45 @@ def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
     return lowered
 
 
+def notes_at_heads(
+    lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], keys: Sequence[TableHead]
+) -> tuple[list[tuple[TableHead, tuple[TableCell, ...]]], list[TableHead]]:
+    """Return the lines and the keys of a table with the notes that all values of one have in its head."""
+    own = [_of_all(cells) for _, cells in lines]
+    lines = [
+        (replace(head, notes=_joined(head.notes, notes)), tuple(_without(cell, notes) for cell in cells))
+        for (head, cells), notes in zip(lines, own, strict=True)
+    ]
+    across = [_of_all([cells[at] for _, cells in lines]) for at in range(len(keys))]
+    lines = [(head, tuple(map(_without, cells, across))) for head, cells in lines]
+    return lines, [replace(key, notes=_joined(key.notes, notes)) for key, notes in zip(keys, across, strict=True)]
+
+
+def _of_all(cells: Sequence[TableCell]) -> tuple[int, ...]:
+    """Return the notes that all cells with a text have."""
+    noted = [cell.notes for cell in cells if cell.html]
+    return tuple(note for note in noted[0] if all(note in each for each in noted)) if noted else ()
+
+
+def _without(cell: TableCell, notes: Sequence[int]) -> TableCell:
+    return replace(cell, notes=tuple(note for note in cell.notes if note not in notes))
+
+
+def _joined(notes: Sequence[int], more: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted({*notes, *more}))
+
+
+def marked(cell: TableCell) -> TableCell:
+    """Return a cell with the marks of its own notes behind its number."""
+    number, letters, after = str(cell.html).partition(_LETTERS)
+    html = Markup(number) + marks_beside_number(cell.notes) + Markup(letters + after)  # noqa: S704  # was HTML before
+    return replace(cell, html=html)
+
+
+_LETTERS = '<span class="letters">'
+"""What begins the letters of a test behind a number."""
+
+
 def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words: Words) -> list[TableRow]:
     """Return the rows of a table with lines across. A shared name stands on a line of its own above its rows."""
     if not all(head.heads for head, _ in lines):
@@ -301,9 +340,12 @@ def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
         return "", ()
     head = table.columns[0]
     column = Markup.escape(f"{head.label} ({head.unit})" if head.unit else head.label) + note_marks(head.notes)
-    return column, tuple(
-        Card(row.head.label, row.cells[0].html, row.cells[0].value, row.cells[0].unit) for row in table.rows
-    )
+    cards = []
+    for row in table.rows:
+        (cell,) = row.cells
+        html, marks = lift_marks(cell.html)
+        cards.append(Card(row.head.label, html, cell.value, cell.unit, _joined(row.head.notes, marks)))
+    return column, tuple(cards)
 
 
 def published_table(

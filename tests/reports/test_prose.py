@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -120,3 +121,45 @@ def test_a_line_end_between_japanese_characters_is_no_blank() -> None:
 def test_plain_text_has_neither_markup_nor_escapes() -> None:
     text = Prose(parts=("**A** & B", ANY))
     assert render_prose.plain(text, lambda *_: Inserted("<1>", span("<1>", "x"))) == "A & B<1>"
+
+
+_NOTES = re.compile(r"#note-(\d)")
+
+
+def with_note(*parts: str | Value) -> str:
+    """The text of a prose whose numbers have the note 1, with its marks as ¹ and the author's own as ³."""
+
+    def insert(value: Value | Citation, _follows: str) -> Inserted:
+        if isinstance(value, Citation):
+            return Inserted("", Markup(""), note=3)
+        return Inserted("42", Markup('<a class="num" href="#s">42</a>'), note=1)
+
+    html = str(render_prose.blocks(Prose(parts=parts), insert, 3))
+    text = re.sub(
+        r"<[^>]*>", "", re.sub(r"<sup>(.*?)</sup>", lambda marks: f"^{','.join(_NOTES.findall(marks[1]))}", html)
+    )
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (("It does ", ANY, " % of the work."), "It does 42 % of the work.^1"),
+        (("At ", ANY, " of ", ANY, " loads, so many."), "At 42 of 42 loads,^1 so many."),
+        (("At ", ANY, " loads, and ", ANY, " rates; more"), "At 42 loads,^1 and 42 rates;^1 more"),
+        (("**", ANY, " ops/s** with it\n\nNext."), "42 ops/s with it^1 Next."),
+        (("It is ", ANY, " MB/s[^a] here."), "It is 42 MB/s^1,3 here."),
+        (("最大 ", ANY, " %です。次"), "最大 42 %です^1。次"),
+        (("In [a link of ", ANY, " words.](https://example.com) And"), "In a link of 42 words. And^1"),
+    ],
+)
+def test_the_mark_of_a_numbers_note_stands_where_its_clause_ends(parts: tuple[str | Value, ...], said: str) -> None:
+    found = with_note(*parts)
+    assert found == said
+
+
+def test_a_title_has_no_marks_of_notes() -> None:
+    def insert(_value: Value | Citation, _follows: str) -> Inserted:
+        return Inserted("42", Markup("42"), note=1)
+
+    assert render_prose.heading(Prose(parts=("Saves ", ANY, " %")), insert) == ("Saves 42 %", Markup("Saves 42 %"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from io import StringIO
 
 import pytest
@@ -140,7 +141,7 @@ def test_a_missing_number_in_a_text_is_a_dash_and_a_footnote_without_its_unit() 
     view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
     (block,) = view.blocks
     assert isinstance(block, TextView)
-    assert '\u2013</a><sup>\xa0<a href="#note-1" role="doc-noteref">1</a></sup> as fast.' in block.html
+    assert '\u2013</a> as fast.<sup>\xa0<a href="#note-1" role="doc-noteref">1</a></sup></p>' in block.html
 
 
 def test_the_line_of_a_measurement_names_the_points_that_have_results_and_no_others() -> None:
@@ -246,12 +247,13 @@ def test_rows_and_columns_without_any_value_are_left_out_and_named_with_the_reas
     assert any(text.startswith(named.format("Tags")) and "the disk is full" in text for text in notes)
 
 
-def test_a_table_without_any_value_keeps_its_rows_with_the_reasons() -> None:
+def test_a_table_without_any_value_is_a_sentence_with_the_reason() -> None:
     world = w.World({"disk": "Disk"}, {"a": "Sessions", "b": "Tags"}, threads=(4,))
     world.failed = {world.cell_id("disk", load, 4): "it went away" for load in "ab"}
     lines = (p.Line(label="Disk", unit="ops/s", query=w.throughput("workload", hardware="disk", threads=4)),)
     element = p.TableElement(title="T", dim="workload", dim_label="", keys=w.keys(world.workloads), lines=lines)
     report = w.report("R", element)
     view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
-    (table,) = [block for block in view.blocks if isinstance(block, TableView)]
-    assert [row.head.label for row in table.rows] == ["Sessions", "Tags"]
+    (said,) = view.blocks
+    assert isinstance(said, TextView)
+    assert re.fullmatch(r'<p class="remark">Left out, for lack of values: T \(.*it went away.*\)\.</p>', said.html)

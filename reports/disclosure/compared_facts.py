@@ -1,0 +1,88 @@
+"""The test configuration in a brief for customers: what all sides have in common in a line, and a table of the rest.
+
+The disclosure has all facts, with what was declared and what was observed apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import FactLine, FactRow, FactsView
+from benchbrief.reports.disclosure.systems_under_test import fact_groups, fact_lines
+from benchbrief.reports.text.number_format import quantity
+from benchbrief.reports.words.brief_words import Words
+
+_MOST_BESIDE = 4
+"""The most columns of facts that fit a page beside the rows' names."""
+_Sides = Sequence[Mapping[str, FactLine]]
+"""The facts of each side of the comparison, by their names."""
+
+
+def compared_facts(hardware: Sequence[str], results: Results, number: int, title: str) -> FactsView:
+    """Return the facts of hardware that is compared. Of facts that all sides share, few were only observed."""
+    words = results.words
+    machines = [results.plan.hardware[key] for key in hardware]
+    sides = [{line.name: line for line in fact_lines(each, results, machines)} for each in machines]
+    names = dict.fromkeys(name for side in sides for name in side)
+    rows = [_row(name, sides, words) for name in names]
+    apart = [row for row in rows if len(row.cells) == len(sides) > 1 or row.differs]
+    alike = [row for row in rows if row not in apart and not _is_detail(row.name, sides)]
+    common = words["semicolon"].join(_said(row, words) for row in alike)
+    if common and len(sides) > 1:
+        common = words["same_for_both" if len(sides) == 2 else "same_for_all"].format(facts=common)
+    groups, table = fact_groups(hardware, results), _table(apart, [each.label for each in machines], words)
+    return FactsView(number, title, groups, *table, common[:1].upper() + common[1:])
+
+
+def _row(name: str, sides: _Sides, words: Words) -> FactRow:
+    """Return a fact with a cell for each side, or one for all of them."""
+    lines = [side.get(name) for side in sides]
+    cells = [_cell(line, words) for line in lines]
+    shared = len(set(cells)) == 1
+    return FactRow(name, tuple(cells[:1] if shared else cells), any(line.differs for line in lines if line))
+
+
+def _cell(line: FactLine | None, words: Words) -> str:
+    """Return what was declared, or else what was observed; both where they contradict each other."""
+    if line is None:
+        return words["missing"]
+    if line.differs and line.observed:
+        return words["stated_and_observed"].format(stated=line.declared, observed=line.observed)
+    return line.declared or line.observed
+
+
+def _is_detail(name: str, sides: _Sides) -> bool:
+    return any(side[name].detail for side in sides if name in side)
+
+
+def _said(row: FactRow, words: Words) -> str:
+    """Return a fact as a part of a sentence: "3 nodes", "memory 16 GB"."""
+    (text,) = row.cells
+    if row.name == words["nodes"] and text.isdecimal():
+        return quantity(float(text), "nodes")
+    name = row.name if row.name[1:2].isupper() else row.name[:1].lower() + row.name[1:]
+    return words["fact_said"].format(fact=name, value=text)
+
+
+def _table(
+    apart: Sequence[FactRow], sides: Sequence[str], words: Words
+) -> tuple[tuple[str, ...], tuple[FactRow, ...], str]:
+    """Return the heads, the rows and the corner of the table: a column for each side or, of many sides, a row."""
+    if not apart:
+        return (), (), ""
+    if len(sides) <= _MOST_BESIDE:
+        return tuple(sides), tuple(apart), words["fact"]
+    heads = tuple(row.name for row in apart)
+    of_sides = list(zip(*(row.cells if len(row.cells) > 1 else row.cells * len(sides) for row in apart), strict=True))
+    if len(heads) > _MOST_BESIDE:  # too many for columns of their own
+        of_sides = [
+            (
+                words["semicolon"].join(
+                    words["fact_said"].format(fact=f, value=v) for f, v in zip(heads, each, strict=True)
+                ),
+            )
+            for each in of_sides
+        ]
+        heads = (words["configuration"],)
+    return heads, tuple(map(FactRow, sides, of_sides)), words.dimension("hardware")

@@ -1,0 +1,77 @@
+"""The configuration in a brief for customers: a line of what all sides share, a table of what differs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchbrief.model import plan as p
+from benchbrief.reports.data.view_model import FactsView
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.words.brief_words import CATALOGUES
+from tests.reports import world as w
+from tests.reports.briefs import quickstart
+from tests.reports.test_nothing_is_lost import flat
+
+
+def configuration(world: w.World, language: str = "en") -> tuple[list[FactsView], list[FactsView]]:
+    """The tables of facts of the brief, and those of the disclosure."""
+    element = p.FactsElement(title="Configuration", hardware=tuple(world.hardware))
+    report = w.report("R", element, disclosure="separate", language=language)
+    view = build(world.plan(report), world.store(), report, CATALOGUES[language])
+    brief, full = (
+        [one for one in flat(blocks) if isinstance(one, FactsView)] for blocks in (view.blocks, view.disclosed)
+    )
+    return brief, full
+
+
+def several(count: int, **facts: str) -> w.World:
+    """Hardware with these facts, and one of each group's own."""
+    hardware = {f"h{n}": f"Box {n}" for n in range(count)}
+    own: dict[str, dict[str, p.Fact]] = {key: {**facts, "drive": f"SSD {key}"} for key in hardware}
+    return w.World(hardware, {"a": "Sessions"}, nodes=3, facts=own, observed={"os": "Linux", "clock_source": "tsc"})
+
+
+@pytest.mark.parametrize(
+    ("count", "language", "said"),
+    [
+        (2, "en", "The same for both: 3 nodes; network 10 Gbit/s; operating system Linux"),
+        (3, "en", "The same for all: 3 nodes; network 10 Gbit/s; operating system Linux"),
+        (1, "en", "3 nodes; network 10 Gbit/s; drive SSD h0; operating system Linux"),
+        (2, "ja", "共通：3 ノード、ネットワークは 10 Gbit/s、OSは Linux"),
+    ],
+)
+def test_what_all_share_is_a_line_and_only_what_differs_a_table(count: int, language: str, said: str) -> None:
+    (found,), _ = configuration(several(count, network="10 Gbit/s"), language)
+    assert found.common.replace("\xa0", " ") == said
+    assert [(row.name, row.cells) for row in found.beside] == (
+        [("Drive", tuple(f"SSD h{n}" for n in range(count)))] if count > 1 else []
+    )
+    assert found.number == (1 if count > 1 else 0), "a line alone is no table"
+
+
+def test_more_sides_than_columns_are_rows() -> None:
+    (found,), _ = configuration(several(6))
+    assert (found.corner, found.heads) == ("Hardware", ("Drive",))
+    assert [(row.name, row.cells) for row in found.beside][:2] == [("Box 0", ("SSD h0",)), ("Box 1", ("SSD h1",))]
+
+
+def test_a_fact_that_an_observation_contradicts_is_said_with_it() -> None:
+    world, _ = quickstart()
+    (found,), _ = configuration(world)
+    row = next(row for row in found.beside if row.name == "Processor")
+    assert row.differs
+    assert row.cells == ("AMD EPYC 7402, 2 cores stated, AMD EPYC 9654 96-Core Processor observed",)
+
+
+def test_each_fact_of_the_brief_and_each_that_it_leaves_out_is_in_the_disclosure() -> None:
+    world = several(2, network="10 Gbit/s")
+    (found,), (full,) = configuration(world)
+    stated = {(line.name, line.declared or line.observed) for group in full.groups for line in group.lines}
+    assert {("Network", "10 Gbit/s"), ("Operating system", "Linux"), ("Clock source", "tsc")} <= stated
+    assert {(row.name, cell) for row in found.beside for cell in row.cells} <= stated
+    assert "tsc" not in found.common, "few readers need it where it is the same"
+    facts: dict[str, dict[str, p.Fact]] = {"h0": {"drive": "A"}, "h1": {"drive": "A"}}
+    (alike,), _ = configuration(replace(world, facts=facts))
+    assert alike.beside == ()
