@@ -19,11 +19,13 @@ _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, HIGHEST)
 """The shares that are tried for all figures, the best of equals first."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
 """Further shares, for a brief of one page."""
-_BLANK, _LAST = 0.3, 0.36
-"""The largest blank share of a page, and the least filled share of the last one. Both are a little stricter than the
-third that is promised, since a page's end is estimated."""
+_BLANK, _LAST = 0.3, 0.62
+"""The largest blank share of a page, and the filled share of a last one that is not drawn in. Both are a little
+stricter than a third and 60 %, since a page's end is estimated."""
+_ALIKE = 1.4
+"""How many times higher than another a figure of the inner pages may be drawn: a reader compares them."""
 _HALF = 0.5
-"""The filled share of a last page that is drawn in, or has all of its section, if that is possible."""
+"""The filled share of a last page that has all of its section, if that is possible."""
 _SPARE = 6.0
 """The pixels that stay blank at a page's foot at least."""
 _WORTH = 0.17
@@ -84,13 +86,16 @@ class _Pages:
         """Return how bad it is: a first page without a figure most, then pages that are a third empty. What is blank
         of the first counts twice."""
         has = [any(atom.figures for atom in page) for page in self.atoms]
-        lowest = min(self.arrangement.shares.values(), default=1.0)
+        shares = self.arrangement.shares
+        lowest = min(shares.values(), default=1.0)
+        inner = [shares.get(name, 1.0) for page in self.atoms[1:] for atom in page for name in atom.figures] or [1.0]
         return (
             12.0 * (any(has) and not has[0])
             + 10.0 * sum(blank > _BLANK for blank in self.blanks[:-1])
-            + 6.0 * self.ends_short
+            + (3.0 + 10.0 * (_LAST - self.last_share)) * self.ends_short
             + 3.0 * len(has)
             + 30.0 * max(0.0, 1 - lowest) ** 2
+            + 4.0 * max(0.0, max(inner) / min(inner) - _ALIKE)
             + sum(self.blanks[:-1])
             + sum(self.blanks[:-1][:1])
             + _MOVED[self.arrangement.first_figure]
@@ -102,12 +107,17 @@ class _Pages:
     def is_torn(self) -> bool:
         """Return whether the last page has little, and begins within a section."""
         last = self.atoms[-1]
-        return len(self.atoms) > 1 and 1 - self.blanks[-1] < _HALF and not (last and last[0].section)
+        return len(self.atoms) > 1 and self.last_share < _HALF and not (last and last[0].section)
+
+    @property
+    def last_share(self) -> float:
+        """Return how much of the last page is filled."""
+        return 1 - self.blanks[-1]
 
     @property
     def ends_short(self) -> bool:
         """Return whether little stands on the last page."""
-        return len(self.atoms) > 1 and 1 - self.blanks[-1] < _LAST
+        return len(self.atoms) > 1 and self.last_share < _LAST
 
 
 def fit_figures(document: Any, again: Callable[[Arrangement], Any], *, one_page: bool = False) -> Any:

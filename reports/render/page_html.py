@@ -28,8 +28,10 @@ from benchbrief.reports.render.watermark import (
 )
 from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.text.japanese_lines import keep_words_whole
+from benchbrief.reports.text.line_ends import keep_last_words
 from benchbrief.reports.view.arrange_elements import (
     closing_facts,
+    even_width,
     headline_of,
     lead_of,
     opening_of,
@@ -98,7 +100,9 @@ def to_html(
         "following": rest,
         "slides": slides,
         "closing_blocks": closing_blocks,
-        "title_width": title_width(view.title, view.language) if layout.slides else "none",
+        "title_width": title_width(view.title, view.language)
+        if layout.slides
+        else even_width(view.title_html or Markup.escape(view.title), layout.title_line, view.language),
         "close_set": close_set,
         "new_page": new_page,
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
@@ -138,7 +142,7 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
 def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
     """Return a rendered page with the marks of what was not measured here. A name in a Japanese sentence has spaces
     around it, which go where the name is Japanese, too."""
-    page = writable(page)
+    page = keep_last_words(writable(page)) if medium == "paper" else writable(page)
     if view.language == "ja":
         page = _AMONG_JAPANESE.sub("", page)
         page = keep_words_whole(page) if medium == "paper" else page
@@ -173,7 +177,7 @@ def must_say(page: str, view: ReportView) -> list[str]:
         found += [other.file, other.sha256[:SHORT], other.address] if other else []
     marked = set(re.findall(r'<a href="#note-(\d+)"', page))
     footnotes = (*view.title_notes, *notes_of(view.blocks), *view.legal_notes)
-    found += [note.text for note in footnotes if str(note.number) in marked]
+    found += [note.text for note in footnotes if str(note.number) in marked or note in view.title_notes]
     return [text.replace("`", "") for text in found if text]
 
 

@@ -57,7 +57,7 @@ body {{ font: 700 {unit:.3f}px Inter, "Noto Sans CJK JP", "Noto Sans", Arial, sa
   text-align: center; line-height: 1.15; color: rgba(163, 29, 29, 0.17) }}
 .light {{ margin: -0.12em 0 0 -0.12em; color: rgba(255, 255, 255, 0.4) }}
 .foot {{ position: absolute; left: {left}%; bottom: 1.7em; padding: 0.15em 0.4em; font-weight: 600; font-size: 1.3em;
-  line-height: 1.2; color: #a31d1d; background: white }}
+  line-height: 1.2; color: #1d2a35; background: white }}
 </style>{tiles}</html>"""
 _TILE = 1450
 """CSS pixels. A longer or wider sheet has the mark several times."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
@@ -48,6 +49,10 @@ _COLUMN_LINES, _TOPIC_LINES = 40.0, 2.5
 """The most lines of topics in two columns, and those that the head of each takes."""
 _HEAD_PT, _TITLE_PT, _JAPANESE_TITLE_PT = 25.0, 46.0, 38.0
 """The type of a slide's head, and of the title."""
+_TITLE_EMS, _LETTER, _BLANK, _TITLE_AIR = (17.0, 20.8), 0.58, 0.27, 0.3
+"""The width of a page in heights of a title's type, Latin and Japanese; those of a usual letter, of a blank, and what
+is left free at the end of a line."""
+_NUMBER = re.compile(r'<(a|span) class="num.*?</\1>', re.DOTALL)
 _FACT_LINE, _FACTS_PT = 1.63, (8.0, 16.0)
 """The height of a line of facts, as a multiple of its type's size; the least and the largest size."""
 _FACT_PADDING = (0.13, 0.5)
@@ -242,6 +247,34 @@ def balanced_width(text: str, points: float) -> str:
 def title_width(title: str, language: str) -> str:
     """Return the width of the title of slides."""
     return balanced_width(title, _JAPANESE_TITLE_PT if language == "ja" else _TITLE_PT)
+
+
+def even_width(title: Markup, letters: int, language: str) -> str:
+    """Return the width of a title whose lines are about as long as each other. A line has room for so many `letters`,
+    and a number stays whole."""
+    text = _NUMBER.sub(lambda match: match.group().replace(" ", "_"), str(title))
+    words = [text_width(word, _BOLD) for word in Markup(text).striptags().split(" ")]  # noqa: S704  # HTML before
+    most = min(_TITLE_EMS[language == "ja"], letters * _LETTER)
+    least = lines_in(words, most)
+    if least < 2:
+        return "none"
+    return f"{next(width for width in _widths(most) if lines_in(words, width) <= least) + _TITLE_AIR:.1f}em"
+
+
+def lines_in(words: Sequence[float], width: float) -> int:
+    """Return how many lines of a width the words take, by their own widths in heights of the type."""
+    lines, at = 1, -_BLANK
+    for word in words:
+        if at + _BLANK + word > width and at > 0:
+            lines, at = lines + 1, -_BLANK
+        at += _BLANK + word
+    return lines
+
+
+def _widths(most: float) -> Iterator[float]:
+    """Yield widths up to the whole line."""
+    yield from (most * part / 40 for part in range(20, 40))
+    yield most
 
 
 def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
