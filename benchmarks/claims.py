@@ -17,6 +17,7 @@ from benchbrief.model import plan as p
 from benchbrief.model.held_out import advised_times
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, Winner
+from benchmarks.figures import record
 
 CAMPAIGNS, CLAIMS, POINTS, REPEATS, NOISE = 2_000, 5, 6, 3, 0.02
 _PLAN = p.Plan(
@@ -124,14 +125,14 @@ def main() -> bool:
     draw = random.Random(41)  # noqa: S311  # noise, not secrets
     null = [campaign(draw, SHAPES["alike"], 3) for _ in range(CAMPAIGNS)]
     wrong = sum(any(each.is_wrong for each in one) for one in null)
-    print(f"{CAMPAIGNS} campaigns of {CLAIMS} claims without a difference: {wrong} say a wrong one")
+    record(f"{CAMPAIGNS:,} campaigns of {CLAIMS} claims without a difference that say a wrong one", f"{wrong}", "5 %")
     every = [each for one in null for each in one]
     inside = sum((each.verdict.low or 0) <= each.truth <= (each.verdict.high or 0) for each in every)
     share, level = inside / len(every), every[0].verdict.level
-    print(f"  the {100 * level:.0f} % intervals have the true value in {100 * share:.1f} %")
+    print(f"  their {100 * level:.0f} % intervals have the true value in {100 * share:.1f} %")
     alone = [campaign(draw, SHAPES["alike"], 3, claims=1)[0] for _ in range(CAMPAIGNS)]
     covered = sum((each.verdict.low or 0) <= each.truth <= (each.verdict.high or 0) for each in alone) / CAMPAIGNS
-    print(f"  of one claim, the 95 % intervals have it in {100 * covered:.1f} %")
+    record(f"95 % intervals of {CAMPAIGNS:,} claims with the true value", f"{100 * covered:.1f} %", "93 to 97 %")
     good = wrong <= 0.05 * CAMPAIGNS and 0.93 <= covered <= 0.97
     gains = [1.1] * POINTS
     for claims in (1, 3, CLAIMS, 10, 40):
@@ -139,11 +140,12 @@ def main() -> bool:
             some = max(1, CAMPAIGNS // claims)
             found = [each for _ in range(some) for each in campaign(draw, gains, times, claims)]
             said = sum(each.verdict.state == "decided" for each in found) / len(found)
-            print(f"  {claims} claims with true gains of 10 %, {times} held-out repeats: {100 * said:.0f} % are said")
+            what = f"true gains of 10 % that are said, of {claims} claims with {times} held-out repeats each"
+            record(what, f"{100 * said:.0f} %", "80 %" if times == advised_times(claims) else "")
             good &= said >= 0.8 or times != advised_times(claims)
     for name, truths in SHAPES.items():
         true, stated = overstated(draw, truths, CAMPAIGNS // 4)
-        print(f"  highest of six points, {name}: {100 * true:.2f} % too high; the claims say {100 * stated:.2f} %")
+        record(f"what claims say of the highest of six points, {name}", f"{100 * stated:.2f} %", f"{100 * true:.2f} %")
         good &= name == "apart" or abs(stated / true - 1) <= 0.2
     return good
 

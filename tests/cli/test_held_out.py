@@ -153,7 +153,7 @@ def test_a_run_that_was_killed_goes_on_with_the_winner_it_chose_and_a_later_one_
     again = bench("run", "brief.bench", "--no-report")
     assert again.code == 0, again.text
     assert "all 4 cells are taken from" in again.err
-    second = bench.run_dirs[-1]
+    second = bench.run_dirs()[-1]
     (claim,) = claims(bench, second.name).values()
     assert claim["held_out"]["attempt"] == 2
     assert "attempt 2" in claim["sentence"]
