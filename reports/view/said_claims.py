@@ -15,7 +15,6 @@ from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.text.number_format import percent, spelled_unit
-from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said
 from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 
@@ -117,7 +116,7 @@ class _Writer:
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool) -> list[str]:
         """Return what stands in brackets behind the sentence: the base that it does not name, whether its point was
-        measured once, and whether it was measured again after it was chosen; if not, how much of it may be chance."""
+        measured once, which held-out repeats it lacks; without them, how much of a highest value may be chance."""
         notes = []
         if verdict.claim.base and not verdict.claim.named:
             notes.append(self.words["said_against"].format(base=verdict.claim.base))
@@ -127,7 +126,7 @@ class _Writer:
             notes.append(self.words["said_published"])
         if (held := verdict.held) is not None:
             some = self.words["said_held_some"].format(n=verdict.repeats, of=held.times)
-            notes.append(some if verdict.repeats < held.times else counted(self.words, "said_held", held.times))
+            notes += [some] if verdict.repeats < held.times else []
             notes += [self.words["said_attempt"].format(n=held.attempt)] if held.attempt > 1 else []
         elif not before_range and (share := _told_overstatement(verdict)):
             word = "said_highest" if verdict.claim.bound == "high" else "said_lowest"
