@@ -578,7 +578,7 @@ _COLUMN = Key(
     example='column "Gain" = "{range(gain over threads):+.0%}"',
 )
 
-RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "decided")
+RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "limit", "decided")
 """The rules of claims from which `allow` may except one, each with a reason."""
 
 HELD_OUT_TIMES = Number("", "5", plain=True, integer=True, minimum=2.0, maximum=100.0)

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from benchbrief.model.plan import DimKey, Plan, Report, key_text
+from benchbrief.model.plan import Claim, DimKey, Plan, Report, key_text
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.view_model import Item
+from benchbrief.reports.disclosure.systems_under_test import fact_name, fact_text
 from benchbrief.reports.text.number_format import quantity, written_as
 from benchbrief.reports.view.said_claims import claims_of, sentence_text, verdicts_on
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted, words_of
@@ -161,6 +162,8 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
         found = verdict.held.winner.value if verdict.held and verdict.held.winner else value
         low, high = sorted((verdict.opposite, found))
         yield counted(words, "sheet_range", verdict.points, low=written(low), high=written(high))
+    if verdict.typical is not None:
+        yield words["sheet_typical"].format(number=written(verdict.typical))
     if (held := verdict.held) is not None:
         yield counted(words, "sheet_held", held.times, good=len(held.values))
         if held.attempt > 1:
@@ -170,11 +173,34 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
             yield words["sheet_chosen"].format(place=places, number=written(held.winner.value))
     elif verdict.overstated is not None:
         yield words["sheet_overstated"].format(share=quantity(100 * verdict.overstated, "%", significant=2))
+    yield from _beside(verdict, plan, words)
+
+
+def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
+    """Yield what a claim is compared with, and what else a reader should know of it."""
+    claim = verdict.claim
     if claim.base:
         yield words["sheet_against"].format(base=claim.base)
+    if verdict.at_least:
+        yield words["said_at_least"]
+    if differing := list(_differing(claim, plan, words)):
+        yield words["sheet_differing"].format(facts=words["semicolon"].join(differing))
     for rule, reason in claim.allowed.items():
         yield words["sheet_exception"].format(rule=rule, reason=reason)
     yield words["sheet_from"].format(expression=claim.points.text, origin=claim.origin)
+
+
+def _differing(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
+    """Yield the declared facts in which the hardware of a claim differs from that which it is compared with."""
+    base = plan.hardware.get(str(claim.against.get("hardware", "")))
+    if base is None:
+        return
+    named = {str(key) for read in claim.points.reads or () for key in read.keys.get("hardware", ())}
+    for other in (each for each in plan.hardware.values() if each.key in named - {base.key}):
+        for name in dict.fromkeys((*other.facts, *base.facts)):
+            its, of_base = (fact_text(each.facts.get(name, ""), words) or words["missing"] for each in (other, base))
+            if its != of_base:
+                yield words["sheet_differs"].format(fact=fact_name(name, words), its=its, base=of_base)
 
 
 def _placed(place: Mapping[str, DimKey | None], plan: Plan, words: Words) -> str:

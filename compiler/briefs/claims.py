@@ -321,7 +321,8 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     if typed is None:
         return None
     repeated = typer.side_by_repeat(among, ("repeat", *over))
-    opposite = _opposite(typer, extreme, unit)
+    opposite = _reduced(typer, extreme, _ENDS[extreme.function.text], unit) if extreme else None
+    typical = _reduced(typer, extreme, "median", unit) if extreme else None
     asked = body.values("held_out")
     held = held_out(typer, asked[-1], _inlined(typer, value), _extremes(typer, value), unit) if asked else None
     return plan.Claim(
@@ -334,6 +335,8 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         if repeated and has_repeats(repeated.term)
         else None,
         opposite=opposite,
+        typical=typical,
+        against={each.dim: each.key for each in base},
         base=", ".join(each.label for each in base),
         named=all(_names(typer, block.label, each) for each in base),
         no_difference=None if no_difference is None else no_difference / unit.factor,
@@ -405,11 +408,9 @@ def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
     return False
 
 
-def _opposite(typer: Typer, extreme: ast.Call | None, unit: Unit) -> plan.Query | None:
-    """Return the other end of the range in which an extreme is."""
-    if extreme is None:
-        return None
-    other = replace(extreme, function=replace(extreme.function, text=_ENDS[extreme.function.text]))
+def _reduced(typer: Typer, extreme: ast.Call, function: str, unit: Unit) -> plan.Query | None:
+    """Return another reduction of the values among which an extreme is: the other end of their range, or the median."""
+    other = replace(extreme, function=replace(extreme.function, text=function))
     typed = typed_at(typer, other, FixedKeys())
     quote = quote_of(typer, other, FixedKeys())
     return query(typer, typed.term, unit, other, quote) if typed else None

@@ -19,10 +19,8 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, percent
 from benchbrief.reports.words.brief_words import as_sentence, counted, some_of
-from benchbrief.results.analysis.cautions import read_other_work
+from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
 
-BUSY = 0.90
-"""The share of a load generator's processors above which it may limit the throughput."""
 STILL_GAINS = 1.10
 """The gain over the point before, above which a ramp's last point is not its peak."""
 
@@ -89,25 +87,20 @@ def accepted_share(experiment: p.Experiment, results: Results) -> float:
     return max(accepted_errors(experiment.max_error_share, driver) for driver in sorted(drivers) or [""])
 
 
+def busy_generators_of(results: Results) -> list[BusyGenerator]:
+    return busy_generators(results.plan, results.store)
+
+
 def _busy_clients(results: Results) -> Iterator[ResultLimit]:
-    """Return load generators whose processors were busy, by a probe. On RocksDB's hosts that is the engine."""
-    loads = {cell.id: cell.load_hosts for cell in results.plan.cells if cell.client is not None}
-    if not loads:  # reading all samples takes long
-        return
-    rows = results.store.sql(
-        "SELECT cell_id, node, measure.over_time(value, from_s, to_s) AS busy, "  # noqa: S608  # a constant
-        "(SELECT count(*) FROM cells WHERE status = 'ok') AS measured "
-        "FROM samples JOIN cells USING (run_id, cell_id) "
-        "WHERE measure = 'cpu.utilisation' AND status = 'ok' AND value IS NOT NULL "
-        f"GROUP BY cell_id, node HAVING busy >= {BUSY} ORDER BY busy DESC, cell_id, node"
-    ).rows
-    busy = [(cell, node, busy) for cell, node, busy, _ in rows if node in loads.get(cell, ())]
+    """Return load generators whose processors were busy, as a limit of the results."""
+    busy = results.once(busy_generators_of)
     if not busy:
         return
-    cells = len({cell for cell, _, _ in busy})
+    cells = len({each.cell for each in busy})
+    measured = sum(cell.status == "ok" for cell in results.cells)
     _, host, share = busy[0]
     holes = {
-        "which": some_of(results.words, cells, rows[0][-1]),
+        "which": some_of(results.words, cells, measured),
         "host": host,
         "share": percent(share),
         "limit": percent(BUSY),

@@ -14,6 +14,7 @@ from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.notices.result_limits import busy_generators_of
 from benchbrief.reports.text.number_format import percent, spelled_unit
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said
 from benchbrief.results.analysis.held_out_repeats import held_out_repeats
@@ -57,8 +58,20 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
         return []
     published = any(not source.is_own for source in sources(results))
     held_out = {} if is_imported(results) else held_out_repeats(results.store.run_dir, claims)
-    read = results.rows
-    return claim_verdicts(results.plan, lambda query: read(query).items(), claims, held_out, published=published)
+    return claim_verdicts(
+        results.plan,
+        lambda query: results.rows(query).items(),
+        claims,
+        held_out,
+        published=published,
+        busy=_limited_cells(results),
+    )
+
+
+def _limited_cells(results: Results) -> set[str]:
+    """Return the cells whose load generator was busy on a host that serves nothing."""
+    serving = {host for hardware in results.plan.hardware.values() for host in hardware.hosts}
+    return {each.cell for each in results.once(busy_generators_of) if each.host not in serving}
 
 
 class _Writer:
@@ -120,6 +133,8 @@ class _Writer:
         notes = []
         if verdict.claim.base and not verdict.claim.named:
             notes.append(self.words["said_against"].format(base=verdict.claim.base))
+        if verdict.at_least:
+            notes.append(self.words["said_at_least"])
         if verdict.state == "once":
             notes.append(self.words["said_once"])
         elif verdict.state == "published":
@@ -165,7 +180,10 @@ class _Writer:
         else:
             said = self.words["said_range"]
         holes = dict(zip(("{low}", "{high}"), ends, strict=True))
-        return [holes.get(part, part) for part in re.split(r"(\{low\}|\{high\})", said) if part]
+        if claim.typical is not None and verdict.typical is not None:
+            holes["{typical}"] = value.model_copy(update={"query": claim.typical})
+        said = said.replace("{median}", self.words["said_median"] if "{typical}" in holes else "")
+        return [holes.get(part, part) for part in re.split(r"(\{\w+\})", said) if part]
 
 
 def _told_overstatement(verdict: ClaimVerdict) -> str:

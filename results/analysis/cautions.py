@@ -8,12 +8,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from benchbrief.model.plan import Read
+from benchbrief.model.plan import Plan, Read
 from benchbrief.model.precision import COMPLETE, are_few, share_beyond
 from benchbrief.results.compare.comparison import Comparison
 from benchbrief.results.compare.contender import Contender
 from benchbrief.results.store.measure_views import at_levels
 from benchbrief.results.store.searched_doubts import Answering
+
+BUSY = 0.90
+"""The share of a load generator's processors above which it may limit the throughput."""
+
+
+class BusyGenerator(NamedTuple):
+    """A measured cell whose load generator's host had a `share` of its processors busy."""
+
+    cell: str
+    host: str
+    share: float
+
+
+def busy_generators(plan: Plan, store: Answering) -> list[BusyGenerator]:
+    """Return the load generators whose processors were busy, by a probe, the busiest first. On RocksDB's hosts that is
+    the engine."""
+    loads = {cell.id: cell.load_hosts for cell in plan.cells if cell.client is not None}
+    if not loads:  # reading all samples takes long
+        return []
+    rows = store.sql(
+        "SELECT cell_id, node, measure.over_time(value, from_s, to_s) AS busy "  # noqa: S608  # a constant
+        "FROM samples JOIN cells USING (run_id, cell_id) "
+        "WHERE measure = 'cpu.utilisation' AND status = 'ok' AND value IS NOT NULL "
+        f"GROUP BY cell_id, node HAVING busy >= {BUSY} ORDER BY busy DESC, cell_id, node"
+    ).rows
+    return [BusyGenerator(cell, node, busy) for cell, node, busy in rows if node in loads.get(cell, ())]
 
 
 class Patchy(NamedTuple):

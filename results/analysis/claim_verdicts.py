@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Literal
@@ -19,6 +19,8 @@ from typing import Literal
 from benchbrief.model.budgets import LEVEL, looks_at
 from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
+from benchbrief.model.plan import Read as ReadMeasure
+from benchbrief.model.points import Point
 from benchbrief.model.precision import magnitude, stepped
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, at_place
@@ -26,17 +28,22 @@ from benchbrief.results.statistics.selection_bias import overstatement
 from benchbrief.results.statistics.significance import LARGEST_EXPONENT
 from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
-State = Literal["decided", "undecided", "opposed", "once", "absolute", "declared", "published", "missing", "unheld"]
+State = Literal[
+    "decided", "undecided", "opposed", "once", "absolute", "declared", "published", "limited", "missing", "unheld"
+]
 """Whether the repeats decide that there is a difference, on the better side of its metric, or the worse (`opposed`);
 `once`: its point was measured once; `absolute`: the value is compared with nothing; `declared`: it is made of facts of
-the spec; `published`: it is what a source states, or made of that; `missing`: it has no value; `unheld`: it asks for
+the spec; `published`: it is what a source states, or made of that; `limited`:
+the load generator was the limit of what it is compared with; `missing`: it has no value; `unheld`: it asks for
 held-out repeats, and none is good."""
-_NOT_SAID = ("undecided", "opposed", "missing", "unheld")
+_NOT_SAID = ("undecided", "opposed", "limited", "missing", "unheld")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
 """The digits that a number keeps, however wide its interval is."""
 _FEWEST_REPEATS = 2
 """The repeats without which nothing can be decided."""
+_FEWEST_TYPICAL = 3
+"""The points of a range whose median tells more than its ends."""
 _MOST_MORE = 3
 """The most digits that are added to a format so that a decided difference is seen."""
 
@@ -48,7 +55,8 @@ class ClaimVerdict:
     `at` is the point of a highest or lowest value, one of `points` with a value, and `opposite` the other end of their
     range. `low` and `high` are the interval of the `level`, None without one. `claims` is how many claims share the
     chance to be wrong. `held` has the held-out repeats of a claim that asks for them. `overstated` is by which share of
-    a highest value its choice among noisy points makes it too high, None where that is not known.
+    a highest value its choice among noisy points makes it too high, None where that is not known. `typical` is the
+    median of the values among which it was found, and `at_least` whether the load generator was the limit there.
     """
 
     claim: Claim
@@ -64,6 +72,8 @@ class ClaimVerdict:
     claims: int = 1
     held: HeldOutRepeats | None = None
     overstated: float | None = None
+    typical: float | None = None
+    at_least: bool = False
 
     @property
     def is_said(self) -> bool:
@@ -148,17 +158,39 @@ def claim_verdicts(
     held_out: Mapping[str, HeldOutRepeats] = MappingProxyType({}),
     *,
     published: bool = False,
+    busy: Collection[str] = (),
 ) -> list[ClaimVerdict]:
     """Return the verdict on each claim; all of them, those of the plan if none are given, are decided together.
     `held_out` has the held-out repeats of those that ask for them, by name. `published` says that another's source
-    states the values.
+    states the values; `busy` are the cells whose load generator may have been the limit.
 
     Raises RunnerError.
     """
     chosen = plan.claims if claims is None else claims
     compared = sum(each.no_difference is not None and bool(each.repeats or each.held_out) for each in chosen)
     judged = partial(_verdict, plan=plan, read=read, compared=max(1, compared), published=published)
-    return [judged(claim, held=held_out.get(claim.name)) for claim in chosen]
+    found = [judged(claim, held=held_out.get(claim.name)) for claim in chosen]
+    return [_with_limits(verdict, plan, busy) for verdict in found]
+
+
+def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[str]) -> ClaimVerdict:
+    """Return the verdict on a claim whose load generator may have been the limit: it is at least what it says, and
+    nothing is shown where this was so for what it is compared with."""
+    claim = verdict.claim
+    if not busy or verdict.state in _NOT_SAID or "limit" in claim.allowed:
+        return verdict
+    sides = set()
+    for cell in plan.cells:
+        keys = Point.of(cell).keys
+        if cell.id in busy and all(keys.get(dim, key) == key for dim, key in verdict.at.items()):
+            sides |= {_is_base(read, claim) for read in claim.points.reads or () if read.covers(keys)}
+    state: State = "limited" if True in sides else verdict.state
+    return replace(verdict, state=state, at_least=False in sides)
+
+
+def _is_base(read: ReadMeasure, claim: Claim) -> bool:
+    """Return whether a claim reads this of what it is compared with."""
+    return bool(claim.against) and all(read.keys.get(dim) == (key,) for dim, key in claim.against.items())
 
 
 def _verdict(
@@ -173,6 +205,8 @@ def _verdict(
     known = [(place, found) for place, found in rows if found is not None]
     place = next((place for place, found in known if math.isclose(found, value, rel_tol=1e-9)), None)
     made = partial(ClaimVerdict, claim, value=value, points=len(known), opposite=opposite, claims=compared, held=held)
+    if claim.bound and len(known) >= _FEWEST_TYPICAL:
+        made = partial(made, typical=statistics.median(found for _, found in known))
     if held is not None:
         return _held_verdict(made, claim, held, 1 - (1 - LEVEL) / compared)
     if claim.points.reads == ():

@@ -315,3 +315,56 @@ def test_a_claim_tells_of_failed_held_out_repeats_and_of_attempts() -> None:
 def test_held_out_repeats_leave_open_what_the_ordinary_ones_seemed_to_decide() -> None:
     assert verdicts(_of_three_points())[0].state == "decided"
     assert _held(_asking(), 0.99, 1.0, 1.03).state == "undecided"
+
+
+# --- what a reader should know of a claim ---
+
+FLASH, DISK = (p.Read(measure="throughput", view="throughput", keys={"hardware": (key,)}) for key in ("flash", "disk"))
+COMPARED: dict[str, Any] = {"against": {"hardware": "disk"}, "named": True}
+
+
+def compared(*repeats: float, **more: Any) -> p.Claim:
+    made = claim(*repeats, **COMPARED, **more)
+    return made.model_copy(update={"points": made.points.model_copy(update={"reads": (FLASH, DISK)})})
+
+
+@pytest.mark.parametrize(
+    ("busy", "state", "at_least"),
+    [
+        ((), "decided", False),
+        (("flash",), "decided", True),
+        (("disk",), "limited", False),
+        (("flash", "disk"), "limited", True),
+    ],
+)
+def test_a_load_generator_that_may_be_the_limit_makes_a_claim_a_lower_bound_or_unsaid(
+    busy: tuple[str, ...], state: str, at_least: bool
+) -> None:
+    plan, store = WORLD.plan(), WORLD.store()
+    cells = [cell.id for cell in plan.cells if cell.hardware in busy]
+
+    def judged(*claims: p.Claim) -> ClaimVerdict:
+        (verdict,) = claim_verdicts(
+            plan, lambda q: [(row.keys, row.value) for row in store.query(q)], claims, busy=cells
+        )
+        return verdict
+
+    found = judged(compared(8.71, 8.72, 8.73))
+    assert (found.state, found.at_least) == (state, at_least)
+    allowed = judged(compared(8.71, 8.72, 8.73, allowed={"limit": "measured elsewhere"}))
+    assert (allowed.state, allowed.at_least) == ("decided", False)
+
+
+def test_the_sheet_names_declared_facts_that_differ_between_the_sides() -> None:
+    plan = WORLD.plan(w.report("B", p.TextElement(prose=w.text(p.Said(claim="said")))))  # type: ignore[arg-type]  # a part of a text
+    facts = {"flash": {"disks": "1", "memory": "8 GiB"}, "disk": {"disks": "3", "memory": "8 GiB"}}
+    hardware = {key: each.model_copy(update={"facts": facts[key]}) for key, each in plan.hardware.items()}
+    changed = {"claims": (compared(8.71, 8.72, 8.73),), "hardware": hardware}
+    (row,) = claims_sheet(plan.model_copy(update=changed), WORLD.store())
+    assert "different beside what it compares: Disks 1 against 3" in row.lines
+
+
+def test_the_range_of_an_extreme_has_its_median(tmp_path: Path) -> None:
+    points = values(("threads",), [(1.0, 7.9), (2.0, 8.72), (4.0, 8.1)], by_ratio=True)
+    ends = {"opposite": values((), [(7.9,)]), "typical": values((), [(8.1,)])}
+    assert "(7.9 to 8.7 in all, median 8.1)" in page(tmp_path, claim(8.72, bound="high", points=points, **ends))
