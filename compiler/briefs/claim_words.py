@@ -1,6 +1,7 @@
 """The words of claims: what a sentence promises of the number in it, in English and Japanese.
 
-Each table is small, and looks right before or right behind the number. What it does not know is no mistake.
+Each table is small, and looks right before or right behind the number. What it does not know is no mistake. Patterns
+are texts, which `re` compiles at their first use and keeps: most specs need none.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ _SPELLED = (
 )  # fmt: skip
 
 
-def _before(english: str, japanese: str = "(?!)") -> re.Pattern[str]:
+def _before(english: str, japanese: str = "(?!)") -> str:
     """Return a pattern of words that end right before a number."""
     near = rf",?(?:{_BLANK}(?:an?|about|some|around|the|roughly|nearly|almost|approximately|full|fully))*{_BLANKS}\Z"
-    return re.compile(rf"(?:\b(?:{english})|(?:{japanese})){near}", re.IGNORECASE)
+    return rf"(?:\b(?:{english})|(?:{japanese})){near}"
 
 
-def _behind(english: str, japanese: str, unit: str = rf"(?:{_PER_CENT}|{_TIMES})?") -> re.Pattern[str]:
+def _behind(english: str, japanese: str, unit: str = rf"(?:{_PER_CENT}|{_TIMES})?") -> str:
     """Return a pattern of words that begin right behind a number and its unit."""
-    return re.compile(rf"\A{_BLANKS}-?{unit}(?:(?:{_BLANK}|-)(?:{english})\b|{_BLANKS}(?:{japanese}))", re.IGNORECASE)
+    return rf"\A{_BLANKS}-?{unit}(?:(?:{_BLANK}|-)(?:{english})\b|{_BLANKS}(?:{japanese}))"
 
 
 def _stripped(words: str) -> str:
@@ -36,9 +37,9 @@ def _stripped(words: str) -> str:
     return words.strip(" \u00a0-,%％")
 
 
-def found_in(pattern: re.Pattern[str], text: str) -> str:
+def found_in(pattern: str, text: str) -> str:
     """Return what a pattern finds in a text, for a message; "" where it finds nothing."""
-    return _stripped(found.group()) if (found := pattern.search(text)) else ""
+    return _stripped(found.group()) if (found := re.search(pattern, text, re.IGNORECASE)) else ""
 
 
 # --- bounds ---
@@ -57,24 +58,19 @@ _WORST_CASE = rf"at worst|{_AT_ITS}(?:worst|lowest)(?: point| case|-case)?\b|at 
 class Bound(NamedTuple):
     """The words that promise an end of a range: before its number, and behind it in the same clause."""
 
-    before: re.Pattern[str]
-    behind: re.Pattern[str]
+    before: str
+    behind: str
 
     def found(self, before: str, after: str) -> str:
         """Return the words of this bound around a number; "" without any."""
-        if found := self.before.search(before):
-            return _stripped(found.group())
-        behind = self.behind.match(after)
-        return _stripped(behind[1] or behind[2]) if behind else ""
+        return found_in(self.before, before) or found_in(self.behind, after)
 
 
 def _bound(english: str, japanese: str, case: str, behind: str) -> Bound:
     """Return the words of a bound; those for its `case` may stand anywhere in the clause of the number."""
     return Bound(
         _before(rf"(?:{english})|(?:{case}){_SO_FAR}", japanese),
-        re.compile(
-            rf"\A{_SO_FAR}?\b({case})\b|\A{_BLANKS}(?:{_PER_CENT}|{_TIMES})?{_BLANKS}-?({behind})", re.IGNORECASE
-        ),
+        rf"(?:\A{_SO_FAR}?\b)(?:{case})\b|\A{_BLANKS}(?:{_PER_CENT}|{_TIMES})?{_BLANKS}-?(?:{behind})",
     )
 
 
@@ -118,13 +114,12 @@ TIMES = _behind("the|as|of|what|that", "の", _TIMES)
 class Direction(NamedTuple):
     """The words for one direction of a change: behind its number, and verbs before it (`cuts the latency by`)."""
 
-    behind: re.Pattern[str]
-    before: re.Pattern[str]
+    behind: str
+    before: str
 
     def found(self, before: str, after: str) -> str:
         """Return the words of this direction around a number; "" without any."""
-        found = self.behind.match(after) or self.before.search(before)
-        return _stripped(found.group()) if found else ""
+        return found_in(self.behind, after) or found_in(self.before, before)
 
 
 def _direction(behind: str, verbs: str, japanese: str) -> Direction:
@@ -204,13 +199,19 @@ _RESULTS = (
     rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル)(?:/\w+)?|[$€¥]{_NUMBER}",
 )
 """Results that are written by hand: as a multiple, a fraction or a per cent of a measure, or with its unit."""
-_RESULT = re.compile("|".join(_RESULTS), re.IGNORECASE)
+_RESULT = "|".join(_RESULTS)
+_MAY_BE_RESULT = (
+    r"[0-9０-９]|half|third|quarter|fifth|tenth|doubl|twice|thrice|tripl|quadrupl|halv|times|fold|per ?cent|magnitude"
+    "|factor|millisecond|倍|割|分の|半"
+)
+"""What every result has. Most titles lack it, and need no long look."""
 
 
 def results_in(texts: Iterable[str]) -> Iterator[str]:
     """Yield the results that are written by hand in texts."""
     for text in texts:
-        yield from (match.group().strip() for match in _RESULT.finditer(text))
+        if re.search(_MAY_BE_RESULT, text, re.IGNORECASE):
+            yield from (match.group().strip() for match in re.finditer(_RESULT, text, re.IGNORECASE))
 
 
 def without_blanks(number: str) -> str:
