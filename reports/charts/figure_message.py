@@ -29,6 +29,8 @@ _SINGLE, _PUBLISHED, _LEAST = 0.05, 0.02, 0.01
 """The noise of a value, as a share of it: of a single measurement; of a published value; and the least of any other."""
 _FEW = 1.5
 """A ratio below this one is said in per cent."""
+_ALIKE = 0.1
+"""The widest distance of values that are said to be alike, as a share. Noise that hides more is no message."""
 
 _SAID = ("line", "bar", "curve", "slope")
 FEWEST_FOR_INTERVAL = 3
@@ -74,6 +76,9 @@ def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: R
     if any(cell.status == "failed" for d in shown for cell in results.cells_behind(d.series.query, **d.where)):
         return ""  # what failed could have told otherwise
     first = next((d for d in shown if d.series.color_dim), shown[0])
+    beside = [d for d in drawn if d.on_axis and d.has_values and d.trace.right == first.trace.right]
+    if len({d.label for d in beside if d.series.color_dim}) > 1:
+        return ""  # several quantities, each with lines of its own
     of_one = [d for d in shown if (d.label, d.trace.right) == (first.label, first.trace.right)]
     said = _Said(figure, first, _lines(of_one, results), results)
     if len(of_one) < len(shown) and not first.series.color_dim:
@@ -106,7 +111,7 @@ def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
             if point.y is not None:
                 noise = abs(point.y) * _noise(d, detail, of_cells, results)
                 own[d.panel, detail.key] = _Value(
-                    point.y, noise, point.short or point.text, d.unit, point.x, with_unit(x_text(point.x), d.x.unit)
+                    point.y, noise, point.text, d.unit, point.x, with_unit(x_text(point.x), d.x.unit)
                 )
     return [_Line(name, values) for name, values in found.items() if values]
 
@@ -196,7 +201,7 @@ class _Said:
     @property
     def quantity(self) -> str:
         """What is drawn, without the place that its label names."""
-        label = self.first.label.partition(locale().listed(("", "")))[0]
+        label = self.first.label.partition(self.words.locale.listed(("", "")))[0]
         return label[0].lower() + label[1:] if label[1:2].islower() else label
 
     @property
@@ -206,18 +211,15 @@ class _Said:
         views = [read.view for read in query.reads or ()]
         return views == ["throughput"] and query.unit == "ops/s" and not query.divides
 
-    @property
-    def is_time(self) -> bool:
-        return self.first.series.query.unit in ("s", "ms", "us", "ns")
-
     def say(self, key: str, **holes: str) -> str:
-        """Return a sentence with the place that its label names: `Throughput, Inserts: …`."""
-        form, colon = self.words[key], self.words["colon"]
-        leads = form.startswith("{quantity}" + colon)
-        filled = form.format(quantity=self.first.label if leads else self.quantity, **holes)
+        """Return a sentence. Behind it stands the place of its label, and the only line of several that were planned,
+        unless the title below names them."""
+        filled = self.words[key].format(quantity=self.quantity, **holes)
         text = filled[0].upper() + filled[1:] if self.words.language == "en" and filled[1:2].islower() else filled
-        _, comma, place = self.first.label.partition(locale().listed(("", "")))
-        return f"{place}{colon}{text}" if comma and not leads else text
+        alone = self.lines[0].name if self.first.series.color_dim and len(self.lines) == 1 else ""
+        places = (alone, self.first.label.partition(self.words.locale.listed(("", "")))[2])
+        unnamed = [place for place in places if place and place.casefold() not in self.figure.title.casefold()]
+        return text + self.words["aside"].format(text=self.words.locale.listed(unnamed)) if unnamed else text
 
     # Several lines
 
@@ -232,17 +234,25 @@ class _Said:
         ahead = list(dict.fromkeys(ranked[key][0].name for key in clear))
         if not clear:
             return self._alike(keys, common)
-        if 2 * len(clear) < len(keys):
-            return []  # what holds at a few points is no message
+        along = numeric and not self.figure.panel_dim
         if len(ahead) > 1:
-            return self._crossing(common, clear, ranked) if numeric and not self.figure.panel_dim else []
-        return self._ahead(ranked[clear[0]][0], clear, len(keys))
+            return self._crossing(common, clear, ranked) if along and 2 * len(clear) >= len(keys) else []
+        leader = ranked[clear[0]][0]
+        if len(clear) == len(keys):
+            return [self._ahead(leader, clear)]
+        if not along or 2 * len(clear) <= len(keys):
+            return []  # what holds at a few points is no message
+        if clear == common[-len(clear) :] == keys[-len(clear) :]:
+            return [self.words["claim_from"].format(text=self._ahead(leader, clear), start=self._place(clear[0]))]
+        if clear == common[: len(clear)] == keys[: len(clear)]:
+            return [self.words["claim_up_to"].format(text=self._ahead(leader, clear), last=self._place(clear[-1]))]
+        return []
 
     def _ranked(self, key: _Key) -> list[_Line]:
         return sorted(self.lines, key=lambda line: line.values[key].value, reverse=self.better != "lower")
 
-    def _ahead(self, leader: _Line, clear: Sequence[_Key], of: int) -> list[str]:
-        """Return that one line is ahead at the `clear` points of `of`: by how much, and against what."""
+    def _ahead(self, leader: _Line, clear: Sequence[_Key]) -> str:
+        """Return that one line is ahead at the `clear` points: by how much, and against what."""
         ratios = []
         for at in clear:
             one, other = leader.values[at].value, self._ranked(at)[1].values[at].value
@@ -255,24 +265,23 @@ class _Said:
         else:
             key, by = self._form_of_times(lower=lower), {"times": _times(low, high, self.words)}
         form = key if len(others) == 1 else f"{key}_next"
-        text = self.say(form, name=leader.name, other=others[0], **by)
-        return [text if len(clear) == of else self.words["claim_some"].format(text=text, n=len(clear), points=of)]
+        return self.say(form, name=leader.name, other=others[0], **by)
 
     def _form_of_times(self, *, lower: bool) -> str:
         if not lower:
             return "claim_rate" if self.is_rate else "claim_times"
-        if len(self.lines) > 2:
-            return "claim_smallest"
-        return "claim_longer" if self.is_time else "claim_larger"
+        return "claim_smallest" if len(self.lines) > 2 else "claim_larger"
 
     def _alike(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
-        """Return within how much of each other all lines are, if none differs from another anywhere."""
+        """Return by how much all lines differ at most, if none differs from another anywhere, and that is little."""
         widest = 0.0
         for key in common:
             values = sorted((line.values[key] for line in self.lines), key=lambda value: value.value)
             if values[0].differs(values[-1]) or len(common) < len(keys):
                 return []
             widest = max(widest, values[-1].value / values[0].value - 1)
+        if widest > _ALIKE:
+            return []
         percent = with_unit(f"{max(1, math.ceil(100 * widest))}", "%")
         names = [line.name for line in self.lines]
         if len(names) == 2:
@@ -346,14 +355,17 @@ class _Said:
         return [self.say("claim_peaks", value=top.text, place=self._place(keys[values.index(top)]))]
 
     def by_category(self) -> list[str]:
-        """Return the lowest and the highest bar of the only series."""
+        """Return the lowest and the highest bar of the only series; their values alone where others are as low or as
+        high."""
         (line,) = self.lines
         if len(line.values) < 2:
             return []
-        (low_at, low), *_, (high_at, high) = sorted(line.values.items(), key=lambda item: item[1].value)
-        if not low.differs(high):
-            return []
-        return [self.say("claim_range", low=low.text, high=high.text, least=low_at[1], most=high_at[1])]
+        in_order = sorted(line.values.items(), key=lambda item: item[1].value)
+        (low_at, low), (high_at, high) = in_order[0], in_order[-1]
+        said = [self.say("claim_extent", value=_extent(line.values.values(), self.words))]
+        if low.differs(in_order[1][1]) and high.differs(in_order[-2][1]):
+            said.insert(0, self.say("claim_range", low=low.text, high=high.text, least=low_at[1], most=high_at[1]))
+        return said
 
     def on_slopes(self) -> list[str]:
         """Return from where to where all slopes rise, or fall, and by how much."""
