@@ -10,11 +10,12 @@ from contextvars import ContextVar
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
-Printing = Literal[1, 2]
+Printing = Literal[1, 2, 3]
 """How numbers are printed. 1, as in earlier versions: halves are rounded to the even neighbour, and a share has no
-blank before its `%`. 2: halves are rounded away from zero, and a share is written 79 %."""
+blank before its `%`. 2: halves are rounded away from zero, and a share is written 79 %. 3: a number of nodes is rounded
+up to whole ones, too."""
 
-_PRINTING: ContextVar[Printing] = ContextVar("printing", default=2)
+_PRINTING: ContextVar[Printing] = ContextVar("printing", default=3)
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
 
 

@@ -13,6 +13,8 @@ ACCENT = "#0072b2"
 GREY = "grey"
 _GREYS = ("#7a7a7a",), ("#8f8f8f", "#5c5c5c"), ("#9b9b9b", "#6e6e6e", "#3f3f3f")
 """The shades of as many things in grey, which stay apart."""
+_SHOWS = 3.0
+"""The contrast of a bar or a line on white (WCAG 2.2, 1.4.11)."""
 NEAR = 0.06
 """The greatest distance in OKLab of two colours that are hardly told apart."""
 
@@ -49,6 +51,18 @@ def greys(count: int) -> Sequence[str]:
     """Return as many greys. Those beyond three repeat the shades."""
     shades = _GREYS[min(max(count, 1), len(_GREYS)) - 1]
     return [shades[at % len(shades)] for at in range(count)]
+
+
+def is_grey(colour: str) -> bool:
+    return len({colour[at : at + 2] for at in (1, 3, 5)}) == 1
+
+
+def shades(colour: str) -> Sequence[str]:
+    """Return a colour, a lighter one of its hue that still shows on white, and a darker one."""
+    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    lighter = ("#" + "".join(f"{c + (255 - c) * part // 100:02x}" for c in channels) for part in range(50, 0, -2))
+    dark = "#" + "".join(f"{c * 50 // 100:02x}" for c in channels)
+    return colour, next((light for light in lighter if contrast_on_white(light) >= _SHOWS), colour), dark
 
 
 def contrast_on_white(colour: str) -> float:

@@ -183,7 +183,7 @@ def table(
         if whole == "published":
             return plan.PublishedElement(title=heading or "")
         hardware = runs_at(typer, place).keys("hardware")
-        return plan.FactsElement(title=heading or "", hardware=tuple(map(str, hardware)))
+        return plan.FactsElement(title=heading or "", hardware=tuple(map(str, ordered(typer, "hardware", hardware))))
     made = _table(typer, block, body, place, marked=mark is not None)
     if made is None or heading is None:
         return None

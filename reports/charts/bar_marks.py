@@ -39,7 +39,7 @@ def brackets(plot: Plot) -> list[Bracket]:
             middles = [middle for middle, _ in tops]
             if not tops or (min(middles) + max(middles)) / 2 - half < free:
                 continue
-            y = min(top for _, top in tops) - 5 - (NUMBER if shown else 2) - BRACKET * level
+            y = min(top for _, top in tops) - 8 - (NUMBER if shown else 2) - BRACKET * level
             found.append(Bracket(trace, point, min(middles), max(middles), y))
             free = (min(middles) + max(middles)) / 2 + half + 4
     return found
@@ -86,10 +86,11 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
     for series, trace in enumerate(plot.chart.traces):
         if trace.mark == "bar" and shown:
             y = plot.y_pixel(trace)
-            for point, text in zip(trace.points, plot.bar_texts(trace), strict=True):
+            for point in trace.points:
                 if point.y is not None:
                     at = y(point.y) + (7 if point.y < 0 else -6)
-                    yield ChartText(text, sum(plot.bar(trace, point.x)) / 2, at, "center", INK, SMALL, series=series)
+                    middle = sum(plot.bar(trace, point.x)) / 2
+                    yield ChartText(point.text, middle, at, "center", INK, SMALL, series=series)
         elif trace.mark == "range":
             yield from _ends(plot, series, trace)
 

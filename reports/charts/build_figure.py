@@ -261,6 +261,9 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale) -> str:
     drawn = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
     main = [d for d in drawn if d.series.color_dim] or drawn
     labels = list(dict.fromkeys(d.label for d in main))
+    names = {d.trace.name for d in drawn if d.on_axis}
+    if len(names) == len(labels) == 1 and main[0].series.color_dim:  # a legend of one line is none
+        labels = [locale().listed((labels[0], *names))]
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis names what it counts
         return scale.unit
     if len({d.series.query.unit for d in drawn}) > 1:
@@ -376,6 +379,8 @@ def sketched(figure: plan.FigureElement, results: Results, colours: DocumentColo
         for s in figure.series
         for d in _traces(figure, s, kind, panel, results, remarks, colours)
     ]
+    if (shown_as := _as_bars(figure, x_dim, drawn)) and not stairs:
+        return replace(sketched(shown_as, results, colours), remarks=remarks)
     drawn = [
         replace(d, along=along or "")
         for d in with_rules(figure, _panels(figure), drawn, results, remarks.notes, colours)
@@ -390,6 +395,21 @@ def sketched(figure: plan.FigureElement, results: Results, colours: DocumentColo
         stated = {d.trace.name for d in drawn if d.has_values}
         drawn = [d for d in drawn if d.trace.name in stated] or drawn
     return Sketch(figure, drawn, x_dim, planned, along or "", bool(stairs), chosen, kind, log_y, log_y_right, remarks)
+
+
+def _as_bars(figure: plan.FigureElement, x_dim: str | None, drawn: Sequence[DrawnSeries]) -> plan.FigureElement | None:
+    """Return a figure of several lines with bars in their place where each has one point alone, the same one: they have
+    nothing to follow along the x axis. None for other figures, also where points are missing."""
+    lines = [d for d in drawn if d.trace.mark == "line" and not d.trace.ideal and d.has_values]
+    measured = {key for d in lines for key in d.keys}
+    if not x_dim or x_dim == "time" or figure.log_y or len(lines) < 2 or len(measured) != 1:
+        return None
+    if any(s.mark not in ("line", "rule") for s in figure.series) or any(s.axis == "right" for s in figure.series):
+        return None
+    lined = (s for s in figure.series if s.mark == "line" and not s.is_ideal)
+    series = tuple(s.model_copy(update={"mark": "bar", "dashed": False}) for s in lined)
+    keys = {**figure.keys, x_dim: tuple(key for key in _keys(figure, x_dim) if key.value in measured)}
+    return figure.model_copy(update={"series": series, "keys": keys, "log_x": False})
 
 
 def finished(
@@ -432,7 +452,8 @@ def finished(
     left_out = not_chosen(sketch.planned, x_keys) if chosen and kind == "log" and not curve else ()
     open_ticks = left_out if chosen == "adaptive" else ()
     untitled = kind == "category" and along in ("hardware", "workload") and not figure.x_label
-    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks, untitled)
+    said = results.words["log_scale"]
+    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks, untitled, said)
     if left_out:
         key = "candidates" if chosen == "adaptive" else "rates_left_out"
         remarks.notes[counted(results.words, key, len(left_out), of=len(sketch.planned))] = None
@@ -650,6 +671,7 @@ def _traces(
             counted,
             over_all=over_all,
             given=given,
+            ideal=series.is_ideal,
         )
         trace = with_verdicts(trace, series, keys, where, kind, results)
         drawn = DrawnSeries(series, label, trace, details, panel.label if panel else "")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from benchbrief.compiler.briefs.colours import is_grey
 from benchbrief.model.precision import magnitude
 from benchbrief.reports.text.number_format import locale
 
@@ -65,8 +66,6 @@ class ChartPoint:
     late: bool = False
     text: str = ""
     """Its value as the brief writes it, with its mark."""
-    short: str = ""
-    """The same with three digits, where there is little room."""
     mark: str = ""
     """The sign of what is not known about `y` (`results/store/searched_doubts.py`)."""
     end: float | None = None
@@ -109,6 +108,8 @@ class Trace:
     over_all: bool = False
     """Whether a bracket compares all bars, and not those of each slot."""
     given: str = ""
+    ideal: bool = False
+    """Whether it was not measured, and is drawn to compare others with."""
 
     @property
     def stands_in_slot(self) -> bool:
@@ -127,7 +128,7 @@ class Trace:
     @property
     def is_grey(self) -> bool:
         """Whether it is drawn below those in colours: it is what they are compared with."""
-        return len({self.given[at : at + 2] for at in (1, 3, 5)}) == 1 and bool(self.given)
+        return bool(self.given) and is_grey(self.given)
 
     @property
     def shape(self) -> str:
@@ -161,10 +162,19 @@ class XAxis:
     open: tuple[float, ...] = ()
     untitled: bool = False
     """Whether its names need no title below them: those of workloads and hardware."""
+    said: str = ""
+    """What the page says of a logarithmic scale."""
 
     @property
     def written_title(self) -> str:
-        return "" if self.untitled else self.title
+        return "" if self.untitled else with_remark(self.title, self.said if self.kind == "log" else "")
+
+
+def with_remark(title: str, remark: str) -> str:
+    """Return the title of an axis with a remark in its brackets: `Latency (s, log scale)`."""
+    if not remark:
+        return title
+    return f"{locale().listed((title[:-1], remark))})" if title.endswith(")") else f"{title} ({remark})"
 
 
 @dataclass(frozen=True)
@@ -209,6 +219,14 @@ class Chart:
     @property
     def sharing(self) -> tuple[Trace, ...]:
         return (*self.traces, *self.beside)
+
+    @property
+    def left_title(self) -> str:
+        return with_remark(self.left, self.x.said if self.log_y else "")
+
+    @property
+    def right_title(self) -> str:
+        return with_remark(self.right, self.x.said if self.log_y_right else "")
 
 
 _LEAST_PLAIN, _LARGEST_PLAIN = 1e-5, 1e16

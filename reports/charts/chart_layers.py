@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.arrow_labels import ArrowLabel
 from benchbrief.reports.charts.bar_marks import brackets, floating_bars
-from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace
+from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace, text_width
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
     SLOT_GAP,
@@ -117,7 +119,7 @@ def _layers(panel: Panel) -> list[Layer]:
     items = (*plot.legend, *panel.legend)
     samples = [sample for item in items for sample in _legend_sample(item)]
     written, labels = texts_and_labels(plot)
-    return [*groups, {"layer": [*_arrows(labels), *samples, *_write([*written, *panel.texts])]}]
+    return [*_paper(written), *groups, {"layer": [*_arrows(labels), *samples, *_write([*written, *panel.texts])]}]
 
 
 def _flat_layers(panel: Panel) -> list[Layer]:
@@ -126,7 +128,8 @@ def _flat_layers(panel: Panel) -> list[Layer]:
     value = plot.y_pixel(plot.in_slots[0])
     grid = [{"x": value(tick), "y": 0.0, "y2": plot.height} for tick in plot.y.values]
     upright = {**_PIXELS, "y2": {"field": "y2"}}
-    layers = [_layer(grid, "rule", {"color": GRID, "strokeWidth": 0.8}, upright)]
+    written = texts_and_labels(plot)[0]
+    layers = [_layer(grid, "rule", {"color": GRID, "strokeWidth": 0.8}, upright), *_paper(written)]
     over = list(flat_brackets(plot))
     for series, trace in enumerate(plot.chart.traces):
         if trace.stands_in_slot:
@@ -149,7 +152,7 @@ def _flat_layers(panel: Panel) -> list[Layer]:
     zero = {"x": 0.0 if plot.y.log else value(plot.base or 0.0), "y": 0.0, "y2": plot.height}
     layers.append(_layer([zero], "rule", {"color": SOFT, "strokeWidth": 1}, upright))
     samples = [sample for item in plot.legend for sample in _legend_sample(item)]
-    return [{"layer": layers}, {"layer": [*samples, *_write(texts_and_labels(plot)[0])]}]
+    return [{"layer": layers}, {"layer": [*samples, *_write(written)]}]
 
 
 def _arrows(labels: Sequence[ArrowLabel]) -> list[Layer]:
@@ -176,6 +179,16 @@ def _path(rows: Sequence[dict[str, Any]]) -> Layer:
     """Return thin lines through pixels, one for each value of `of`."""
     look = {"color": INK, "strokeWidth": 1.2, "strokeJoin": "round"}
     return _layer(rows, "line", look, {**_PIXELS, "order": _ORDER, "detail": {"field": "of", "type": "nominal"}})
+
+
+def _paper(texts: Sequence[ChartText]) -> list[Layer]:
+    """Return paper behind the texts among the marks: over the lines of the grid, and below all marks."""
+    rows = []
+    for text in (each for each in texts if each.inside):
+        width = text_width(text.text, text.size) * (1.08 if text.bold else 1.0)
+        left = text.x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[text.align]
+        rows.append((left - 2, text.y - text.size / 2 - 1, left + width + 2, text.y + text.size / 2 + 1))
+    return [_rectangles(rows, PAPER)] if rows else []
 
 
 def _empty(x: Encoding, y: Encoding) -> Layer:
@@ -259,6 +272,23 @@ def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
     return f"{json.dumps(labels)}[indexof({json.dumps(list(values))}, datum.value)]"
 
 
+def _inside(plot: Plot, trace: Trace) -> Trace:
+    """Return an ideal up to where it leaves the plot area; other traces unchanged, whose values the axis shows."""
+    ticks = plot.y_right if trace.right and plot.y_right else plot.y
+    if not trace.ideal or ticks.log:
+        return trace
+    log = plot.chart.x.kind == "log"
+    known = [point for point in trace.points if point.y is not None]
+    kept = list(takewhile(lambda point: (point.y or 0.0) <= ticks.high, known))
+    if kept and len(kept) < len(known):
+        one, other = kept[-1], known[len(kept)]
+        part = (ticks.high - (one.y or 0.0)) / ((other.y or 0.0) - (one.y or 0.0))
+        low, high = (math.log(p.x) if log else p.x for p in (one, other))
+        at = low + part * (high - low)
+        kept.append(replace(other, x=math.exp(at) if log else at, y=ticks.high))
+    return replace(trace, points=tuple(kept))
+
+
 def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
     return [
         {
@@ -275,6 +305,7 @@ def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
 
 
 def _line(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:
+    trace = _inside(plot, trace)
     rows = _rows(trace, category=plot.chart.x.kind == "category")
     at = {"x": x, "y": y}
     layers = []

@@ -26,7 +26,7 @@ from benchbrief.reports.text.number_format import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
-NUMBER, BRACKET, NOTE = 14, 24, 30  # above a bar, for its number, each bracket and notes
+NUMBER, BRACKET, NOTE = 14, 26, 30  # above a bar, for its number, each bracket and notes
 _MOST_POINTED_AT = 3
 """The most marks that are named by labels with arrows; more are in the legend."""
 _NEAR = 2 / 3
@@ -55,14 +55,35 @@ class Frame:
     lines: int = 1
 
 
+@dataclass(frozen=True)
+class Margins:
+    """The pixels around a plot area."""
+
+    left: float = 0.0
+    right: float = 0.0
+    top: float = 0.0
+    bottom: float = 0.0
+
+
+NO_MARGINS = Margins()
+
+
+def common_margins(plots: Iterable[Plot]) -> Margins:
+    """Return what all of these plots have around them at least, so that their plot areas are of one size."""
+    around = [(plot.left, plot.right, plot.top, plot.bottom) for plot in plots if not plot.flat]
+    return Margins(*map(max, zip(*around, strict=True))) if around else NO_MARGINS
+
+
 @dataclass
 class Plot:
-    """Sizes of the plot area and around it, in pixels. With a `frame`, it is one panel of several."""
+    """Sizes of the plot area and around it, in pixels. With a `frame`, it is one panel of several. `least` is what
+    stays free around the plot area, as beside it in another drawing."""
 
     chart: Chart
     outer_width: float
     outer_height: float
     frame: Frame | None = None
+    least: Margins = NO_MARGINS
     y: Ticks = field(init=False)
     y_right: Ticks | None = field(init=False)
     legend: tuple[LegendItem, ...] = field(init=False, default=())
@@ -96,7 +117,7 @@ class Plot:
         self.category_lines = max(
             (len(lines) for lines in self._wrapped(self.outer_width - self.left - self.right)), default=1
         )
-        self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.written_title and not self.frame else 0)
+        self.bottom = 8.0 + 13 * self.category_lines + (16 if chart.x.written_title and not self.frame else 0)
         self.top = 24.0 + LINE * (self.frame.lines - 1 if self.frame else 0)
         self.height = self.outer_height - self.top - self.bottom
         self.headroom = self._room_for_brackets()
@@ -105,10 +126,12 @@ class Plot:
             self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
         elif not self.frame and needs_legend(chart):
             items = legend(chart, self.outer_width, -self.left, -16 - self.headroom, self.is_pointed_at)
-            self.legend = items if len(items) > 1 or len(chart.traces) == 1 else ()
+            self.legend = items if len(items) > 1 else ()
             self.top += _ROW * rows_of(self.legend)
         self.top += self.headroom
-        self.left, self.right = float(math.ceil(self.left)), float(math.ceil(self.right))
+        self.left = max(self.least.left, float(math.ceil(self.left)))
+        self.right = max(self.least.right, float(math.ceil(self.right)))
+        self.top, self.bottom = max(self.least.top, self.top), max(self.least.bottom, self.bottom)
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
@@ -138,7 +161,7 @@ class Plot:
         numbers = [text for t in self.in_slots for text in self.flat_texts_of(t)]
         beside = sum(16 + self.widest_label(t) for t in chart.traces if t.mark == "bracket")
         self.right = float(math.ceil(14 + max(text_width(number, SMALL) for number in numbers) + beside))
-        self.top, self.bottom = 24.0, 24
+        self.top, self.bottom = 24.0, 24.0
         if needs_legend(chart):
             self.legend = legend(chart, self.outer_width, -self.left, -16)
             self.top += _ROW * rows_of(self.legend)
@@ -147,7 +170,7 @@ class Plot:
 
     def flat_texts_of(self, trace: Trace) -> list[str]:
         """Return the number at each point of a trace of lying bars."""
-        return self.bar_texts(trace) if trace.mark == "bar" else [point.label for point in trace.points]
+        return [point.text if trace.mark == "bar" else point.label for point in trace.points]
 
     @staticmethod
     def widest_label(trace: Trace) -> float:
@@ -282,13 +305,7 @@ class Plot:
     def bars_have_numbers(self) -> bool:
         bars = [t for t in self.chart.traces if t.mark == "bar"]
         crowded = self.y_right is not None or any(p.low is not None or p.repeats for t in bars for p in t.points)
-        return bool(bars) and not crowded and self._fit_bars(text for t in bars for text in self.bar_texts(t))
-
-    def bar_texts(self, trace: Trace) -> list[str]:
-        """Return the numbers at bars: with fewer digits at all of them where one is too wide otherwise."""
-        bars = [t for t in self.chart.sharing if t.mark == "bar"]
-        whole = self._fit_bars(point.text for t in bars for point in t.points)
-        return [point.text if whole else point.short or point.text for point in trace.points]
+        return bool(bars) and not crowded and self._fit_bars(point.text for t in bars for point in t.points)
 
     def _fit_bars(self, texts: Iterable[str]) -> bool:
         if self.flat:  # they stand beside their bars
@@ -319,13 +336,14 @@ class Plot:
         if any(t.points[-1].x != last_x for t in lines if t.points) or any(p.y is None for p in ends):
             return False
         pixel = self.y_pixel(traces[0])
+        if any(p.y is not None and p.y > self.y.high for p in ends):
+            return False
         return len(ends) == len(traces) and chart_axes.are_spaced([pixel(p.y) for p in ends if p.y is not None], 13)
 
 
 def needs_legend(chart: Chart) -> bool:
-    """Return whether the chart needs a legend. A single series that the axis names needs none."""
-    first, *others = chart.traces
-    return bool(others) or not (chart.left or chart.right).startswith(first.name)
+    """Return whether the chart needs a legend: its axis names a single series."""
+    return len(chart.traces) > 1
 
 
 def legend(
@@ -406,8 +424,16 @@ def _fitting(word: str, width: float) -> list[str]:
 _BROKEN_ANYWHERE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 
+_BEYOND = 2.0
+"""How far beyond the measured values an axis goes for a line to compare them with, such as an ideal."""
+
+
 def _extent(traces: Sequence[Trace]) -> list[float]:
-    return [v for t in traces if t.mark != "bracket" for p in t.points if not p.upright for v in p.extent]
+    """Return the values that an axis must show. An ideal may leave the plot area where it would flatten the others to
+    the axis."""
+    shown = [(t, v) for t in traces if t.mark != "bracket" for p in t.points if not p.upright for v in p.extent]
+    measured = max((v for t, v in shown if not t.ideal), default=0.0)
+    return [v for t, v in shown if not t.ideal or measured <= 0 or v <= _BEYOND * measured]
 
 
 def wrap(text: str, width: float, lines: int = 3) -> list[str]:
@@ -447,9 +473,9 @@ def _short_title(title: str, width: float) -> str:
 
 def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[ChartText]:
     """Return titles above the plot area, from `left` on and as wide as `width`, so that nobody has to turn the head."""
-    right = shorten(chart.right, width / 2 if chart.left else width) if chart.right else ""
+    right = shorten(chart.right_title, width / 2 if chart.left else width) if chart.right else ""
     room = width - (text_width(right, TEXT) + 12 if right else 0)
-    found = [ChartText(_short_title(chart.left, room), left, y, "left", SOFT)]
+    found = [ChartText(_short_title(chart.left_title, room), left, y, "left", SOFT)]
     if right:
         found.append(ChartText(right, left + width, y, "right", SOFT))
     return found
@@ -498,10 +524,11 @@ def rows_for(panels: int, width: float) -> int:
     return math.ceil(panels / columns_for(panels, width))
 
 
-def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel, ...]:
-    """Return the place of each chart. Several share the extent of all traces, and have plot areas of one size."""
+def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins = NO_MARGINS) -> tuple[Panel, ...]:
+    """Return the place of each chart. Several share the extent of all traces, and have plot areas of one size. One
+    alone has the margins `least` around it."""
     if len(charts) == 1 and not charts[0].heading:
-        return (Panel(Plot(charts[0], width, height)),)
+        return (Panel(Plot(charts[0], width, height, least=least)),)
     shared = [
         replace(chart, beside=tuple(t for other in charts if other is not chart for t in other.traces))
         for chart in charts

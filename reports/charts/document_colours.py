@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from benchbrief.compiler.briefs.colours import greys
+from benchbrief.compiler.briefs.colours import greys, is_grey, shades
 from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey, key_text
 from benchbrief.reports.data.place_labels import keys_in_order
@@ -43,10 +43,13 @@ class DocumentColours:
 
 def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mapping[str, str]) -> DocumentColours:
     """Return the colours of a brief with these elements. A `palette` has colours by keys: other keys of a dimension
-    that has some are grey."""
+    that has some are grey. If one key alone is not grey, the brief is about that: quantities of figures without its
+    keys have shades of its colour."""
     figures = list(figures_in(elements))
     keys: dict[tuple[str, DimKey], None] = {}
     labels: dict[str, None] = {}
+    beside: set[str] = set()
+    """The labels of series that stand beside some of a key."""
     for figure in figures:
         for series in figure.series:
             if dim := series.color_dim:
@@ -59,7 +62,9 @@ def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mappi
                 key = _only_key(series, plan)
                 if key and key_text(key[1]) in palette:
                     keys[key] = None
-                labels |= dict.fromkeys([str(series.label)] if series.mark != "bracket" else [])
+                own_label = [str(series.label)] if series.mark != "bracket" else []
+                labels |= dict.fromkeys(own_label)
+                beside |= {*own_label} if any(_only_key(each, plan) for each in figure.series) else set()
     by_key: dict[tuple[str, DimKey], Colour] = {}
     for dim in dict.fromkeys(dim for dim, _ in keys):
         own = [key for of, key in keys if of == dim]
@@ -68,7 +73,11 @@ def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mappi
         if len(others) < len(own):
             given |= zip(others, greys(len(others)), strict=True)
         by_key |= {(dim, key): Colour(len(by_key) + at, given.get(key_text(key), "")) for at, key in enumerate(own)}
-    return DocumentColours(by_key, {label: Colour(len(by_key) + at) for at, label in enumerate(labels)})
+    subjects = [colour for colour in palette.values() if not is_grey(colour)]
+    apart = [label for label in labels if label not in beside]
+    family = dict(zip(apart, shades(subjects[0]), strict=False)) if len(subjects) == 1 and len(apart) <= 3 else {}
+    of_label = {label: Colour(len(by_key) + at, family.get(label, "")) for at, label in enumerate(labels)}
+    return DocumentColours(by_key, of_label)
 
 
 def figures_in(elements: Iterable[p.Element]) -> Iterator[p.FigureElement]:

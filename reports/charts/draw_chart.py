@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 
@@ -17,13 +17,23 @@ from benchbrief.reports.charts.bar_marks import brackets, floating_bars
 from benchbrief.reports.charts.build_figure import fits_half
 from benchbrief.reports.charts.chart import PAPER, TEXT, Chart, Trace, text_width
 from benchbrief.reports.charts.chart_layers import panel_spec
-from benchbrief.reports.charts.chart_layout import LegendItem, Panel, Plot, arrange, rows_for
+from benchbrief.reports.charts.chart_layout import (
+    NO_MARGINS,
+    LegendItem,
+    Margins,
+    Panel,
+    Plot,
+    arrange,
+    common_margins,
+    rows_for,
+    wrap,
+)
 from benchbrief.reports.charts.chart_texts import texts
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries
 from benchbrief.reports.charts.flat_bars import flat_brackets, rectangles
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import Gaps
-from benchbrief.reports.data.view_model import Card
+from benchbrief.reports.data.view_model import Card, FigureView
 from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.text.number_format import decimals_for, fixed, locale, with_unit, written_as
 from benchbrief.reports.words.brief_words import Words, counted
@@ -87,7 +97,7 @@ def _boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
     floating = {id(bar.point): bar for bar in (floating_bars(plot, trace) if trace.mark == "range" else ())}
     over = {id(each.point): each for each in (brackets(plot) if trace.mark == "bracket" else ())}
     for point in trace.points:
-        if point.y is None:
+        if point.y is None or (trace.ideal and point.y > plot.y.high):
             found.append(None)
         elif trace.mark == "bracket":
             one = over.get(id(point))
@@ -144,13 +154,15 @@ def _is_number(text: str) -> bool:
     return text.replace(",", "").replace(".", "").isdigit()
 
 
-def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter) -> DrawnFigure:
+def draw(
+    charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter, least: Margins = NO_MARGINS
+) -> DrawnFigure:
     """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and
-    one legend.
+    one legend. A chart alone has the margins `least`.
 
     At least one point has a value. `data-series` on a group names its trace in the chart. Raises NotDrawn.
     """
-    arranged = arrange(charts, width, height)
+    arranged = arrange(charts, width, height, least)
     drawn = [_svg(panel, font, converter) for panel in arranged]
     if len(arranged) == 1:
         return DrawnFigure(drawn[0], arranged, width, height)
@@ -164,7 +176,12 @@ def draw(charts: Sequence[Chart], width: int, height: int, font: str, converter:
 
 
 def lower_drawing(
-    charts: Sequence[Chart], drawn: DrawnFigure, font: str, converter: Converter, gaps: Gaps
+    charts: Sequence[Chart],
+    drawn: DrawnFigure,
+    font: str,
+    converter: Converter,
+    gaps: Gaps,
+    least: Margins = NO_MARGINS,
 ) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts and numbers as they are now. If
     that fails, it returns the present drawing. Several panels and lying bars never get lower."""
@@ -176,7 +193,7 @@ def lower_drawing(
             height = int(drawn.height * (max(1.0, share) if fixed_height else share))
             if height == drawn.height:
                 return drawn.svg
-            return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter).svg, drawn.svg)
+            return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter, least).svg, drawn.svg)
 
     return lower
 
@@ -237,6 +254,8 @@ HIGHEST_ON_SLIDE = 280
 """The height at which a figure still stands under a head of two lines."""
 
 
+_CLAIM_TYPE, _TITLE_TYPE = (10.86, 14.3), (8.48, 12.04)
+"""The points of type above a figure, for `text_width` to be as wide as our typeface, and of its lines."""
 _MOST_FLAT = 700
 LEAST_PANEL = 133
 """Pixels of a panel's plot area: 35 mm."""
@@ -256,6 +275,25 @@ def _flat_height(chart: Chart, width: int) -> int:
     """Return the pixels that bars need which lie because of their long names; 0 for others."""
     plot = Plot(chart, width, _MOST_FLAT)
     return ceil(plot.flat_height()) if plot.flat else 0
+
+
+def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
+    """Return the margins of charts that stand side by side, each by itself and half as wide as the page."""
+    return common_margins(Plot(of_one[0], *HALF) for of_one in charts if len(of_one) == 1)
+
+
+def with_even_heads(figures: Sequence[FigureView], words: Words) -> tuple[FigureView, ...]:
+    """Return figures that stand side by side, with room above each for the highest of their heads."""
+    heads = [_head_height(figure, words) for figure in figures]
+    return tuple(replace(figure, head_pt=max(heads) if len({*heads}) > 1 else 0.0) for figure in figures)
+
+
+def _head_height(figure: FigureView, words: Words) -> float:
+    """Return the points of the texts above a figure of half the page's width."""
+    title = f"{words['figure']} {figure.number}{words['colon']}{figure.title}"
+    texts = [(title, *_TITLE_TYPE), *([(str(figure.claim.striptags()), *_CLAIM_TYPE)] if figure.claim else [])]
+    width = HALF[0] * 0.75
+    return round(sum(line * len(wrap(text, width * TEXT / size, 9)) for text, size, line in texts), 1)
 
 
 def slide_size(size: tuple[int, int]) -> tuple[int, int]:

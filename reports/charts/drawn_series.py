@@ -24,6 +24,7 @@ from benchbrief.reports.text.number_format import (
     formatted,
     in_column,
     quantity,
+    whole_nodes,
     with_unit,
 )
 from benchbrief.reports.words.brief_words import Words
@@ -155,40 +156,41 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
     They follow the author's format, else have equal decimals on one axis, as in tables with such numbers. A mark or
     whole counts are written by themselves, a bracket as a comparison, and a range by both ends.
     """
-    axes = {right: _axis_writers([d for d in drawn if d.trace.right == right], columns) for right in (False, True)}
+    axes = {right: _axis_writer([d for d in drawn if d.trace.right == right], columns) for right in (False, True)}
     found = []
     for d in drawn:
-        write, shorten = axes[d.trace.right]
-        if d.trace.mark == "rule" or d.trace.whole:
-            write = shorten = automatic
+        write = axes[d.trace.right]
+        if d.series.query.unit == "nodes" and d.trace.mark != "bracket":
+            write = _whole_nodes
+        elif d.trace.mark == "rule" or d.trace.whole:
+            write = automatic
         elif d.series.format:
-            write = shorten = partial(formatted, spec=d.series.format, unit=d.unit)
+            write = partial(formatted, spec=d.series.format, unit=d.unit)
         written = replace(d, write=write)
-        points = (p if p.y is None else _with_text(p, p.y, written, shorten, words) for p in d.trace.points)
+        points = (p if p.y is None else _with_text(p, p.y, written, words) for p in d.trace.points)
         found.append(replace(written, trace=replace(d.trace, points=tuple(points))))
     return tuple(found)
 
 
-def _axis_writers(
-    drawn: Sequence[DrawnSeries], columns: Columns | None
-) -> tuple[Callable[[float], str], Callable[[float], str]]:
-    """Return how the values of an axis are written, and how with three digits."""
+def _whole_nodes(value: float) -> str:
+    return automatic(whole_nodes(value, "nodes"))
+
+
+def _axis_writer(drawn: Sequence[DrawnSeries], columns: Columns | None) -> Callable[[float], str]:
+    """Return how the values of an axis are written."""
     own = [d for d in drawn if d.on_axis]
     values = [v for d in own for p in d.trace.points for v in (p.y, p.end) if v is not None]
     scale = own[0].y if own else _AS_IT_IS
     decimals = columns.decimals_beside(values, scale) if columns else decimals_for(values)
-    fewer = max((2 - magnitude(v) for v in map(abs, values) if v), default=0)
-    return partial(in_column, decimals=decimals), partial(in_column, decimals=max(0, min(decimals, fewer)))
+    return partial(in_column, decimals=decimals)
 
 
-def _with_text(
-    point: ChartPoint, value: float, drawn: DrawnSeries, shorten: Callable[[float], str], words: Words
-) -> ChartPoint:
+def _with_text(point: ChartPoint, value: float, drawn: DrawnSeries, words: Words) -> ChartPoint:
     if drawn.trace.mark == "bracket":
         text = compared(value, drawn.series, words)
         return replace(point, text=text, label=text)
     if point.end is None:
-        return replace(point, text=point.mark + drawn.write(value), short=point.mark + shorten(value))
+        return replace(point, text=point.mark + drawn.write(value))
     ends = range_texts(point, drawn, drawn.write, words)
     text = point.mark + _joined(ends, words)
     return replace(point, text=text, label=text, ends=ends)

@@ -39,7 +39,7 @@ def _measures(sketch: Sketch) -> object:
 
 
 def _own_reach(sketch: Sketch) -> Reach:
-    on_axis = [d for d in sketch.drawn if d.trace.mark != "bracket"]
+    on_axis = [d for d in sketch.drawn if d.trace.mark != "bracket" and not d.trace.ideal]
     sides = (
         tuple(v for d in on_axis if d.trace.right == right for p in d.trace.points if not p.upright for v in p.extent)
         for right in (False, True)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from benchbrief.model.plan import Dimension, DimKey, Query
 from benchbrief.model.precision import Printing, stepped
-from benchbrief.reports.text.number_format import ENGLISH_UNITS, formatted, in_column, in_prose, quantity
+from benchbrief.reports.text.number_format import ENGLISH_UNITS, formatted, in_column, in_prose, quantity, whole_nodes
 from benchbrief.results.store.searched_doubts import Bound, Doubt
 
 
@@ -122,7 +122,7 @@ class PrintedBy(_Part):
             case "format":
                 return formatted(value, self.format, unit)
             case "scale":
-                return in_column(value / self.factor, self.decimals)
+                return in_column(whole_nodes(value, unit) / self.factor, self.decimals)
             case "amount":
                 ends = [value] if high is None else [value, high]
                 return self.to.join(quantity(end, unit, significant=self.significant) for end in ends)

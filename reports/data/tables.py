@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,12 +13,10 @@ from benchbrief.model.precision import magnitude
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import NumberSource
-from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for
+from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for, whole_nodes
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
 """A load in brackets: the author asks for that point."""
-_NAMED = re.compile(r"([^\W\d][\w.]*)(?:\[[^\[\]]*\])*")
-"""A metric or a measure, at some keys."""
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
@@ -107,10 +105,6 @@ class Columns:
         self._results = results
         tables = [drop_undue(table, results) for table in tables_of(elements)]
         self._all = [column for table in tables for column in self._own(table).values()]
-        self._formats: dict[tuple[str, str], set[str]] = {}
-        for line in (line for table in tables for line in table.lines):
-            if line.query:
-                self._formats.setdefault(_measure(line.query), set()).add(line.format)
 
     def of(self, table: p.TableElement) -> dict[str, Column]:
         """Return a column for each unit of the table that has no format of its own."""
@@ -118,15 +112,6 @@ class Columns:
             unit: replace(own, decimals=max(other.decimals for other in (own, *filter(own.compares, self._all))))
             for unit, own in self._own(table).items()
         }
-
-    def formatted(self, figure: p.FigureElement) -> p.FigureElement:
-        """Return a figure whose numbers have the format that the tables give to the same measure."""
-        found = []
-        for series in figure.series:
-            formats = self._formats.get(_measure(series.query), set())
-            own = next(iter(formats)) if len(formats) == 1 and not series.format and series.mark != "rule" else ""
-            found.append(series.model_copy(update={"format": own}) if own and not own.endswith("%") else series)
-        return figure.model_copy(update={"series": tuple(found)})
 
     def decimals_beside(self, values: Iterable[float | None], scale: Scale) -> int:
         """Return the decimals of numbers in `scale` that stand in a figure: those of the tables where a reader compares
@@ -146,14 +131,8 @@ class Columns:
         return {unit: _column(values, unit) for unit, values in by_unit.items()}
 
 
-def _measure(query: p.Query) -> tuple[str, str]:
-    """Return what a query measures, wherever it does, and its unit."""
-    named = _NAMED.fullmatch(query.text)
-    return named[1] if named else query.text, query.unit
-
-
 def _column(values: Iterable[float | None], unit: str) -> Column:
-    values = list(values)
+    values = [value and whole_nodes(value, unit) for value in values]
     scale = scale_for(values, unit)
     return _of_sizes(scale, (scale(value) for value in values if value))
 
@@ -212,23 +191,69 @@ def facts_elements(elements: Iterable[p.Element]) -> Iterator[p.FactsElement]:
 
 
 def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
-    """Return the elements, without those whose numbers were not imported, and without tables of published values where
-    the source states none.
+    """Return the elements, without those whose numbers were not imported, without lines of one point that other figures
+    show, and without tables of published values where the source states none.
 
     A section goes with its figures and tables, unless one of its texts has numbers of its own.
     """
-    if not has(p.PublishedElement, elements) and not imported_briefs.is_imported(results):
+    imported = imported_briefs.is_imported(results)
+    if not has(p.PublishedElement, elements) and not imported:
         return tuple(elements)
-    return tuple(left for element in elements if (left := _telling(element, results)))
+    again = _shown_elsewhere(elements, results) if imported else ()
+    return _telling_ones(elements, results, again)
 
 
-def _telling(element: p.Element, results: Results) -> p.Element | None:
+def _telling_ones(
+    elements: Sequence[p.Element], results: Results, again: Collection[p.FigureElement]
+) -> tuple[p.Element, ...]:
+    return tuple(left for element in elements if (left := _telling(element, results, again)))
+
+
+def _shown_elsewhere(elements: Sequence[p.Element], results: Results) -> Sequence[p.FigureElement]:
+    """Return the figures of lines that have one point each, all of which other figures show: the source states no
+    line."""
+
+    def values(figure: p.FigureElement) -> set[tuple[str, float]]:
+        measured = [series.query for series in figure.series if results.cells_behind(series.query)]
+        return {
+            (query.unit, value) for query in measured for value in results.rows(query).values() if value is not None
+        }
+
+    figures = list(_figures_in(elements))
+    shown = {id(figure): values(figure) for figure in figures}
+    for figure in figures:
+        lines = [series for series in figure.series if series.mark == "line" and not series.is_ideal]
+        others = {value for place, its in shown.items() if place != id(figure) for value in its}
+        if lines and all(_has_one_point(series, results) for series in lines) and shown[id(figure)] <= others:
+            del shown[id(figure)]
+    return [figure for figure in figures if id(figure) not in shown]
+
+
+def _has_one_point(series: p.Series, results: Results) -> bool:
+    """Return whether a series has no more than one value along its axis, at the same place for all its colours."""
+    if series.x_dim is None or series.x_dim not in series.query.dims:
+        return False
+    at = series.query.dims.index(series.x_dim)
+    return len({keys[at] for keys, value in results.rows(series.query).items() if value is not None}) <= 1
+
+
+def _figures_in(elements: Iterable[p.Element]) -> Iterator[p.FigureElement]:
+    for element in elements:
+        if isinstance(element, p.FigureElement):
+            yield element
+        elif isinstance(element, p.SectionElement):
+            yield from _figures_in(element.elements)
+
+
+def _telling(element: p.Element, results: Results, again: Collection[p.FigureElement]) -> p.Element | None:
+    if any(element is figure for figure in again):
+        return None
     if isinstance(element, p.PublishedElement):
         return element if any(imported_briefs.published(results)) else None
     if not isinstance(element, p.SectionElement) and not imported_briefs.is_imported(results):
         return element
     if isinstance(element, p.SectionElement):
-        left = keep_elements_with_data(element.elements, results)
+        left = _telling_ones(element.elements, results, again)
         shows = any(not isinstance(each, p.TextElement) or _has_numbers(each, results) for each in left)
         if not left or (not shows and len(left) < len(element.elements)):
             return None

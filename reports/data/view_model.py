@@ -245,6 +245,8 @@ class FigureView:
     """Draws it for a narrow screen: the drawing, and its `points`. None where it is narrow enough."""
     marks: tuple[int, ...] = ()
     """The numbers of its notes, with those that stand under an earlier block."""
+    head_pt: float = 0.0
+    """The least points of height of the texts above it: those of a figure beside it. 0 where it has none beside it."""
     kind: Literal["figure"] = "figure"
 
     @property

@@ -138,6 +138,8 @@ _STEPS: dict[str, tuple[tuple[float, str], ...]] = {
 
 
 _MOST_DECIMALS = 12
+_WHOLE_NODES = 3
+"""The way of printing from which on nodes are whole."""
 _SMALLEST_PRICE = 0.01
 """The smallest price that is shown in its own unit. A cheaper thing is priced by a larger number of it."""
 _MICRO = re.compile(r"(?<![A-Za-z])us\b")
@@ -179,6 +181,18 @@ def unit_text(unit: str, number: str = "") -> str:
 def is_counted(unit: str) -> bool:
     """Whether the unit is a number of things: nodes, threads."""
     return f"{unit}=1" in ENGLISH_UNITS
+
+
+def is_scaled(unit: str) -> bool:
+    """Whether values of a unit are shown in another one where they are small or large: s as ms, B as GB."""
+    return unit in _STEPS or bool(larger_units(unit))
+
+
+def whole_nodes(value: float, unit: str) -> float:
+    """Return a number of nodes as whole ones, rounded up: nobody runs a part of a node. Other values stay."""
+    if unit != "nodes" or precision.printing() < _WHOLE_NODES or not math.isfinite(value):
+        return value
+    return precision.stepped(value, 1.0, "up")
 
 
 def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) -> Scale:
@@ -248,8 +262,9 @@ def formatted(value: float, spec: str, unit: str) -> str:
 
     A value in % is a share for the `%` presentation, which multiplies by 100.
     """
-    if not spec:
-        return automatic(value)
+    whole = whole_nodes(value, unit)
+    if not spec or (unit == "nodes" and whole != value):
+        return automatic(whole)
     if spec.endswith("%") and unit == "%":
         value /= 100
     text = precision.formatted(value, spec)
@@ -280,6 +295,7 @@ def with_unit(text: str, unit: str) -> str:
 def quantity(value: float, unit: str, *, significant: int = 0) -> str:
     """Write one number by itself, scaled, with its unit: 0.00081 s becomes 810 µs; with at least this many
     significant digits."""
+    value = whole_nodes(value, unit)
     scale = scale_for([value], unit)
     shown = scale(value)
     decimals = decimals_for([shown])
@@ -315,7 +331,7 @@ def in_prose(
     unit; the unit is then part of the result. What joins a range without a blank belongs to both ends:
     `{range(x):.0f}X` prints "28X to 37X".
     """
-    values = [v for v in (value, high) if v is not None]
+    values = [whole_nodes(v, unit) for v in (value, high) if v is not None]
     unit_after = ""
     if spec:
         scale = Scale(1.0, unit_text(unit))

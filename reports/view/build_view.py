@@ -21,6 +21,7 @@ from benchbrief.model.units import parse_unit
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import Sketch, finished, sketched
 from benchbrief.reports.charts.chart import NO_REACH, Reach
+from benchbrief.reports.charts.chart_layout import NO_MARGINS, Margins
 from benchbrief.reports.charts.document_colours import document_colours, figures_in
 from benchbrief.reports.charts.draw_chart import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
@@ -31,6 +32,7 @@ from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
+from benchbrief.reports.data.one_precision import with_one_precision
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.tables import (
     Column,
@@ -81,7 +83,16 @@ from benchbrief.reports.notices.number_marks import Cautions, not_chosen
 from benchbrief.reports.notices.open_searches import sentences_by_cell
 from benchbrief.reports.text import render_prose
 from benchbrief.reports.text.html_markup import lift_marks, note_marks
-from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text, written_as
+from benchbrief.reports.text.number_format import (
+    Scale,
+    automatic,
+    belonging,
+    key_text,
+    spelled_unit,
+    unit_text,
+    whole_nodes,
+    written_as,
+)
 from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import headline_size, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
@@ -277,6 +288,8 @@ def build(
         results, gaps = Results(plan, store, words, for_customers=for_customers), Gaps(NotDrawn)
         claims = claims_of(report, results)
         report = say_claims(report, results, claims)
+        written = gaps.made("precision", partial(with_one_precision, report, results), "columns")
+        report = report if isinstance(written, MissingPart) else written
         if has(p.FigureElement, report.elements):
             drawing.start()
         kept = gaps.made("kept", lambda: keep_elements_with_data(report.elements, results), "choice")
@@ -379,6 +392,7 @@ class _Builder:
         self.figures = self.tables = self.sections = 0
         self.foot = Footnotes(results, repeated=self.slides)
         self.citing = False
+        self.margins = NO_MARGINS
 
     def sketch(self, elements: Sequence[p.Element]) -> None:
         """Sketch each figure of the report that can be, to find what the axes of each reach, by its identity."""
@@ -391,7 +405,7 @@ class _Builder:
         self.sketches = {place: (sketch, shared.get(place, NO_REACH)) for place, sketch in known.items()}
 
     def _sketched(self, figure: p.FigureElement) -> Sketch:
-        return sketched(self.columns.formatted(figure), self.results, self.colours)
+        return sketched(figure, self.results, self.colours)
 
     def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
         index = 0
@@ -404,11 +418,20 @@ class _Builder:
             else:
                 count = len(run) - len(run) % 2
                 for at in range(0, count, 2):
+                    self.margins = self.gaps.tried(partial(self.margins_of, run[at : at + 2]), NO_MARGINS)
                     pair = [self.block(one, level, half=True) for one in run[at : at + 2]]
                     if beside := tuple(one for one in pair if isinstance(one, FigureView)):
-                        yield FigureRow(beside)
+                        yield FigureRow(draw_chart.with_even_heads(beside, self.words))
                     yield from (one for one in pair if not isinstance(one, FigureView))
             index += count
+
+    def margins_of(self, figures: Sequence[p.FigureElement]) -> Margins:
+        """Return the margins of figures side by side, whose plot areas are of one size."""
+        charts = []
+        for sketch, reach in (self.sketches[id(figure)] for figure in figures if id(figure) in self.sketches):
+            bare = replace(sketch, figure=sketch.figure.model_copy(update={"point_notes": ()}))
+            charts.append(finished(bare, self.results, (), self.columns, reach).charts)
+        return draw_chart.margins_beside(charts)
 
     def block(self, element: p.Element, level: int, *, half: bool = False) -> Block:
         """Return an element, or a sentence in its place on why it can't be made."""
@@ -743,12 +766,14 @@ class _Builder:
         self.ledger.at(place, of_text=True)
         sketch, reach = self.sketches.get(id(element)) or (self._sketched(element), NO_REACH)
         found = finished(sketch, self.results, notes, self.columns, reach)
-        drawn_size = (draw_chart.FULL[0], draw_chart.height_for(found.charts))
+        drawn_size, least = (draw_chart.FULL[0], draw_chart.height_for(found.charts)), NO_MARGINS
+        if half:
+            least = self.margins
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
         made = (
             self.gaps.made(
                 (id(element), "drawing"),
-                lambda: draw_chart.draw(found.charts, width, height, self.font, self.converter),
+                lambda: draw_chart.draw(found.charts, width, height, self.font, self.converter, least),
                 "figure",
                 number,
                 anchor=f"figure-{number}",
@@ -791,7 +816,9 @@ class _Builder:
             claim,
             found.key if drawn else "",
             undrawn,
-            draw_chart.lower_drawing(found.charts, drawn, self.font, self.converter, self.gaps) if drawn else None,
+            draw_chart.lower_drawing(found.charts, drawn, self.font, self.converter, self.gaps, least)
+            if drawn
+            else None,
             draw_chart.draw_for_phone(found.charts, self.font, self.converter, self.gaps, script)
             if drawn and not half and not self.slides
             else None,
@@ -804,7 +831,7 @@ class _Builder:
         self.ledger.at(self.words["formula"])
         amounts = [self.amount(t.query, significant, declared_text(self.results, t.query)) for t in element.terms]
         numbers = Markup(as_written(escape(element.text))).format(*amounts)  # noqa: S704  # escaped just there
-        steps = (words, numbers, self.amount(element.result))
+        steps = (words, numbers, self.result(element.result))
         queries = [*(term.query for term in element.terms), element.result]
         self.foot.tell_cautions(queries)
         cells, sources = self.cells(queries), tuple(sources_of(queries))
@@ -812,6 +839,13 @@ class _Builder:
         title = self.words["for_key"].format(name=name, key=key) if key else name
         marks = self.foot.cited
         return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources, marks)
+
+    def result(self, query: p.Query) -> Markup:
+        """Write what a formula computes: of nodes also the number before it is rounded up."""
+        shown, value = self.amount(query), self.results.at(query)
+        if value is None or whole_nodes(value, query.unit) == value:
+            return shown
+        return Markup(escape(self.words["rounded_up"])).format(exact=automatic(value), whole=shown)  # noqa: S704  # escaped just there
 
     def amount(self, query: p.Query, significant: int = 0, declared: str = "") -> Markup:
         """Write one number with its unit. `declared` is the text of a fact, which is printed unchanged."""

@@ -14,7 +14,6 @@ import pytest
 
 from benchbrief.model import plan as p
 from benchbrief.reports.charts.build_figure import drawing
-from benchbrief.reports.charts.chart_layout import Plot
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
 from benchbrief.results.store.store import Store
@@ -60,7 +59,7 @@ def world_of(names: tuple[str, ...]) -> tuple[p.Plan, Store]:
     return world.plan(), world.store()
 
 
-def test_counts_have_no_decimals_beside_a_series_that_has_them() -> None:
+def test_nodes_are_whole_and_rounded_up() -> None:
     nodes = w.query("SELECT * FROM (VALUES (1, 3.0), (2, 3.0)) AS t (threads, value)", ("threads",), "nodes", "a")
     needed = w.query("SELECT * FROM (VALUES (1, 4.74), (2, 3.09)) AS t (threads, value)", ("threads",), "nodes", "b")
     made = [w.series("bar", query, label, "threads") for query, label in ((nodes, "Nodes"), (needed, "Needed"))]
@@ -68,10 +67,10 @@ def test_counts_have_no_decimals_beside_a_series_that_has_them() -> None:
     world = w.World({"ssd": "SSD"}, {"a": "A load"}, (1, 2))
     drawn = drawing(figure, Results(world.plan(), world.store(), words("en")))
     assert "3\u00a0nodes" in drawn.alt
-    assert "4.74\u00a0nodes" in drawn.alt
-    assert [row[-1] for row in drawn.data] == ["3\u00a0nodes", "3\u00a0nodes", "4.74\u00a0nodes", "3.09\u00a0nodes"]
+    assert "5\u00a0nodes" in drawn.alt
+    assert [row[-1] for row in drawn.data] == ["3\u00a0nodes", "3\u00a0nodes", "5\u00a0nodes", "4\u00a0nodes"]
     (chart,) = drawn.charts
-    assert [Plot(chart, 600, 240).bar_texts(trace) for trace in chart.traces] == [["3", "3"], ["4.74", "3.09"]]
+    assert [[point.text for point in trace.points] for trace in chart.traces] == [["3", "3"], ["5", "4"]]
 
 
 def judge(text: str, series: Series, *, log: bool = False) -> int:

@@ -104,9 +104,9 @@ def test_figures_of_power_efficiency_are_drawn_of_the_published_ranges_and_say_s
 def test_the_figure_of_the_flash_cache_has_the_published_gains(views: Views) -> None:
     (gains,) = (block for block in blocks(views.of("flash_cache")) if isinstance(block, FigureView))
     drawn = {(row[0], row[1]): row[2].replace("\u00a0", " ") for row in gains.data}
-    names = ("Operations, improvement", "Average read, reduction", "Average update, reduction")
-    assert [drawn[name, "Web updates"] for name in names] == ["117 %", "45 %", "55 %"]
-    assert [drawn[name, "Transactions"] for name in names] == ["111 %", "50 %", "43 %"]
+    names = ("Operations per second", "Time of an average read", "Time of an average update")
+    assert [drawn[name, "Web updates"] for name in names] == ["+117 %", "−45 %", "−55 %"]
+    assert [drawn[name, "Transactions"] for name in names] == ["+111 %", "−50 %", "−43 %"]
 
 
 def test_the_gain_of_the_inserts_is_derived_from_the_published_throughput(views: Views) -> None:

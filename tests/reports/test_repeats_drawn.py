@@ -90,15 +90,16 @@ def test_three_repeats_make_an_interval() -> None:
     ],
 )
 def test_the_numbers_at_bars_are_written_as_in_tables(values: tuple[float, ...], texts: list[str]) -> None:
-    assert bar_texts(values, 657) == texts
+    assert [point.text for point in bars(values, 657).chart.traces[0].points] == texts
 
 
-def test_bars_without_room_have_numbers_with_fewer_digits() -> None:
-    assert bar_texts((818.3, 21531.25), 110) == ["818", "21,531"]
+def test_bars_without_room_have_no_numbers() -> None:
+    assert bars((818.3, 21531.25), 657).bars_have_numbers
+    assert not bars((818.3, 21531.25), 110).bars_have_numbers
 
 
-def bar_texts(values: Sequence[float], width: float) -> list[str]:
-    """The numbers at bars of these values in a figure."""
+def bars(values: Sequence[float], width: float) -> Plot:
+    """A figure of these values."""
     rows = {str(i): value for i, value in enumerate(values)}
     query = w.table_of(rows, "workload", "ops/s", "throughput")
     figure = w.figure(
@@ -106,4 +107,4 @@ def bar_texts(values: Sequence[float], width: float) -> list[str]:
     )
     world = w.World({"ssd": "SSD"}, {key: key for key in rows})
     (chart,) = drawing(figure, Results(world.plan(), world.store(), words("en"))).charts
-    return Plot(chart, width, 240).bar_texts(chart.traces[0])
+    return Plot(chart, width, 240)

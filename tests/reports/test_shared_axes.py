@@ -14,7 +14,6 @@ from benchbrief.reports.charts.chart import NO_REACH, Reach
 from benchbrief.reports.charts.chart_layout import Plot
 from benchbrief.reports.charts.shared_axes import shared_reach
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.data.tables import Columns
 from benchbrief.reports.words.brief_words import CATALOGUES, words
 from tests.reports import world as w
 
@@ -81,20 +80,3 @@ def test_the_line_of_no_difference_is_named(language: str) -> None:
     )
     assert CATALOGUES[language]["no_difference"] in near
     assert CATALOGUES[language]["no_difference"] not in far
-
-
-def test_a_figure_writes_a_measure_with_the_format_of_the_tables() -> None:
-    results = Results(WORLD.plan(), WORLD.store(), words("en"))
-
-    def table(text: str, spec: str) -> p.TableElement:
-        line = p.Line(label="L", query=w.constant(1.0, "s", text), format=spec)
-        return p.TableElement(title="T", dim="threads", dim_label="", keys=(), lines=(line,))
-
-    def spec_of(*tables: p.TableElement) -> str:
-        (series,) = Columns(tables, results).formatted(figure(1, 2, 3)).series
-        return series.format
-
-    assert spec_of(table("made[hdd, threads: 4]", ",.1f")) == ",.1f"
-    assert spec_of(table("other", ",.1f")) == ""
-    assert spec_of(table("made[hdd] / made[nvme]", ",.1f")) == ""
-    assert spec_of(table("made", ",.1f"), table("made", ",.2f")) == "", "nobody can tell which"

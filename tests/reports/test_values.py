@@ -42,7 +42,7 @@ from tests.reports import world as w
         (0.0, "s", "0 s"),
         (8.7, "1", "8.70"),
         (1.0, "nodes", "1 node"),
-        (1.03, "nodes", "1.03 nodes"),
+        (1.03, "nodes", "2 nodes"),
         (1000.0, "ops", "1,000 ops"),
         (2.3e-6, "USD/op", "2.30 USD/Mop"),
         (2.3e-12, "USD/op", "0.00230 USD/Gop"),

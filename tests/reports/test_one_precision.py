@@ -1,0 +1,110 @@
+"""One number of a brief has one writing: in its headline, boxes, figures, tables and texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+
+from benchbrief.model import plan as p
+from benchbrief.model.precision import printed_as
+from benchbrief.reports.data.one_precision import with_one_precision
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import figures_of
+from benchbrief.reports.text.number_format import formatted, in_prose, quantity
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.words.brief_words import words
+from tests.reports import world as w
+from tests.reports.generated import rows_for
+from tests.support.examples import EXAMPLES
+from tests.support.plans import compile_spec
+
+WORLD = w.World({"hdd": "HDD", "nvme": "NVMe"}, {"a": "Sessions"}, (1, 2))
+
+
+def writing(text: str) -> str:
+    """The number of a text, without sign and unit."""
+    return re.sub(r"^[^\d]+|[^\d]+$", "", text)
+
+
+def of_unit(unit: str, value: float, shown: str) -> tuple[str, float]:
+    """What a number is, whether it is printed in per cent or as a share."""
+    share = unit == "%" or shown.endswith("%")
+    return ("%" if share else unit), float(f"{abs(value) / (100 if unit == '%' else 1):.12g}")
+
+
+@pytest.mark.parametrize("name", ["cluster_shrink", "compression", "flash_cache", "power_efficiency", "quickstart"])
+def test_a_brief_writes_a_number_in_one_way(name: str) -> None:
+    plan = compile_spec(next(path for path in EXAMPLES if path.stem == name))
+    (report,) = plan.reports
+    view = build(plan, w.make_store(rows_for(plan)), report, words(report.language))
+    queries = {query.id: query for query in view.numbers.queries}
+    written: dict[tuple[str, float], set[str]] = {}
+    for number in view.numbers.numbers:
+        if number.value is not None and number.high is None and number.printed.by in ("prose", "format", "scale"):
+            key = of_unit(queries[number.query].unit, number.value, number.shown)
+            written.setdefault(key, set()).add(writing(number.shown))
+    for figure in figures_of(view.blocks):
+        for row, shown in zip(csv.DictReader(io.StringIO(figure.csv)), figure.data, strict=True):
+            if row["value"] and "to" not in row:
+                key = of_unit(row["unit"], float(row["value"]), shown[-1])
+                written.setdefault(key, set()).add(writing(shown[-1]))
+    assert len(written) > 4
+    assert {key: texts for key, texts in written.items() if len(texts) > 1} == {}
+
+
+def with_formats(*elements: p.Element, heading: p.Prose | None = None) -> p.Report:
+    report = w.report("R", *elements, heading=heading)
+    return with_one_precision(report, Results(WORLD.plan(), WORLD.store(), words("en")))
+
+
+def value(text: str, spec: str, unit: str = "") -> p.Prose:
+    return w.text(p.Value(query=w.constant(0.1234, unit, text), format=spec))
+
+
+def table(text: str, unit: str = "%", spec: str = "", of: float = 12.34) -> p.TableElement:
+    line = p.Line(label="L", query=w.constant(of, unit, text), format=spec)
+    return p.TableElement(title="T", dim="threads", dim_label="", keys=(), lines=(line,))
+
+
+def drawn(text: str, unit: str = "%") -> p.FigureElement:
+    query = w.table_of({"hdd": 12.34, "nvme": 56.78}, "hardware", unit, text)
+    return w.figure("F", w.series("bar", query, "L", "hardware"), by={"hardware": w.keys(WORLD.hardware)})
+
+
+def spec_of(report: p.Report) -> str:
+    last = report.elements[-1]
+    return last.lines[0].format if isinstance(last, p.TableElement) else last.series[0].format  # type: ignore[union-attr]
+
+
+def test_the_headline_decides_and_then_what_is_next_in_rank() -> None:
+    headline = p.HeadlineElement(numbers=(p.HeadlineNumber(value=value("gain[nvme]", "+.0%"), text=w.text("x")),))
+    text = p.TextElement(prose=value("max(gain over threads)", ".2%"))
+    assert spec_of(with_formats(text, headline, drawn("gain"))) == "+.0%"
+    assert spec_of(with_formats(text, table("gain"))) == ".2%"
+    assert spec_of(with_formats(text, table("gain", spec=".1f"), drawn("gain"))) == ".1f"
+    assert spec_of(with_formats(headline, table("gain", spec=".3f"))) == ".3f", "its own"
+    assert spec_of(with_formats(headline, table("gain / other"))) == ""
+
+
+def test_a_change_that_a_text_negates_gives_no_sign() -> None:
+    text = p.TextElement(prose=value("-reduction[nvme]", "+.0%"))
+    assert spec_of(with_formats(text, table("reduction"))) == ".0%"
+
+
+def test_a_format_that_hides_a_number_or_is_of_another_unit_is_not_taken() -> None:
+    assert spec_of(with_formats(p.TextElement(prose=value("gain", ".0f", "%")), table("gain", of=0.2))) == ""
+    assert spec_of(with_formats(p.TextElement(prose=value("took", ".2f", "s")), table("took", "s"))) == ""
+    assert spec_of(with_formats(table("took", "s", ".1f"), drawn("took", "s"))) == ".1f"
+
+
+def test_a_number_of_nodes_is_whole_and_rounded_up() -> None:
+    assert formatted(26.06, ".2g", "nodes") == "27"
+    assert formatted(3.0, ".1f", "nodes") == "3.0"
+    assert quantity(4.01, "nodes") == "5\u00a0nodes"
+    assert quantity(1.0, "nodes") == "1\u00a0node"
+    assert in_prose(23.7, 34.7, ".2g", "nodes", " nodes", " to ") == "24 to 35"
+    with printed_as(2):
+        assert formatted(26.06, ".2g", "nodes") == "26"
