@@ -80,6 +80,7 @@ PLACES = {
     "scheduler": ("mongodb", "scheduler slurm { @ }"),
     "profile": ("mongodb", "profile smoke { @ }"),
     "claim": ("mongodb", f"{_CLAIM} {{ value = gain[threads: 8, a]  @ }} {_SAID}"),
+    "claim held_out": ("mongodb", f"{_CLAIM} {{ value = max(gain over threads, workload)  @ }} {_SAID}"),
     "claim value": ("mongodb", f"{_CLAIM} {{ @ }} {_SAID}"),
     "report": ("mongodb", "report brief { @ }"),
     "theme": ("mongodb", "report brief { theme { @ } }"),

@@ -33,6 +33,7 @@ _STATUS = (
     live_numbers.LiveLoad,
     run_summary.BudgetSpent,
     run_summary.RampChoice,
+    run_summary.HeldOutStatus,
 )
 
 
