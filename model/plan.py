@@ -889,6 +889,11 @@ class Series(Node):
         """The queries of all that is drawn, but for single repeats."""
         return tuple(query for query in (self.query, self.x_query, self.high) if query)
 
+    @property
+    def is_ideal(self) -> bool:
+        """Whether nothing of it is measured, and it is drawn to compare others with."""
+        return self.dashed and self.query.reads == ()
+
 
 class PointNote(Node):
     """A note in a figure, with an arrow to the points at these keys."""
