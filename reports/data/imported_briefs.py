@@ -119,7 +119,7 @@ def _tag(source: ImportSource, words: Words) -> str:
     """Return whose numbers they are, in a line: "Published by Micron, 2017: not measured here"."""
     if source.is_own:
         return words["notice_own"]
-    year = source.date[:4] if re.match(r"\d{4}", source.date) else ""
+    year = words["tag_year"].format(year=source.date[:4]) if re.match(r"\d{4}", source.date) else ""
     return words["tag_imported"].format(by=words.locale.listed(filter(None, (source.publisher or source.title, year))))
 
 

@@ -150,14 +150,20 @@ class _Writer:
 
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
         """Return the numbers of the first page; a dash with its reason for a claim that may not be said."""
-        return element.model_copy(update={"numbers": tuple(map(self._headline_number, element.numbers))})
+        said = [self.verdicts[each.claim] for each in element.numbers if isinstance(each, p.Said)]
+        ends = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
+        numbers = [self._headline_number(number, ends) for number in element.numbers]
+        return element.model_copy(update={"numbers": tuple(numbers)})
 
-    def _headline_number(self, number: p.HeadlineNumber | p.Said) -> p.HeadlineNumber:
+    def _headline_number(self, number: p.HeadlineNumber | p.Said, ends: set[tuple[str, str]]) -> p.HeadlineNumber:
+        """Return a number of the first page. `ends` are the highest and lowest values that are said beside it: where
+        both ends of a range are, neither has the range behind it."""
         if isinstance(number, p.HeadlineNumber):
             return number
         verdict = self.verdicts[number.claim]
         if verdict.is_said:
-            beside = self._range(verdict)
+            both = {(verdict.claim.points.sql, "high"), (verdict.claim.points.sql, "low")} <= ends
+            beside = () if both else self._range(verdict)
             return _split(self.sentence(verdict, before_range=bool(beside)), beside)
         missing = verdict.printed if verdict.state == "missing" else None
         return p.HeadlineNumber(

@@ -126,10 +126,13 @@ class _Table:
         spare = max(0.0, room.width - (self._first + sum(wanted)) * scale)
         own = min(spare, (self._names - self._first) * scale)
         spare -= own
+        kept = min(spare, _GAP * self._em * scale * len(piece))  # heads are wider than estimated, at times
+        spare -= kept
         heads = [0.0] * len(piece)
         for place, at in enumerate(sorted(range(len(piece)), key=lambda at: liked[at] - wanted[at])):
             heads[at] = min((liked[at] - wanted[at]) * scale, spare / (len(piece) - place))
             spare -= heads[at]
+        spare += kept
         air = spare if room.filled else min(spare, _AIR * self._em * scale * len(piece))
         if spare - air < (1 - _FULL) * room.width:
             air = spare
@@ -146,7 +149,7 @@ class _Table:
 
     def _widths(self, piece: Sequence[int]) -> tuple[list[float], list[float], list[float]]:
         """Return three widths of each column, at the usual size of type: for its numbers, for the words of its heads
-        too, and for heads on one line where they are short."""
+        too, and for texts on one line and heads that are short."""
         em, gap = self._em, _GAP * self._em
         heads = [head for head, _ in _units_raised([self._columns[at] for at in piece])]
         least = [max((_cell_width(cell, em) for cell in self._cells[at]), default=0.0) + gap for at in piece]
@@ -163,9 +166,13 @@ class _Table:
             )
             for low, head in zip(least, heads, strict=True)
         ]
+        texts = [
+            [text_width(cell.html.striptags(), em) for cell in self._cells[at] if not cell.numeric] for at in piece
+        ]
         liked = [
-            max(want, _in_even_lines(text_width(head.label, _BOLD * em), _HEAD * em) + gap) * self._room.grown
-            for want, head in zip(wanted, heads, strict=True)
+            max(want, _in_even_lines(text_width(head.label, _BOLD * em), _HEAD * em) + gap, max(own, default=0.0) + gap)
+            * self._room.grown
+            for want, head, own in zip(wanted, heads, texts, strict=True)
         ]
         return least, wanted, liked
 

@@ -175,6 +175,16 @@ def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(t
     )
 
 
+def test_both_ends_of_a_range_beside_each_other_have_no_range_behind_them(tmp_path: Path) -> None:
+    points = values(("threads",), [(1.0, 7.9), (2.0, 8.72)], by_ratio=True)
+    ends = [
+        claim(8.72, name="most", bound="high", points=points, opposite=values((), [(7.9,)])),
+        claim(7.9, name="least", bound="low", points=points, opposite=values((), [(8.72,)])),
+    ]
+    assert "in all" in page(tmp_path, ends[0])
+    assert "in all" not in page(tmp_path, *ends)
+
+
 def test_the_claims_of_a_brief_share_the_chance_to_be_wrong() -> None:
     alone = verdicts(claim(1.0, 1.08, 1.16))[0]
     among = verdicts(*(claim(1.0, 1.08, 1.16, name=f"c{n}") for n in range(5)))[0]
