@@ -740,9 +740,9 @@ class Claim(Node):
     `bound` is `high` for a highest value, `low` for a lowest one, and then `points` has the values among which it was
     found, `opposite` the other end of their range, and `typical` their median; without a bound, `points` has the value
     alone. `repeats` are the points' values of each repeat (a further dim); None where each was measured once. `base` is
-    what the value is compared with, in words, and `against` its keys; `named` is whether the sentence names it, and
-    `no_difference` the value that says that there is none: 1 of a ratio, 0 of a change. `better` is that of its metric.
-    `allowed` has the reasons for exceptions, by rule.
+    what the value is compared with, `base_label` its name in a report's language where it is a point of a ramp, and
+    `against` its keys; `named` is whether the sentence names it, and `no_difference` the value that says that there is
+    none: 1 of a ratio, 0 of a change. `better` is that of its metric. `allowed` has the reasons for exceptions, by rule.
     With `held_out`, the claim takes the repeats that it asks for, and no others.
     """
 
@@ -755,6 +755,7 @@ class Claim(Node):
     opposite: Query | None = None
     typical: Query | None = None
     base: str = ""
+    base_label: Label = ""
     against: dict[Dimension, DimKey] = field(default_factory=dict)
     named: bool = False
     no_difference: float | None = None

@@ -338,6 +338,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         typical=typical,
         against={each.dim: each.key for each in base},
         base=", ".join(each.label for each in base),
+        base_label=_label_of(base),
         named=all(_names(typer, block.label, each) for each in base),
         no_difference=None if no_difference is None else no_difference / unit.factor,
         better=better,
@@ -394,6 +395,13 @@ def _base(
         keys = (each.key for divisor in reversed(found) for each in divisor if isinstance(each.key, str))
         return wrong.UnclearBase(value.span, labels, next(keys, "hdd"))
     return found[0] if found else ()
+
+
+def _label_of(base: Sequence[_Base]) -> plan.Label:
+    """Return the name of a base that a report's language words: one with a point of a ramp; "" for others."""
+    points = tuple((each.dim, each.key) for each in base if isinstance(each.key, float) and each.dim in AXIS_UNITS)
+    names = tuple(each.label for each in base if (each.dim, each.key) not in points)
+    return plan.Wording(form="at", of=names, points=points) if points else ""
 
 
 def _names(typer: Typer, label: ast.String, base: _Base) -> bool:

@@ -132,7 +132,9 @@ class _Writer:
         measured once, which held-out repeats it lacks; without them, how much of a highest value may be chance."""
         notes = []
         if verdict.claim.base and not verdict.claim.named:
-            notes.append(self.words["said_against"].format(base=verdict.claim.base))
+            label = verdict.claim.base_label
+            base = readable_label(label, self.words) if label else verdict.claim.base
+            notes.append(self.words["said_against"].format(base=base))
         if verdict.at_least:
             notes.append(self.words["said_at_least"])
         if verdict.state == "once":
