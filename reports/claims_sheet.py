@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchbrief.model.plan import Claim, DimKey, Plan, Report, key_text
+from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.view_model import Item
@@ -180,7 +181,8 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
     """Yield what a claim is compared with, and what else a reader should know of it."""
     claim = verdict.claim
     if claim.base:
-        yield words["sheet_against"].format(base=claim.base)
+        base = readable_label(claim.base_label, words) if claim.base_label else claim.base
+        yield words["sheet_against"].format(base=base)
     if verdict.at_least:
         yield words["said_at_least"]
     if differing := list(_differing(claim, plan, words)):
