@@ -15,15 +15,17 @@ LOWEST = 0.7
 """The least share of its height that a figure keeps."""
 HIGHEST, HIGHEST_ON_FIRST, HIGHEST_ON_SLIDES = 1.45, 1.75, 1.6
 """The largest share of its height that a figure grows to: the first page's has the most to say."""
-_SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, HIGHEST)
-"""The shares that are tried for all figures, the best of equals first."""
+_SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, 1.3, HIGHEST)
+"""The shares that are tried for all figures, the best of equals first; also with the first one as high as can be."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
-"""Further shares, for a brief of one page."""
-_BLANK, _LAST = 0.3, 0.62
-"""The largest blank share of a page, and the filled share of a last one that is not drawn in. Both are a little
-stricter than a third and 60 %, since a page's end is estimated."""
+"""Further shares for a brief of one page; the first ones also where little would stand on the last page."""
+_BLANK, _LAST = 0.3, 0.58
+"""The largest blank share of a page, and the filled share of a last one that is not drawn in. The first is a little
+stricter than the third that is promised, since a page's end is estimated."""
 _ALIKE = 1.4
 """How many times higher than another a figure of the inner pages may be drawn: a reader compares them."""
+_LITTLE = 0.45
+"""The filled share of a last page that may have room on the others, in smaller letters."""
 _HALF = 0.5
 """The filled share of a last page that has all of its section, if that is possible."""
 _SPARE = 6.0
@@ -38,7 +40,7 @@ _WHOLE = ("FlexBox", "GridBox", "BlockReplacedBox", "LineBox", "TableRowBox")
 
 
 FirstFigure = Literal["in_place", "after_lead", "before_lead"]
-_MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "before_lead": 4.0}
+_MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "before_lead": 6.0}
 """What it costs to move the first figure out of its place."""
 
 
@@ -128,7 +130,8 @@ def fit_figures(document: Any, again: Callable[[Arrangement], Any], *, one_page:
     if grown := galley.grown_slides():
         return again(Arrangement(grown))
     fitted, pages = _fitted(document, galley, Arrangement(), again)
-    short = galley.laid_out(Arrangement()).ends_short or pages.ends_short or pages.is_torn
+    little = galley.laid_out(Arrangement())
+    short = (len(little.atoms) > 1 and little.last_share < _LITTLE) or pages.ends_short or pages.is_torn
     if not galley.has_slides and (short or (one_page and len(fitted.pages) > 1)):
         closer = Arrangement(close_set=True)
         document = again(closer)
@@ -184,11 +187,17 @@ class _Galley:
     def chosen(self, *, close_set: bool = False) -> _Pages:
         """Return the pages with the best heights of figures, and the best place of the first one."""
         names = sorted({name for atom in self.atoms for name in atom.figures})
+        lower = _LOW_SHARES if self.one_page else _LOW_SHARES[:2] if close_set else ()
+        first = next((list(atom.figures) for atom in self.atoms if atom.figures and not atom.page), [])
         tried = [
-            self._filled(self._packed(atoms, Arrangement(dict.fromkeys(names, share), place, close_set, section)))
+            self._filled(self._packed(atoms, Arrangement(shares, place, close_set, section)))
             for place, atoms in self._orders()
             for section in ("", *([] if self.one_page or self.has_slides else self.last_section))
-            for share in (*_SHARES, *(_LOW_SHARES if self.one_page else ()))
+            for share in (*_SHARES, *lower)
+            for shares in (
+                dict.fromkeys(names, share),
+                *([dict.fromkeys(names, share) | dict.fromkeys(first, HIGHEST_ON_FIRST)] if first else []),
+            )
         ]
         return min(tried, key=lambda each: (self.one_page and len(each.atoms) > 1, each.cost))
 

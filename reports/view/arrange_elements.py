@@ -49,9 +49,9 @@ _COLUMN_LINES, _TOPIC_LINES = 40.0, 2.5
 """The most lines of topics in two columns, and those that the head of each takes."""
 _HEAD_PT, _TITLE_PT, _JAPANESE_TITLE_PT = 25.0, 46.0, 38.0
 """The type of a slide's head, and of the title."""
-_TITLE_EMS, _LETTER, _BLANK, _TITLE_AIR = (17.0, 20.8), 0.58, 0.27, 0.3
-"""The width of a page in heights of a title's type, Latin and Japanese; those of a usual letter, of a blank, and what
-is left free at the end of a line."""
+_TITLE_EMS, _LETTER, _BLANK, _CLOSE, _TITLE_AIR = (17.5, 21.2), 0.58, 0.26, 0.022, 0.4
+"""The width of a page in heights of a title's type, Latin and Japanese; those of a usual letter and of a blank; how
+much closer than usual letters stand; and what is left free at the end of a line."""
 _NUMBER = re.compile(r'<(a|span) class="num.*?</\1>', re.DOTALL)
 _FACT_LINE, _FACTS_PT = 1.63, (8.0, 16.0)
 """The height of a line of facts, as a multiple of its type's size; the least and the largest size."""
@@ -147,12 +147,12 @@ def _narrow(callout: CalloutView) -> bool:
 def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Mark the short texts that introduce the next element: no page may end with them."""
     found: list[Block] = []
-    shown, left = False, 0
+    shown, left = False, 0.0
     for block in reversed(blocks):
         if isinstance(block, FigureView | FigureRow | TableView | FormulaView):
             shown, left = True, _LEAD_IN
-        elif isinstance(block, TextView) and shown and _length(block) <= left and not block.notes:
-            left -= _length(block)
+        elif isinstance(block, TextView) and shown and _room(block) <= left and not block.notes:
+            left -= _room(block)
             found.append(replace(block, leads=True))
             continue
         else:
@@ -253,7 +253,11 @@ def even_width(title: Markup, letters: int, language: str) -> str:
     """Return the width of a title whose lines are about as long as each other. A line has room for so many `letters`,
     and a number stays whole."""
     text = _NUMBER.sub(lambda match: match.group().replace(" ", "_"), str(title))
-    words = [text_width(word, _BOLD) for word in Markup(text).striptags().split(" ")]  # noqa: S704  # HTML before
+    close = 0.0 if language == "ja" else _CLOSE
+    words = [
+        text_width(word, _BOLD) - close * len(word)
+        for word in Markup(text).striptags().split(" ")  # noqa: S704  # HTML before
+    ]
     most = min(_TITLE_EMS[language == "ja"], letters * _LETTER)
     least = lines_in(words, most)
     if least < 2:

@@ -156,7 +156,7 @@ def test_the_little_that_stands_on_a_last_page_is_drawn_in(tmp_path: Path) -> No
 
 
 def test_a_last_section_that_a_page_tears_begins_the_last_page(tmp_path: Path) -> None:
-    pages = Sections(40, 22)
+    pages = Sections(40, 27)
     assert pages.made(tmp_path).count(1) == 40
     assert [asked.new_page for asked in pages.asked] == ["section-2"]
 
