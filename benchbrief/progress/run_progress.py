@@ -316,10 +316,9 @@ class Progress:
             ", ".join(f"{dim} {key_text(key)}" for dim, key in place.items() if key is not None)
             for place in record.places
         )
+        number = f"{record.value:,.4g}" if abs(record.value) < 1e4 else f"{record.value:,.0f}"
         again = "" if record.attempt == 1 else f", attempt {record.attempt}"
-        self._say(
-            one_line(f"claim {record.claim}: measured again{again}, where its number was {record.value:,.4g} ({where})")
-        )
+        self._say(one_line(f"claim {record.claim}: measured again{again}, where its number was {number} ({where})"))
 
     def _render(self) -> Any:
         from rich.text import Text

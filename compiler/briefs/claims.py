@@ -323,8 +323,10 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     repeated = typer.side_by_repeat(among, ("repeat", *over))
     opposite = _reduced(typer, extreme, _ENDS[extreme.function.text], unit) if extreme else None
     typical = _reduced(typer, extreme, "median", unit) if extreme else None
-    asked = body.values("held_out")
-    held = held_out(typer, asked[-1], _inlined(typer, value), _extremes(typer, value), unit) if asked else None
+    held = None
+    if asked := body.values("held_out"):
+        extremes = _extremes(typer, value)
+        held = held_out(typer, asked[-1], _inlined(typer, value), extremes, unit, compared=no_difference is not None)
     return plan.Claim(
         name=block.name.text,
         sentence=said,

@@ -18,9 +18,10 @@ from benchbrief.model.units import Unit
 
 
 def held_out(
-    typer: Typer, asked: ast.Expr, value: ast.Expr, extremes: Iterable[ast.Call], unit: Unit
+    typer: Typer, asked: ast.Expr, value: ast.Expr, extremes: Iterable[ast.Call], unit: Unit, *, compared: bool
 ) -> plan.HeldOut | None:
-    """Return what measures the value's extremes again; None after a mistake."""
+    """Return what measures the value's extremes again; None after a mistake. `compared`: the repeats have to decide
+    whether there is a difference."""
     times = Reader(typer.scope.params, typer.findings).quantity("held_out", asked, HELD_OUT_TIMES)
     found = list(extremes)
     if times is None or not found:
@@ -34,7 +35,7 @@ def held_out(
     if repeated is None or any(map(_is_searched, leaves(repeated.term))):
         return typer.refuse(wrong.HeldOutAlready(asked.span, text_of(value))) if repeated else None
     claims, chosen = len(typer.scope.claims), int(times.value)
-    if chosen < (advised := advised_times(claims)):
+    if compared and chosen < (advised := advised_times(claims)):
         typer.report(wrong.FewHeldOut(asked.span, chosen, claims, advised))
     return plan.HeldOut(
         times=chosen,

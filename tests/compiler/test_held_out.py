@@ -52,6 +52,8 @@ def test_the_rate_of_a_search_is_held_out_already(tmp_path: Path) -> None:
 def test_enough_held_out_repeats_are_advised_by_the_number_of_claims(tmp_path: Path) -> None:
     assert [advised_times(claims) for claims in (1, 2, 3, 5, 10, 11, 40, 500)] == [3, 4, 4, 5, 5, 6, 6, 7]
     assert "W0765" not in codes(tmp_path, MOST, "held_out = 3 ")
+    of_its_own = "max(throughput[eco] over threads, workload)"
+    assert "W0765" not in codes(tmp_path, of_its_own, "held_out = 2 "), "nothing is compared"
 
 
 def test_the_plan_has_what_is_held_out_and_its_time(tmp_path: Path) -> None:
