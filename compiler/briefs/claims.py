@@ -323,10 +323,8 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     repeated = typer.side_by_repeat(among, ("repeat", *over))
     opposite = _reduced(typer, extreme, _ENDS[extreme.function.text], unit) if extreme else None
     typical = _reduced(typer, extreme, "median", unit) if extreme else None
-    held = None
-    if asked := body.values("held_out"):
-        extremes = _extremes(typer, value)
-        held = held_out(typer, asked[-1], _inlined(typer, value), extremes, unit, compared=no_difference is not None)
+    asked, extremes, compared = body.values("held_out"), _extremes(typer, value), no_difference is not None
+    held = held_out(typer, asked, _inlined(typer, value), extremes, unit, compared=compared)
     return plan.Claim(
         name=block.name.text,
         sentence=said,

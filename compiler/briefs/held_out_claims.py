@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.blocks.values import Reader
 from benchbrief.compiler.briefs import held_out_errors as wrong
@@ -18,10 +18,19 @@ from benchbrief.model.units import Unit
 
 
 def held_out(
-    typer: Typer, asked: ast.Expr, value: ast.Expr, extremes: Iterable[ast.Call], unit: Unit, *, compared: bool
+    typer: Typer,
+    said: Sequence[ast.Expr],
+    value: ast.Expr,
+    extremes: Iterable[ast.Call],
+    unit: Unit,
+    *,
+    compared: bool,
 ) -> plan.HeldOut | None:
-    """Return what measures the value's extremes again; None after a mistake. `compared`: the repeats have to decide
-    whether there is a difference."""
+    """Return what measures the value's extremes again, as `held_out` has `said`; None without it, and after a mistake.
+    `compared`: the repeats have to decide whether there is a difference."""
+    if not said:
+        return None
+    asked = said[-1]
     times = Reader(typer.scope.params, typer.findings).quantity("held_out", asked, HELD_OUT_TIMES)
     found = list(extremes)
     if times is None or not found:
