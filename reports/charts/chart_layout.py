@@ -57,12 +57,14 @@ class Frame:
 
 @dataclass(frozen=True)
 class Margins:
-    """The pixels around a plot area."""
+    """The pixels around a plot area. `beside`: another figure stands beside it, so that both name their lines in a
+    legend, whatever room there is at the lines' ends."""
 
     left: float = 0.0
     right: float = 0.0
     top: float = 0.0
     bottom: float = 0.0
+    beside: bool = False
 
 
 NO_MARGINS = Margins()
@@ -71,7 +73,10 @@ NO_MARGINS = Margins()
 def common_margins(plots: Iterable[Plot]) -> Margins:
     """Return what all of these plots have around them at least, so that their plot areas are of one size."""
     around = [(plot.left, plot.right, plot.top, plot.bottom) for plot in plots if not plot.flat]
-    return Margins(*map(max, zip(*around, strict=True))) if around else NO_MARGINS
+    if not around:
+        return NO_MARGINS
+    left, right, top, bottom = map(max, zip(*around, strict=True))
+    return Margins(left, right, top, bottom, beside=True)
 
 
 @dataclass
@@ -121,7 +126,7 @@ class Plot:
         self.top = 24.0 + LINE * (self.frame.lines - 1 if self.frame else 0)
         self.height = self.outer_height - self.top - self.bottom
         self.headroom = self._room_for_brackets()
-        self.direct = not self.frame and self._direct_labels_fit()
+        self.direct = not self.frame and not self.least.beside and self._direct_labels_fit()
         if self.direct:
             self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
         elif not self.frame and needs_legend(chart):

@@ -279,7 +279,7 @@ def _flat_height(chart: Chart, width: int) -> int:
 
 def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
     """Return the margins of charts that stand side by side, each by itself and half as wide as the page."""
-    return common_margins(Plot(of_one[0], *HALF) for of_one in charts if len(of_one) == 1)
+    return common_margins(Plot(of_one[0], *HALF, least=Margins(beside=True)) for of_one in charts if len(of_one) == 1)
 
 
 def with_even_heads(figures: Sequence[FigureView], words: Words) -> tuple[FigureView, ...]:
