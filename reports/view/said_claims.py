@@ -166,11 +166,21 @@ class _Writer:
         if verdict.is_said:
             both = {(verdict.claim.points.sql, "high"), (verdict.claim.points.sql, "low")} <= ends
             beside = () if both else self._range(verdict)
-            return _split(self.sentence(verdict, before_range=bool(beside)), beside)
+            return _split(*self._in_one_bracket(self.sentence(verdict, before_range=bool(beside)), beside))
         missing = verdict.printed if verdict.state == "missing" else None
         return p.HeadlineNumber(
             value=_markdown([missing or self.words["missing"]]), text=_markdown([self.not_said(verdict)])
         )
+
+    def _in_one_bracket(self, sentence: Sequence[_Part], beside: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
+        """Return a sentence and its range, with one pair of brackets around what both have in theirs."""
+        opening, closing = self.words["aside"].split("{text}")
+        if not (sentence and beside and isinstance(end := sentence[-1], str) and isinstance(begin := beside[0], str)):
+            return [*sentence], [*beside]
+        if not (end.endswith(closing) and begin.startswith(opening)):
+            return [*sentence], [*beside]
+        joined = f"{self.words['semicolon']}{begin.removeprefix(opening)}"
+        return [*sentence[:-1], end.removesuffix(closing)], [joined, *beside[1:]]
 
     def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
         """Return the range that stands behind the sentence: from the value to its other end."""
