@@ -153,7 +153,7 @@ class _Writer:
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
         """Return the numbers of the first page; a dash with its reason for a claim that may not be said."""
         said = [self.verdicts[each.claim] for each in element.numbers if isinstance(each, p.Said)]
-        ends = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
+        ends: set[tuple[str, str]] = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
         numbers = [self._headline_number(number, ends) for number in element.numbers]
         return element.model_copy(update={"numbers": tuple(numbers)})
 
