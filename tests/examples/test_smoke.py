@@ -69,7 +69,7 @@ SMOKES = (
         says=(
             r"Session recording [\d.]+X",
             r"RAM disk.*Local disk",
-            r"[\d.]+ Local disk nodes, or 1 with RAM disk",
+            r"Nodes for the same work: \d+( to \d+)? with Local disk, 1 with RAM disk",
             MONGO_STAND_IN,
         ),
     ),
