@@ -377,7 +377,9 @@ def test_the_sheet_names_declared_facts_that_differ_between_the_sides() -> None:
 def test_the_range_of_an_extreme_has_its_median(tmp_path: Path) -> None:
     points = values(("threads",), [(1.0, 7.9), (2.0, 8.72), (4.0, 8.1)], by_ratio=True)
     ends: dict[str, Any] = {"opposite": values((), [(7.9,)]), "typical": values((), [(8.1,)])}
-    assert "(measured once; 7.9 to 8.7 in all, median 8.1)" in page(tmp_path, claim(8.72, bound="high", points=points, **ends))
+    assert "(measured once; 7.9 to 8.7 in all, median 8.1)" in page(
+        tmp_path, claim(8.72, bound="high", points=points, **ends)
+    )
 
 
 def test_what_is_beside_a_headline_stands_in_one_pair_of_brackets(tmp_path: Path) -> None:
