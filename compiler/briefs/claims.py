@@ -31,6 +31,7 @@ from benchbrief.compiler.briefs.plan_prose import claim_named, prose, read_body,
 from benchbrief.compiler.frontend.declarations import dotted, text_of
 from benchbrief.compiler.frontend.structure_errors import UnknownWord
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS
+from benchbrief.compiler.metrics.curves import holds_percentiles
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.terms import has_repeats
 from benchbrief.compiler.problems import CompileProblem
@@ -322,7 +323,8 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         return None
     repeated = typer.side_by_repeat(among, ("repeat", *over))
     opposite = _reduced(typer, extreme, _ENDS[extreme.function.text], unit) if extreme else None
-    typical = _reduced(typer, extreme, "median", unit) if extreme else None
+    # A median of percentiles is nobody's latency: none is given beside the highest of them.
+    typical = _reduced(typer, extreme, "median", unit) if extreme and not holds_percentiles(typed.term) else None
     asked, extremes, compared = body.values("held_out"), _extremes(typer, value), no_difference is not None
     held = held_out(typer, asked, _inlined(typer, value), extremes, unit, compared=compared)
     return plan.Claim(
