@@ -138,8 +138,8 @@ def test_published_figures_give_the_published_results(tmp_path: Path) -> None:
         "794.7",
     ):
         assert ops in text
-    assert "= Nodes, legacy × multiplier = 3 nodes × 8.701 = 26.10 nodes" in text
-    assert re.search(r"Workload A 7,120.1 818.3 8.7 26 Workload B 10,404.4 1,080.4 9.6 29", text)
+    assert "= Nodes, legacy × multiplier = 3 nodes × 8.701 = 26.10, rounded up to 27 nodes" in text
+    assert re.search(r"Workload A 7,120.1 818.3 8.7 27 Workload B 10,404.4 1,080.4 9.6 29", text)
 
 
 def test_the_pdf_is_tagged_titled_and_in_its_language(japanese: PdfReader) -> None:
