@@ -235,7 +235,7 @@ def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
     return "".join(said)
 
 
-def _split(sentence: Sequence[_Part], beside: Sequence[str | p.Value]) -> p.HeadlineNumber:
+def _split(sentence: Sequence[_Part], beside: Sequence[_Part]) -> p.HeadlineNumber:
     """Split a sentence into the number that is set large, with a short beginning and its unit, and the rest."""
     at = next((index for index, part in enumerate(sentence) if isinstance(part, p.Value)), 0)
     before = "".join(part for part in sentence[:at] if isinstance(part, str))
