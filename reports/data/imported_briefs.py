@@ -116,11 +116,11 @@ def notices(results: Results) -> Iterator[Notice]:
 
 
 def _tag(source: ImportSource, words: Words) -> str:
-    """Return whose numbers they are, in a line: "Published by Micron, 2017: not measured here"."""
+    """Return whose numbers they are, in a line: "Figures from Micron (2017), not measured here"."""
     if source.is_own:
         return words["notice_own"]
-    year = words["tag_year"].format(year=source.date[:4]) if re.match(r"\d{4}", source.date) else ""
-    return words["tag_imported"].format(by=words.locale.listed(filter(None, (source.publisher or source.title, year))))
+    by, dated = source.publisher or source.title, re.match(r"\d{4}", source.date)
+    return words["tag_imported_year" if dated else "tag_imported"].format(by=by, year=source.date[:4])
 
 
 def source_items(results: Results) -> Iterator[Item]:

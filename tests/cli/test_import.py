@@ -95,7 +95,7 @@ def test_the_brief_says_whose_numbers_these_are_before_any_of_them(imported: Don
     html = (imported.bench.folder / path).read_text()
     assert '<div class="own">' in html  # the house style was kept with the run
     text = re.sub("<[^>]+>", "", html)
-    assert text.index("Published by Example Ltd") < text.index("7,120.1")
+    assert text.index("Figures from Example Ltd") < text.index("7,120.1")
     assert "It is 8.7 times." in text
     html = (imported.bench.folder / disclosure).read_text()
     text = re.sub("<[^>]+>", "", html)
