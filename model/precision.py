@@ -111,6 +111,20 @@ def are_few(beyond: float) -> bool:
     return beyond < FEWEST - 1e-6
 
 
+_LAST_DIGIT = re.compile(r"(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)\Z")
+
+
+def last_digit(spec: str, value: float) -> float:
+    """Return what one more in the last digit is, of a value that is printed by a format; 0 where that can't be told."""
+    found = _LAST_DIGIT.search(spec)
+    if found is None or not value or not math.isfinite(value):
+        return 0.0
+    digits, kind = found["digits"], found["kind"]
+    if kind in ("f", "F", "%"):
+        return (0.01 if kind == "%" else 1.0) * 10.0 ** -int(digits or 6)
+    return 10.0 ** (magnitude(value) - int(digits) + (kind not in ("e", "E"))) if digits else 0.0
+
+
 def stepped(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:
     """Return the multiple of `step` that a value is rounded to; the value itself for a step of 0."""
     if not step:

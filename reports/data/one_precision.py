@@ -1,7 +1,8 @@
 """Writes the numbers of one measure with one number of digits in a brief: in headline, box, figure and table.
 
 An author may give each place a format of its own. A place without one has the format that the measure has elsewhere,
-first in the headline, then in boxes, tables, figures and texts.
+first in the headline, then in boxes, tables, figures and texts. A measure that a claim rounds to its worse side is
+rounded so wherever it is printed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.text.number_format import formatted, is_scaled
+from benchbrief.reports.text.number_format import ROUNDED, formatted, is_scaled
 
 _MEASURE = re.compile(
     r"-?(?:(?:min|max|mean|median|range)\((?P<reduced>[^\W\d][\w.]*)(?:\[[^\[\]]*\])* over [\w, ]+\)"
@@ -37,7 +38,50 @@ def with_one_precision(report: p.Report, results: Results) -> p.Report:
         if _hides(query, formats.get(_measure(query), ""), results):
             del formats[_measure(query)]
     elements = tuple(_written(element, formats) for element in report.elements)
+    if toward := _directions(report):
+        elements = tuple(_rounded(element, toward) for element in elements)
     return report.model_copy(update={"elements": elements})
+
+
+def _directions(node: Any) -> dict[_Measure, str]:
+    """Return the mark of the way in which claims round each measure; none of one that they round both ways."""
+    found: dict[_Measure, set[str]] = {}
+    for value in _claimed(node):
+        found.setdefault(_measure(value.query, value.format), set()).add(_turned(_MARKS[value.rounded], value.query))
+    return {measure: marks.pop() for measure, marks in found.items() if len(marks) == 1}
+
+
+_MARKS: Mapping[str, str] = {rounded: mark for mark, rounded in ROUNDED.items()}
+
+
+def _turned(mark: str, query: p.Query) -> str:
+    """Return the mark for a measure as it is; the other one where it is negated."""
+    return next(each for each in ROUNDED if each != mark) if query.text.startswith("-") else mark
+
+
+def _claimed(node: Any) -> Iterator[p.Value]:
+    """Yield the numbers of claims that are rounded one way."""
+    if isinstance(node, p.Value) and node.rounded in _MARKS:
+        yield node
+    for part in _parts(node):
+        yield from _claimed(part)
+
+
+def _rounded(node: Any, toward: Mapping[_Measure, str]) -> Any:
+    """Return a part of a report whose formats of these measures round as claims do."""
+    if isinstance(node, tuple):
+        made = tuple(_rounded(each, toward) for each in node)
+        return made if any(new is not old for new, old in zip(made, node, strict=True)) else node
+    if not isinstance(node, Node) or isinstance(node, p.Query | p.Theme):
+        return node
+    if isinstance(node, p.Value | p.Series | p.Line) and node.query:
+        mark = toward.get(_measure(node.query, node.format))
+        if not mark or not node.format or (isinstance(node, p.Value) and node.rounded in _MARKS):
+            return node
+        return node.model_copy(update={"format": f"{_turned(mark, node.query)}{node.format}"})
+    parts = {each.name: getattr(node, each.name) for each in fields(node)}
+    changed = {name: new for name, old in parts.items() if (new := _rounded(old, toward)) is not old}
+    return node.model_copy(update=changed) if changed else node
 
 
 def _measure(query: p.Query, format_: str = "") -> _Measure:

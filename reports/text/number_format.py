@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from benchbrief.model import precision
 from benchbrief.model.units import larger_units
@@ -257,16 +257,25 @@ def automatic(value: float) -> str:
     return fixed(value, decimals_for([value]))
 
 
+ROUNDED: Mapping[str, Literal["down", "up"]] = {"\N{DOWNWARDS ARROW}": "down", "\N{UPWARDS ARROW}": "up"}
+"""The marks before a format, of this program alone, that round its numbers one way: as a claim on them does."""
+
+
 def formatted(value: float, spec: str, unit: str) -> str:
     """Write a value by a Python format specification. Raises ValueError for a wrong one.
 
-    A value in % is a share for the `%` presentation, which multiplies by 100.
+    A value in % is a share for the `%` presentation, which multiplies by 100. A format that begins with a mark of
+    `ROUNDED` rounds one way.
     """
+    rounded = ROUNDED.get(spec[:1])
+    spec = spec[1:] if rounded else spec
     whole = whole_nodes(value, unit)
     if not spec or (unit == "nodes" and whole != value):
         return automatic(whole)
     if spec.endswith("%") and unit == "%":
         value /= 100
+    if rounded:
+        value = precision.stepped(value, precision.last_digit(spec, value), rounded)
     text = precision.formatted(value, spec)
     if not re.search("[1-9]", text):
         text = text.lstrip("+-")  # a rounded zero is neither more nor less

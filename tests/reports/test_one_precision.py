@@ -108,3 +108,20 @@ def test_a_number_of_nodes_is_whole_and_rounded_up() -> None:
     assert in_prose(23.7, 34.7, ".2g", "nodes", " nodes", " to ") == "24 to 35"
     with printed_as(2):
         assert formatted(26.06, ".2g", "nodes") == "26"
+
+
+def test_a_measure_is_rounded_everywhere_as_a_claim_rounds_it() -> None:
+    claimed = p.Value(query=w.constant(2.35, "", "max(times over threads)"), format=".1f", step=0.1, rounded="down")
+    headline = p.HeadlineElement(numbers=(p.HeadlineNumber(value=w.text(claimed, "X"), text=w.text("more")),))
+    text = p.TextElement(prose=w.text(p.Value(query=w.constant(2.35, "", "times[nvme]"), format=".1f")))
+    report = with_formats(
+        headline, text, table("times[nvme]", "", ".1f"), table("-times[nvme]", "", ".1f"), table("other", "", ".1f")
+    )
+    said, shown, negated, other = report.elements[1:]
+    assert isinstance(said, p.TextElement)
+    assert [part.format for part in said.prose.parts if isinstance(part, p.Value)] == ["\N{DOWNWARDS ARROW}.1f"]
+    formats = [each.lines[0].format for each in (shown, negated, other) if isinstance(each, p.TableElement)]
+    assert formats == ["\N{DOWNWARDS ARROW}.1f", "\N{UPWARDS ARROW}.1f", ".1f"]
+    assert [formatted(2.35, spec, "") for spec in formats] == ["2.3", "2.4", "2.4"]
+    assert [formatted(value, "\N{DOWNWARDS ARROW}.0%", "%") for value in (-41.03, 117.9)] == ["−42\u00a0%", "117\u00a0%"]
+    assert formatted(11_999.0, "\N{DOWNWARDS ARROW},.2g", "ops/s") == formatted(11_000.0, ",.2g", "ops/s")
