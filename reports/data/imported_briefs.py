@@ -109,9 +109,7 @@ def notices(results: Results) -> Iterator[Notice]:
         yield Notice(words["notice_derived"], words["notice_derived_body"], "warning", limits=(words["limit_derived"],))
     elif lacking and is_imported(results):
         n = len(results.cells)
-        text, limit = (
-            counted(words, key, n, missing=lacking, known=n - lacking) for key in ("notice_part_body", "limit_part")
-        )
+        text, limit = counted(words, "notice_part_body", n, missing=lacking), counted(words, "limit_part", n - lacking)
         yield Notice(words["notice_part"], text, "warning", limits=(limit,))
 
 
