@@ -63,7 +63,7 @@ from benchbrief.reports.text.number_format import (
     points,
     quantity,
 )
-from benchbrief.reports.words.brief_words import Words, counted, some_of
+from benchbrief.reports.words.brief_words import Words, counted, denied_of, some_of
 from benchbrief.results.analysis.promised_rates import Promised
 from benchbrief.results.statistics.recovery import CHANCE
 
@@ -175,8 +175,8 @@ def _counts(experiment: p.Experiment, ends: list[End], results: Results) -> Iter
     if steady:
         yield counted(words, "d_until_steady", len(steady), which=which, times=_times(steady, results))
     if late := len(ends) - len(steady):
-        which, most = some_of(words, late, len(ends)), duration(experiment.measure_s)
-        yield counted(words, "d_until_late", late, which=which, most=most)
+        most = duration(experiment.measure_s)
+        yield denied_of(words, "d_until_late", "d_until_late_none", late, len(ends), most=most)
     cuts = [end.cut_s for end in ends if end.cut_s is not None]
     if cuts:
         yield words["d_until_cut"].format(times=_times(cuts, results))

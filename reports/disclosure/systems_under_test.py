@@ -24,13 +24,12 @@ from benchbrief.reports.words.brief_words import Words
 
 
 def disclose_power_meters(results: Results) -> Iterable[Item]:
-    """Return the boundary of each meter that was read, and the watts without a meter."""
+    """Return what the watts of each meter cover, once for those that are alike, and the watts without a meter."""
     read = probed_hardware("power", results)
+    yield from (Item("", text) for text in _boundaries(results))
     for key, hardware in results.plan.hardware.items():
         if key in read and hardware.power:
             meter = hardware.power[0]
-            text = results.words[f"d_power_{meter.boundary}"]
-            yield Item("", text.format(hardware=hardware.label, meter=meter.kind))
             if meter.shared:
                 yield Item("", results.words["d_power_shared"].format(hardware=hardware.label))
             elif len(hardware.power) > 1:
@@ -58,11 +57,20 @@ def is_of_power(query: p.Query) -> bool:
 
 
 def cpu_packages_only(results: Results) -> Iterator[str]:
-    """Return a remark on each hardware whose watts cover only its processors."""
-    read = probed_hardware("power", results)
+    """Return a remark on the hardware whose watts cover only its processors."""
+    return _boundaries(results, only="cpu")
+
+
+def _boundaries(results: Results, only: str = "") -> Iterator[str]:
+    """Yield what the watts cover, with the hardware whose meters are alike; `only` for one boundary."""
+    read, words = probed_hardware("power", results), results.words
+    alike: dict[tuple[str, str], list[str]] = {}
     for key, hardware in results.plan.hardware.items():
-        if key in read and hardware.power and hardware.power[0].boundary == "cpu":
-            yield results.words["d_power_cpu"].format(hardware=hardware.label, meter=hardware.power[0].kind)
+        if key in read and hardware.power and only in ("", hardware.power[0].boundary):
+            alike.setdefault((hardware.power[0].boundary, hardware.power[0].kind), []).append(hardware.label)
+    for (boundary, kind), labels in alike.items():
+        meter = words["d_power_command"] if kind == "command" else kind
+        yield words[f"d_power_{boundary}"].format(hardware=words.locale.in_a_sentence(labels), meter=meter)
 
 
 def data_set_text(family: str, records: str, results: Results) -> str:

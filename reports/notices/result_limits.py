@@ -18,7 +18,7 @@ from benchbrief.reports.data.place_labels import place_holes
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import fixed, percent
-from benchbrief.reports.words.brief_words import as_sentence, counted, some_of
+from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of, some_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
 
 STILL_GAINS = 1.10
@@ -179,10 +179,9 @@ def _unsteady(results: Results) -> Iterator[ResultLimit]:
     ).rows
     unsteady, measured = rows[0]
     if unsteady:
-        words, holes = results.words, {"which": some_of(results.words, unsteady, measured)}
-        yield ResultLimit(
-            counted(words, "l_unsteady", unsteady, **holes), counted(words, "l_unsteady_full", unsteady, **holes)
-        )
+        words = results.words
+        full = counted(words, "l_unsteady_full", unsteady, which=some_of(words, unsteady, measured))
+        yield ResultLimit(denied_of(words, "l_unsteady", "l_unsteady_none", unsteady, measured), full)
 
 
 def _assertions(results: Results) -> Iterator[ResultLimit]:
@@ -218,10 +217,10 @@ def _single_repeats(results: Results) -> Iterator[ResultLimit]:
     if not labels or is_imported(results):  # a source's value may be a mean of many
         return
     claims = bool(results.plan.expects) or any(_claims(report.elements) for report in results.plan.reports)
-    holes = {"experiments": results.words.locale.listed(labels)}
-    are_all = len(labels) == len(measured)
-    short = results.words["l_once" if are_all else "l_once_some"].format(**holes) if claims else ""
-    yield ResultLimit(short, results.words["l_once_full"].format(**holes))
+    words, are_all = results.words, len(labels) == len(measured)
+    named = words.locale.in_a_sentence(words["l_once_of"].format(experiment=label) for label in labels)
+    short = words["l_once" if are_all else "l_once_some"].format(experiments=named) if claims else ""
+    yield ResultLimit(short, words["l_once_full" if are_all else "l_once_some_full"].format(experiments=named))
 
 
 def _claims(elements: Iterable[p.Element]) -> bool:

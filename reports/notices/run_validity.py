@@ -14,7 +14,7 @@ from benchbrief.reports.data.imported_briefs import cells_of_unknown_kind, is_im
 from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import NBSP, duration, percent, quantity
-from benchbrief.reports.words.brief_words import as_sentence, counted, some_of
+from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of
 from benchbrief.results.analysis.cautions import patchy
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
@@ -122,7 +122,11 @@ def notice(results: Results) -> Iterable[Notice]:
     _, is_short, is_ahead = _offered(results, "limit_short", "limit_ahead")
     for title, text, limit in (
         ("notice_transient", _transients(results, "notice_transient_body"), _transients(results, "limit_transient")),
-        ("notice_never_steady", _never_steady(results), _never_steady(results, "limit_never_steady")),
+        (
+            "notice_never_steady",
+            _never_steady(results, "notice_never_steady_body", "notice_never_steady_none_body"),
+            _never_steady(results, "limit_never_steady", "limit_never_steady_none"),
+        ),
         ("notice_short", short, is_short),
         ("notice_ahead", ahead, is_ahead),
     ):
@@ -170,7 +174,7 @@ def _transients(results: Results, key: str = "v_transient") -> str:
     return counted(results.words, key, measured, noted=noted, **worst)
 
 
-def _never_steady(results: Results, key: str = "notice_never_steady_body") -> str:
+def _never_steady(results: Results, key: str, none: str) -> str:
     """Return how many measurements had their longest time without being steady; "" for none."""
     rows = results.store.sql(
         "SELECT cell_id, steady, most_s FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
@@ -180,8 +184,7 @@ def _never_steady(results: Results, key: str = "notice_never_steady_body") -> st
     if not late:
         return ""
     first, most = late[0]
-    holes = {"which": some_of(results.words, len(late), len(rows)), "cell": first, "most": duration(most)}
-    return counted(results.words, key, len(late), **holes)
+    return denied_of(results.words, key, none, len(late), len(rows), cell=first, most=duration(most))
 
 
 def _sampled(results: Results, some: str = "v_sampled", none: str = "v_unsampled") -> Iterable[str]:

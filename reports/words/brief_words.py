@@ -181,6 +181,13 @@ def some_of(words: Words, count: float, total: float, what: str = "measurement")
     )
 
 
+def denied_of(words: Words, key: str, none: str, count: float, total: float, **holes: object) -> str:
+    """Return a sentence that something does not hold of some of several measurements: `none` says it of all of them."""
+    if count == total > 1:
+        return words[none].format(total=words.locale.numerals(f"{total:,.15g}"), **holes)
+    return counted(words, key, count, which=some_of(words, count, total), **holes)
+
+
 def as_sentence(part: str, words: Words) -> str:
     """Return a part of a sentence as a sentence of its own."""
     stop = words["stop"].rstrip()

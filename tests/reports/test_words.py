@@ -144,6 +144,10 @@ PLURAL = re.compile(r"\{(?:of|total|n|wide|cells)\} (?:measurements|cells|points
 SEVERAL = {
     "d_occurrences": "of several",
     "d_noise_all": "of comparisons, of which there are several",
+    "d_until_late_none": "of none of several",
+    "l_unsteady_none": "of none of several",
+    "limit_never_steady_none": "of none of several",
+    "notice_never_steady_none_body": "of none of several",
     "l_all_judged": "of all of several",
     "l_all_measurement": "of all of several",
     "l_all_ramp": "of all of several",
