@@ -246,7 +246,11 @@ def in_scale(drawn: DrawnSeries, y: Scale, x: Scale) -> DrawnSeries:
 
 
 def label_with_unit(label: str, unit: str) -> str:
-    return f"{label} ({unit})" if unit and not label.endswith(f"({unit})") else label
+    """Return the title of an axis with its unit, unless it has that already, as `Nodes for the same work` has."""
+    edge = r"\b" if unit.isascii() else ""
+    is_word = len(unit) > 3 or not unit.isascii()  # a short one, such as s, may be a part of other words
+    named = is_word and re.search(f"{edge}{re.escape(unit)}{edge}", label, re.IGNORECASE)
+    return f"{label} ({unit})" if unit and not named and not label.endswith(f"({unit})") else label
 
 
 def without_shared_end(label: str, other: str) -> str:
@@ -257,7 +261,7 @@ def without_shared_end(label: str, other: str) -> str:
     return next((label[:at] for at in places if other.endswith(label[at:])), label)
 
 
-def axis_title(drawn: Sequence[DrawnSeries], scale: Scale) -> str:
+def axis_title(drawn: Sequence[DrawnSeries], scale: Scale, words: Words) -> str:
     drawn = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
     main = [d for d in drawn if d.series.color_dim] or drawn
     labels = list(dict.fromkeys(d.label for d in main))
@@ -265,7 +269,11 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale) -> str:
     if len(names) == len(labels) == 1 and main[0].series.color_dim:  # a legend of one line is none
         labels = [locale().listed((labels[0], *names))]
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis names what it counts
-        return scale.unit
+        if scale.unit == "%":
+            are_changes = any(d.series.query.signed for d in main)
+            return label_with_unit(words["axis_change" if are_changes else "axis_share"], scale.unit)
+        are_times = {d.series.query.unit for d in main} == {"s"}
+        return label_with_unit(words["axis_time"], scale.unit) if are_times else scale.unit
     if len({d.series.query.unit for d in drawn}) > 1:
         labels = list(dict.fromkeys(label_with_unit(d.label, unit_text(d.series.query.unit)) for d in drawn))
     return label_with_unit(locale().listed(labels), scale.unit)
@@ -459,7 +467,7 @@ def finished(
         remarks.notes[counted(results.words, key, len(left_out), of=len(sketch.planned))] = None
     if any(d.trace.stands_in_slot and (d.trace.color or 0) >= MOST_COLOURS for d in scaled):
         remarks.notes[results.words["colours_repeat"].format(n=MOST_COLOURS)] = None
-    titles = axis_title(left, y_scale), axis_title(right, y_right)
+    titles = axis_title(left, y_scale, results.words), axis_title(right, y_right, results.words)
     logs = sketch.log_y, sketch.log_y_right
     even = results.words["no_difference"] if left and all(map(_is_ratio, left)) else ""
     charts = tuple(
@@ -800,7 +808,8 @@ def _explain(
             remarks.reasons |= dict.fromkeys(results.reasons_missing(series.query, **place))
     if series.band:
         repeated = any(e.repeats > 1 for e in results.plan.experiments.values())
-        known = ["band"] if any(p.low is not None for p in points) else []
+        shown = "whiskers" if series.mark in ("bar", "range") else "band"
+        known = [shown] if any(p.low is not None for p in points) else []
         known += ["repeats_drawn"] if any(p.repeats for p in points) else []
         for note in known or ["band_unknown" if repeated else "no_band"]:
             remarks.notes[results.words[note]] = None

@@ -141,6 +141,12 @@ def _flat_layers(panel: Panel) -> list[Layer]:
             ]
             whiskers = _layer(ends, "rule", {"color": INK, "strokeWidth": 1}, {**_PIXELS, "x2": {"field": "x2"}})
             drawn += [whiskers] if ends else []
+            rings = [
+                {"x": value(one), "y": (box[1] + box[3]) / 2}
+                for point, box in rectangles(plot, trace)
+                for one in point.repeats
+            ]
+            drawn += [_layer(rings, "point", _ring(INK), _PIXELS)] if rings else []
         else:
             rows = [
                 {"x": x, "y": y, "order": order, "of": of}
@@ -353,8 +359,11 @@ def _refused(plot: Plot, trace: Trace) -> list[Layer]:
 def _repeats(trace: Trace, at: Encoding, places: Sequence[dict[str, Any]], ink: str = "") -> list[Layer]:
     """Return small rings at the values of single repeats, at the places of their points."""
     rows = [{**at, "y": value} for at, point in zip(places, trace.points, strict=True) for value in point.repeats]
-    look = {"filled": False, "stroke": ink or trace.paint, "strokeWidth": 1, "size": 18, "opacity": 1}
-    return [_layer(rows, "point", {**look, "shape": "circle"}, at)] if rows else []
+    return [_layer(rows, "point", _ring(ink or trace.paint), at)] if rows else []
+
+
+def _ring(ink: str) -> dict[str, Any]:
+    return {"filled": False, "stroke": ink, "strokeWidth": 1, "size": 18, "opacity": 1, "shape": "circle"}
 
 
 def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:

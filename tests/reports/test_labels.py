@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.model import plan as p
+from benchbrief.reports.charts.build_figure import drawing, label_with_unit
 from benchbrief.reports.data.measure_labels import readable_label
+from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
+from tests.reports import world as w
 
 
 @pytest.mark.parametrize(
@@ -63,3 +67,32 @@ def test_a_measure_is_named_in_the_language_and_other_labels_are_left_alone(
 ) -> None:
     assert readable_label(label, words("en")) == english
     assert readable_label(label, words("ja")) == japanese
+
+
+@pytest.mark.parametrize(
+    ("label", "unit", "title"),
+    [
+        ("Nodes for the same work", "nodes", "Nodes for the same work"),
+        ("Busy cores", "cores", "Busy cores"),
+        ("Throughput", "ops/s", "Throughput (ops/s)"),
+        ("Node's share of the time", "s", "Node's share of the time (s)"),
+        ("同じ処理に要するノード", "ノード", "同じ処理に要するノード"),
+        ("Gain", "", "Gain"),
+    ],
+)
+def test_the_title_of_an_axis_names_its_unit_once(label: str, unit: str, title: str) -> None:
+    assert label_with_unit(label, unit) == title
+
+
+@pytest.mark.parametrize(
+    ("unit", "known", "title"),
+    [("share", {"signed": False}, "Share (%)"), ("share", {"signed": True}, "Change (%)"), ("s", {}, "Time (ms)")],
+)
+def test_the_axis_of_several_series_names_their_quantity(unit: str, known: dict[str, bool], title: str) -> None:
+    sql = "SELECT threads, value / 1e6 AS value FROM measure.throughput WHERE operation = 'all'"
+    query = w.query(sql, ("threads",), unit, "x", **known)
+    shown = (w.series("line", query, label, "threads") for label in ("Reads", "Writes"))
+    world = w.World({"disk": "Disk"}, {"a": "A"}, repeats=1)
+    figure: p.FigureElement = w.figure("F", *shown, by={"threads": w.keys([1, 2, 4])})
+    (chart,) = drawing(figure, Results(world.plan(), world.store(), words("en"))).charts
+    assert chart.left == title

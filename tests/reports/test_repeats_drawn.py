@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,10 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
 from benchbrief.results.store.searched_doubts import Doubt
 from tests.reports import world as w
+from tests.reports.gallery import CASES
 from tests.reports.one_converter import CONVERTER
+
+RING = re.compile(r'<path [^>]*d="M2\.121,0A[^>]*>')
 
 
 def made(repeats: int, mark: str = "line") -> Drawing:
@@ -35,9 +39,17 @@ def test_two_repeats_are_drawn_and_make_no_interval(mark: str) -> None:
     assert all(point.low is None for point in points)
     assert found.notes == ("Small rings: the values of the two repeats of a point. An interval takes three.",)
     svg = draw(found.charts, 600, 240, "Inter", CONVERTER).svg
-    rings = re.findall(r'<path [^>]*d="M2\.121,0A[^>]*>', svg)
+    rings = RING.findall(svg)
     assert len(rings) == 6
     assert not any("fill=" in ring for ring in rings)
+
+
+def test_two_repeats_are_drawn_at_lying_bars_too() -> None:
+    (chart,), width, height = CASES["flat_bars"]
+    bar, *others = chart.traces
+    twice = replace(bar, points=tuple(replace(p, repeats=(p.y or 0.0, (p.y or 0.0) + 1)) for p in bar.points))
+    svg = draw([replace(chart, traces=(twice, *others))], width, height, "Inter", CONVERTER).svg
+    assert len(RING.findall(svg)) == 2 * len(bar.points)
 
 
 def test_a_curve_on_a_logarithmic_axis_leaves_out_what_is_zero_on_it() -> None:
@@ -72,11 +84,12 @@ def test_a_curve_has_the_sign_of_its_doubt(monkeypatch: pytest.MonkeyPatch) -> N
     assert {point.mark for point in found.charts[0].traces[0].points} == {"≥ "}
 
 
-def test_three_repeats_make_an_interval() -> None:
-    found = made(3)
+@pytest.mark.parametrize(("mark", "named"), [("line", "Shaded bands"), ("bar", "Whiskers")])
+def test_three_repeats_make_an_interval_that_the_note_names_as_it_is_drawn(mark: str, named: str) -> None:
+    found = made(3, mark)
     points = found.charts[0].traces[0].points
     assert all(point.low is not None and point.repeats == () for point in points)
-    assert [note[:12] for note in found.notes] == ["Shaded bands"]
+    assert [note.partition(":")[0] for note in found.notes] == [named]
 
 
 @pytest.mark.parametrize(
