@@ -34,19 +34,22 @@ class _Part:
     place: Place
 
     def has(self, keys: Place) -> bool:
-        return any(
-            read.covers(keys) and all(keys.get(dim) == key for dim, key in self.place.items() if _moves(dim, read))
-            for read in self.reads
-        )
+        return any(reads_at(read, self.place, keys) for read in self.reads)
 
 
-_WITHIN_CELLS = ("phase", "operation", "node", "time")
+def reads_at(read: Read, place: Place, keys: Place) -> bool:
+    """Return whether a read at the place of an extreme is of the cells with these keys. Where it is fixed, the place
+    does not move it."""
+    return read.covers(keys) and all(keys.get(dim) == key for dim, key in place.items() if _moves(dim, read))
+
+
+WITHIN_CELLS = ("phase", "operation", "node", "time")
 """The dimensions along which one cell has several values."""
 
 
 def _moves(dim: Dimension, read: Read) -> bool:
     """Return whether a read is of other cells at another key of the dimension."""
-    return dim not in read.keys and dim not in _WITHIN_CELLS
+    return dim not in read.keys and dim not in WITHIN_CELLS
 
 
 def cells_held_out(
@@ -96,7 +99,7 @@ def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
 
 def _cell_keys(read: Read) -> tuple[tuple[Dimension, tuple[str | float, ...]], ...]:
     """Return at which cells a read is fixed: throughput and latency of the same cells are measured together."""
-    return tuple((dim, keys) for dim, keys in read.keys.items() if dim not in _WITHIN_CELLS)
+    return tuple((dim, keys) for dim, keys in read.keys.items() if dim not in WITHIN_CELLS)
 
 
 def _longest_s(read: Read, moving: Sequence[Dimension], at: Iterable[tuple[Place, Cell]]) -> float:

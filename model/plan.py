@@ -742,7 +742,8 @@ class Claim(Node):
     alone. `repeats` are the points' values of each repeat (a further dim); None where each was measured once. `base` is
     what the value is compared with, `base_label` its name in a report's language where it is a point of a ramp, and
     `against` its keys; `named` is whether the sentence names it, and `no_difference` the value that says that there is
-    none: 1 of a ratio, 0 of a change. `better` is that of its metric. `allowed` has the reasons for exceptions, by
+    none: 1 of a ratio, 0 of a change. `better` is that of its metric. A `directed` sentence says by how much there is
+    more or less, so its number is above zero. `allowed` has the reasons for exceptions, by
     rule. With `held_out`, the claim takes the repeats that it asks for, and no others.
     """
 
@@ -760,6 +761,7 @@ class Claim(Node):
     named: bool = False
     no_difference: float | None = None
     better: Literal["higher", "lower"] | None = None
+    directed: bool = False
     held_out: HeldOut | None = None
     allowed: dict[str, str] = field(default_factory=dict)
     origin: Origin

@@ -39,7 +39,9 @@ class SheetRow:
     def holds(self) -> bool | None:
         """Return whether a brief can keep its claim: not where the repeats decide the other way; None without a
         value."""
-        return None if self.verdict.state == "missing" else self.verdict.state != "opposed"
+        if self.verdict.state == "missing":
+            return None
+        return self.verdict.state != "opposed" or self.verdict.is_excepted
 
     @property
     def is_withheld(self) -> bool:
@@ -88,6 +90,8 @@ class SheetRow:
             "opposite": found.opposite,
             "held_out": self._held_document(),
             "overstated": found.overstated,
+            "median": found.typical,
+            "generator_busy": found.at_least,
             "base": claim.base or None,
             "decided_with": found.claims,
             "exceptions": dict(claim.allowed),
@@ -135,7 +139,7 @@ def sheet_of(
 
 def _row(verdict: ClaimVerdict, results: Results, words: Words, brief: str = "") -> SheetRow:
     judged = words[f"sheet_{verdict.state}"]
-    if verdict.state == "undecided" and verdict.is_said:
+    if verdict.is_excepted and brief:
         judged = words["sheet_said_all_the_same"].format(judged=judged)
     elif not brief:
         judged = words["sheet_in_no_brief"].format(judged=judged)
@@ -184,7 +188,7 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
         base = readable_label(claim.base_label, words) if claim.base_label else claim.base
         yield words["sheet_against"].format(base=base)
     if verdict.at_least:
-        yield words["said_at_least"]
+        yield words["said_at_most" if claim.better == "lower" else "said_at_least"]
     if differing := list(_differing(claim, plan, words)):
         yield words["sheet_differing"].format(facts=words["semicolon"].join(differing))
     for rule, reason in claim.allowed.items():

@@ -52,8 +52,8 @@ def measure_held_out(finished: Finished, plan: Plan, progress: Progress, *, wait
     with closing(Journal(run_dir, progress.record)) as journal:
         for claim, record, folder_of in begun:
             journal.write(record.model_copy(update={"at": now()}))
-            folder = folder_of(record)
             try:
+                folder = folder_of(record)
                 with Monitor(folder) as monitor:
                     found = measure(
                         load_plan(folder), folder, progress, monitor, wait_s=wait_s, report=False, of=run_dir

@@ -157,6 +157,14 @@ class NoReason(CompileProblem):
     rule: str
 
 
+class LuckiestRepeat(CompileProblem):
+    code = "E0849"
+    stands_alone = True
+    says = "`{value}` takes the luckiest repeat, which is chance"
+    hint = "leave `repeat` out: a value is the mean of its repeats"
+    value: str
+
+
 class AllowedTwice(CompileProblem):
     code = "E0848"
     stands_alone = True

@@ -39,7 +39,8 @@ def _stripped(words: str) -> str:
 
 def found_in(pattern: str, text: str) -> str:
     """Return what a pattern finds in a text, for a message; "" where it finds nothing."""
-    return _stripped(found.group()) if (found := re.search(pattern, text, re.IGNORECASE)) else ""
+    found = re.search(pattern, text, re.IGNORECASE)
+    return _stripped(found.groupdict().get("said") or found.group()) if found else ""
 
 
 # --- bounds ---
@@ -49,10 +50,10 @@ _HIGHEST = rf"(?:highest|greatest|largest|biggest|best|peak|maximum|record){_BLA
 _LOWEST = rf"(?:lowest|smallest|worst|minimum){_BLANK}(?:{_GOOD})\b[^.;]*"
 _AT_ITS = r"(?:at|in) (?:its|their|the) "
 _SO_FAR = r"[^.;。]*"
-_BEST_CASE = (
-    rf"at (?:best|peak|its best|their best)|{_AT_ITS}(?:best|highest|peak)(?: point| case|-case)?\b|at the high end"
-)
-_WORST_CASE = rf"at worst|{_AT_ITS}(?:worst|lowest)(?: point| case|-case)?\b|at the low end"
+_ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
+"""Behind words of a case that name no load, price or other thing: `at the highest`, not `at the highest load`."""
+_BEST_CASE = rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak){_ALONE}|at the high end"
+_WORST_CASE = rf"at worst{_ALONE}|{_AT_ITS}(?:worst|lowest){_ALONE}|at the low end"
 
 
 class Bound(NamedTuple):
@@ -70,7 +71,7 @@ def _bound(english: str, japanese: str, case: str, behind: str) -> Bound:
     """Return the words of a bound; those for its `case` may stand anywhere in the clause of the number."""
     return Bound(
         _before(rf"(?:{english})|(?:{case}){_SO_FAR}", japanese),
-        rf"(?:\A{_SO_FAR}?\b)(?:{case})\b|\A{_BLANKS}(?:{_PER_CENT}|{_TIMES})?{_BLANKS}-?(?:{behind})",
+        rf"(?:\A{_SO_FAR}?\b)(?P<said>{case})|\A{_BLANKS}(?:{_PER_CENT}|{_TIMES})?{_BLANKS}-?(?:{behind})",
     )
 
 
@@ -122,19 +123,27 @@ class Direction(NamedTuple):
         return found_in(self.behind, after) or found_in(self.before, before)
 
 
+_RISING = "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose"
+_FALLING = "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)"
+_FALLING += "|shrinks?|drops?|falls?"
+SAVING = rf"\b(?:{_FALLING})\b[^.;:]*\Z"
+"""Words before a number that say by how much there is less: `saves 17 % of`."""
+
+
 def _direction(behind: str, verbs: str, japanese: str) -> Direction:
-    return Direction(_behind(behind, rf"[もの]?(?:{japanese})"), _before(rf"(?:{verbs})\b[^.;:]*\bby"))
+    """Return the words of a direction. Of several verbs before the number, the nearest counts."""
+    nearest = rf"(?:{verbs})\b(?:(?!\b(?:{_RISING}|{_FALLING})\b)[^.;:])*\bby"
+    return Direction(_behind(behind, rf"[もの]?(?:{japanese})"), _before(nearest))
 
 
 MORE = _direction(
     "more|higher|greater|larger|bigger|longer|additional|extra|above|up|increase|gain|rise|growth|uplift|dearer",
-    "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose|up",
+    _RISING,
     "高|多|大き|長|増|上回",
 )
 LESS = _direction(
     "less|fewer|lower|smaller|shorter|cheaper|below|down|off|reduction|decrease|drop|savings?|decline|cut",
-    "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)|shrinks?|drops?"
-    "|falls?|down",
+    _FALLING,
     "低|少な|小さ|短|安|減|削減|短縮|下回",
 )
 BETTER = _direction("faster|quicker|better|speedier|improvement", "improv(?:es?|ed|ing)|speeds?", "速|早|向上|改善")

@@ -27,6 +27,7 @@ from benchbrief.compiler.briefs.element_queries import (
     typed_at,
 )
 from benchbrief.compiler.briefs.held_out_claims import held_out
+from benchbrief.compiler.briefs.held_out_errors import HeldOutOfParts
 from benchbrief.compiler.briefs.plan_prose import claim_named, prose, read_body, subject_of
 from benchbrief.compiler.frontend.declarations import dotted, text_of
 from benchbrief.compiler.frontend.structure_errors import UnknownWord
@@ -40,6 +41,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
+from benchbrief.model.held_out import WITHIN_CELLS
 from benchbrief.model.plan import Dimension, DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, parse_unit
 
@@ -184,9 +186,10 @@ def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: fl
     extreme = _extreme(typer, expr)
     within = extreme.arguments[0].value if extreme and extreme.arguments else expr
     seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
-    if seen is None or math.isclose(seen, no_difference):
+    mixed = len({each.function.text for each in _extremes(typer, within)}) > 1
+    if not mixed or seen is None or math.isclose(seen, no_difference):
         return False
-    return (seen > no_difference) is (better != "lower")
+    return better is None or (seen > no_difference) is (better == "higher")
 
 
 def _assumed(
@@ -263,6 +266,12 @@ def _parts(typer: Typer, expr: ast.Expr) -> Iterator[ast.Expr]:
         left += _inner(node)
 
 
+def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
+    """Return whether the point of an extreme can't be measured again: one of extremes, or within one cell."""
+    within = any(name.text in WITHIN_CELLS for name in extreme.over)
+    return within or any(_extreme(typer, part) for part in _parts(typer, extreme))
+
+
 def _extremes(typer: Typer, value: ast.Expr) -> Iterator[ast.Call]:
     """Yield the highest or lowest value that an expression is, or those that it computes with."""
     if extreme := _extreme(typer, value):
@@ -302,11 +311,9 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     no_difference = _no_difference(typer, value) if base else None
     if base and no_difference is None and "decided" not in allowed:
         return typer.refuse(wrong.UndecidableClaim(value.span, text_of(value), ", ".join(each.label for each in base)))
-    if nested := _nested_extreme(typer, value):
-        return typer.refuse(wrong.NestedExtreme(value.span, text_of(value), nested))
     better = _better(typer, value)
-    if no_difference is not None and "alike" not in known and _favours(typer, value, better, no_difference):
-        return typer.refuse(wrong.BestAgainstWorst(value.span, text_of(value)))
+    if problem := _unfair(typer, value, better, no_difference, known):
+        return typer.refuse(problem)
     _check_words(typer, block.label, value, no_difference, known)
     if no_difference == 0.0 and "direction" not in known:
         _check_direction(typer, block.label, value, better, rises=_rises(typer, value, base))
@@ -325,7 +332,9 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     opposite = _reduced(typer, extreme, _ENDS[extreme.function.text], unit) if extreme else None
     # A median of percentiles is nobody's latency: none is given beside the highest of them.
     typical = _reduced(typer, extreme, "median", unit) if extreme and not holds_percentiles(typed.term) else None
-    asked, extremes, compared = body.values("held_out"), _extremes(typer, value), no_difference is not None
+    asked, extremes, compared = body.values("held_out"), list(_extremes(typer, value)), no_difference is not None
+    if asked and (vague := next((each for each in extremes if _is_unclear(typer, each)), None)):
+        return typer.refuse(HeldOutOfParts(asked[-1].span, text_of(vague)))
     held = held_out(typer, asked, _inlined(typer, value), extremes, unit, compared=compared)
     return plan.Claim(
         name=block.name.text,
@@ -344,10 +353,24 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         named=all(_names(typer, block.label, each) for each in base),
         no_difference=None if no_difference is None else no_difference / unit.factor,
         better=better,
+        directed=no_difference == 0.0 and _says_direction(block.label),
         held_out=held,
         allowed=allowed,
         origin=origin(block.span),
     )
+
+
+def _unfair(
+    typer: Typer, value: ast.Expr, better: str | None, no_difference: float | None, allowed: set[str]
+) -> CompileProblem | None:
+    """Return what is wrong with the highest and lowest values that a value is made of; None if nothing is."""
+    if nested := _nested_extreme(typer, value):
+        return wrong.NestedExtreme(value.span, text_of(value), nested)
+    if lucky := next((each for each in _extremes(typer, value) if "repeat" in (name.text for name in each.over)), None):
+        return wrong.LuckiestRepeat(value.span, text_of(lucky))
+    if no_difference is not None and "alike" not in allowed and _favours(typer, value, better, no_difference):
+        return wrong.BestAgainstWorst(value.span, text_of(value))
+    return None
 
 
 def _allowed(typer: Typer, attributes: Sequence[ast.Attribute]) -> dict[str, str]:
@@ -464,13 +487,18 @@ def _check_words(
             and (more := words.found_in(words.CHANGE, after) or words.found_in(words.CHANGE_OF, before))
         ):
             typer.report(wrong.RatioAsChange(label.span, more, text_of(value)))
-        elif no_difference == 0.0 and (
-            of := words.found_in(words.PER_CENT_OF, after) or words.found_in(words.TIMES, after)
-        ):
+        elif no_difference == 0.0 and (of := _ratio_words(before, after, in_per_cent=in_per_cent)):
             typer.report(wrong.ChangeAsRatio(label.span, of, text_of(value)))
     if "typed" not in allowed:
         for text in typed_results(typer, label):
             typer.report(wrong.TypedResult(label.span, text, "the sentence of a claim"))
+
+
+def _ratio_words(before: str, after: str, *, in_per_cent: bool) -> str:
+    """Return words that say a value is a ratio; "" without any, as in `saves 17 % of the time`."""
+    saving = words.found_in(words.SAVING, before)
+    share = words.found_in(words.PER_CENT_OF, after) if in_per_cent and not saving else ""
+    return share or words.found_in(words.TIMES, after)
 
 
 def _check_direction(
@@ -485,6 +513,12 @@ def _check_direction(
         if is_wrong and (found := direction.found(before, after)):
             typer.report(wrong.OtherDirection(label.span, found, text_of(value), actual))
             return
+
+
+def _says_direction(label: ast.String) -> bool:
+    """Return whether the sentence says by how much there is more or less, so that its number is above zero."""
+    around = _around_value(label)
+    return any(direction.found(*around) for direction in (words.MORE, words.LESS, words.BETTER, words.WORSE))
 
 
 def _around_value(label: ast.String) -> tuple[str, str]:

@@ -22,6 +22,14 @@ class HeldOutOfSome(CompileProblem):
     extreme: str
 
 
+class HeldOutOfParts(CompileProblem):
+    code = "E0858"
+    stands_alone = True
+    says = "`{extreme}` has no one point to measure again: it is made of other extremes, or is within one measurement"
+    hint = "take one highest over all its dimensions, `max(... over threads, workload)`, or leave `held_out` out"
+    extreme: str
+
+
 class HeldOutAlready(CompileProblem):
     code = "E0857"
     stands_alone = True
@@ -36,7 +44,7 @@ class FewHeldOut(CompileProblem):
     """Held-out repeats that will hardly decide a true difference, as several claims share the chance to be wrong."""
 
     code = "W0765"
-    says = "{repeats} of {all_claims} would leave open most differences of 10 % that have noise of 2 %"
+    says = "{repeats} of {all_claims} would leave open more than one in five differences of 10 % with noise of 2 %"
     hint = "write `held_out = {advised}`: all claims of a brief share the 5 % chance to be wrong"
     times: int
     claims: int

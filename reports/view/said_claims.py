@@ -119,9 +119,16 @@ class _Writer:
         With its range behind it, that says how much of it may be chance."""
         if not verdict.is_said:
             return [self.not_said(verdict)]
+        notes = self._beside(verdict, before_range=before_range)
+        return [*self._said(verdict), *([self._bracketed(notes)] if notes else [])]
+
+    def _said(self, verdict: ClaimVerdict) -> list[_Part]:
+        """Return the sentence alone, with its number as it may be printed."""
         printed = verdict.printed
-        said = [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
-        return [*said, *self._beside(verdict, before_range=before_range)]
+        return [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
+
+    def _bracketed(self, notes: Sequence[str]) -> str:
+        return self.words["aside"].format(text=self.words.locale.listed(notes))
 
     def not_said(self, verdict: ClaimVerdict) -> str:
         key = {"missing": "said_missing", "unheld": "said_unheld"}.get(verdict.state, "said_undecided")
@@ -136,7 +143,7 @@ class _Writer:
             base = readable_label(label, self.words) if label else verdict.claim.base
             notes.append(self.words["said_against"].format(base=base))
         if verdict.at_least:
-            notes.append(self.words["said_at_least"])
+            notes.append(self.words["said_at_most" if verdict.claim.better == "lower" else "said_at_least"])
         if verdict.state == "once":
             notes.append(self.words["said_once"])
         elif verdict.state == "published":
@@ -148,7 +155,7 @@ class _Writer:
         elif not before_range and (share := _told_overstatement(verdict)):
             word = "said_highest" if verdict.claim.bound == "high" else "said_lowest"
             notes.append(self.words[word].format(n=verdict.points, share=share))
-        return [self.words["aside"].format(text=self.words.locale.listed(notes))] if notes else []
+        return notes
 
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
         """Return the numbers of the first page; a dash with its reason for a claim that may not be said."""
@@ -165,30 +172,35 @@ class _Writer:
         verdict = self.verdicts[number.claim]
         if verdict.is_said:
             both = {(verdict.claim.points.sql, "high"), (verdict.claim.points.sql, "low")} <= ends
-            beside = () if both else self._range(verdict)
-            return _split(*self._in_one_bracket(self.sentence(verdict, before_range=bool(beside)), beside))
+            within = () if both else self._range(verdict)
+            notes = self._beside(verdict, before_range=bool(within))
+            return _split(self._said(verdict), self._in_one_bracket(notes, within))
         missing = verdict.printed if verdict.state == "missing" else None
         return p.HeadlineNumber(
             value=_markdown([missing or self.words["missing"]]), text=_markdown([self.not_said(verdict)])
         )
 
-    def _in_one_bracket(self, sentence: Sequence[_Part], beside: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
-        """Return a sentence and its range, with one pair of brackets around what both have in theirs."""
-        opening, closing = self.words["aside"].split("{text}")
-        if not (sentence and beside and isinstance(end := sentence[-1], str) and isinstance(begin := beside[0], str)):
-            return [*sentence], [*beside]
-        if not (end.endswith(closing) and begin.startswith(opening)):
-            return [*sentence], [*beside]
-        joined = f"{self.words['semicolon']}{begin.removeprefix(opening)}"
-        return [*sentence[:-1], end.removesuffix(closing)], [joined, *beside[1:]]
+    def _in_one_bracket(self, notes: Sequence[str], within: Sequence[_Part]) -> list[_Part]:
+        """Return notes and the range, which has its brackets, in one pair of brackets."""
+        if not within:
+            return [self._bracketed(notes)] if notes else []
+        begin = within[0]
+        if not notes or not isinstance(begin, str):
+            return [*within]
+        opening, _ = self.words["aside"].split("{text}")
+        listed = self.words.locale.listed(notes)
+        return [f"{opening}{listed}{self.words['semicolon']}{begin.removeprefix(opening)}", *within[1:]]
 
     def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
         """Return the range that stands behind the sentence: from the value to its other end."""
-        claim, value = verdict.claim, verdict.printed
-        if claim.opposite is None or value is None or verdict.opposite is None or verdict.points < 2:
+        claim, printed = verdict.claim, verdict.printed
+        if claim.opposite is None or printed is None or verdict.opposite is None or verdict.points < 2:
             return ()
+        of_all = next(part for part in claim.sentence.parts if isinstance(part, p.Value))
+        value = printed.model_copy(update={"query": of_all.query})  # not that of held-out repeats
         other = value.model_copy(update={"query": claim.opposite})
-        ends_shown = [stepped(end, value.step, value.rounded) for end in (verdict.opposite, verdict.value or 0.0)]
+        found = verdict.held.winner.value if verdict.held and verdict.held.winner else verdict.value or 0.0
+        ends_shown = [stepped(end, value.step, value.rounded) for end in (verdict.opposite, found)]
         if ends_shown[0] == ends_shown[1]:
             return ()
         ends = (other, value) if claim.bound == "high" else (value, other)
@@ -206,7 +218,7 @@ class _Writer:
 
 def _told_overstatement(verdict: ClaimVerdict) -> str:
     """Return the share of a highest value that is there by chance, if it is told."""
-    share = verdict.overstated or 0.0
+    share = min(verdict.overstated or 0.0, 1.0)
     return percent(share, decimals=0 if share >= 0.0995 else 1) if share >= _LEAST_OVERSTATED else ""
 
 

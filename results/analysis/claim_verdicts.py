@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from benchbrief.model.budgets import LEVEL, looks_at
+from benchbrief.model.held_out import reads_at
 from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
 from benchbrief.model.plan import Read as ReadMeasure
@@ -78,9 +79,12 @@ class ClaimVerdict:
     @property
     def is_said(self) -> bool:
         """Return whether the brief says it as a claim."""
-        return self.state not in _NOT_SAID or (
-            self.state not in ("missing", "unheld") and "decided" in self.claim.allowed
-        )
+        return self.state not in _NOT_SAID or self.is_excepted
+
+    @property
+    def is_excepted(self) -> bool:
+        """Return whether it is said although the repeats do not decide it, or decide it the other way."""
+        return self.state in ("undecided", "opposed") and "decided" in self.claim.allowed
 
     @property
     def printed(self) -> Value | None:
@@ -133,11 +137,11 @@ def _rounding(format_: str, value: float, known: float | None) -> tuple[str, flo
     if kind in ("f", "F", "%"):
         digits = int(found["digits"] or 6)
     else:  # significant digits: the usual way prints three or more
-        of_all = kind in ("g", "G", "n") and found["digits"] is not None
+        of_all = kind in ("g", "G", "n", "") and found["digits"] is not None
         digits = int(found["digits"] or 2) - of_all - size
     if known:
         digits = min(digits, max(-magnitude(known / share), _FEWEST_DIGITS - 1 - size))
-    if kind in ("g", "G", "n"):
+    if kind in ("g", "G", "n") or (not kind and found["digits"]):
         kind = "f"
     fixed = f"{found['before']}.{max(digits, 0)}{kind}" if kind in ("f", "F", "%") else format_
     return fixed, share * 10.0**-digits
@@ -169,8 +173,21 @@ def claim_verdicts(
     chosen = plan.claims if claims is None else claims
     compared = sum(each.no_difference is not None and bool(each.repeats or each.held_out) for each in chosen)
     judged = partial(_verdict, plan=plan, read=read, compared=max(1, compared), published=published)
-    found = [judged(claim, held=held_out.get(claim.name)) for claim in chosen]
+    found = [_as_directed(judged(claim, held=held_out.get(claim.name))) for claim in chosen]
     return [_with_limits(verdict, plan, busy) for verdict in found]
+
+
+def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
+    """Return the verdict on a claim whose words promise more or less: without that, nothing is decided for it."""
+    claim = verdict.claim
+    if (
+        not claim.directed
+        or claim.no_difference is None
+        or verdict.value is None
+        or verdict.value > claim.no_difference
+    ):
+        return verdict
+    return replace(verdict, state="opposed" if verdict.state == "decided" else "undecided")
 
 
 def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[str]) -> ClaimVerdict:
@@ -180,10 +197,11 @@ def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[str]) -> Cl
     if not busy or verdict.state in _NOT_SAID or "limit" in claim.allowed:
         return verdict
     sides = set()
+    unvaried = dict.fromkeys(plan.factors)
     for cell in plan.cells:
-        keys = Point.of(cell).keys
-        if cell.id in busy and all(keys.get(dim, key) == key for dim, key in verdict.at.items()):
-            sides |= {_is_base(read, claim) for read in claim.points.reads or () if read.covers(keys)}
+        if cell.id in busy:
+            keys = {**unvaried, **Point.of(cell).keys}
+            sides |= {_is_base(read, claim) for read in claim.points.reads or () if reads_at(read, verdict.at, keys)}
     state: State = "limited" if True in sides else verdict.state
     return replace(verdict, state=state, at_least=False in sides)
 
@@ -205,8 +223,8 @@ def _verdict(
     known = [(place, found) for place, found in rows if found is not None]
     place = next((place for place, found in known if math.isclose(found, value, rel_tol=1e-9)), None)
     made = partial(ClaimVerdict, claim, value=value, points=len(known), opposite=opposite, claims=compared, held=held)
-    if claim.bound and len(known) >= _FEWEST_TYPICAL:
-        made = partial(made, typical=statistics.median(found for _, found in known))
+    if claim.typical is not None and len(known) >= _FEWEST_TYPICAL:
+        made = partial(made, typical=next((found for _, found in read(claim.typical)), None))
     if held is not None:
         return _held_verdict(made, claim, held, 1 - (1 - LEVEL) / compared)
     if claim.points.reads == ():

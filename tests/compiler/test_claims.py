@@ -87,6 +87,8 @@ MISLEADING = [
     ("E0846", "{legacy} から {value:.0f}% 削減", f"gain{AT}"),
     ("E0847", "{value:.1f}X the work of {legacy}", f"{BEST} / {WORST}"),
     ("E0847", "{value:.0f}% less time than {legacy}", SAVED_AT_BEST),
+    ("E0847", "{value:.0%} of the work of {legacy}", f"{BEST.replace('max', 'min')} / {BEST}"),
+    ("E0849", "Up to {value:.1f}X the work of {legacy}", "max(ratio over threads, workload, repeat)"),
     ("E0843", "{value:.1f}X the work of {legacy}", "said"),
     ("E0832", "{value:.1f} of the work", f"doubled{AT}"),
     ("E0831", "{value:.1f}X to {max(ratio over threads, workload):.1f}X the work", f"ratio{AT}"),
@@ -126,7 +128,12 @@ HONEST = [
     ("{eco} cuts the latency by {value:.0f}%", f"saved{AT}"),
     ("A read is {value:.0f}% faster than on {legacy}", f"saved{AT}"),
     ("{value:.1f}X the work of {legacy}", f"{BEST} / {BEST.replace('eco', 'legacy')}"),
-    ("{value:.1f}X the work of {legacy}", f"{WORST.replace('legacy', 'eco')} / {BEST.replace('eco', 'legacy')}"),
+    ("{value:.1f}X the work of {legacy} at peak load", f"ratio{AT}"),
+    ("{value:.1f}X the work of {legacy} at the lowest price", f"ratio{AT}"),
+    ("As load grows, the latency falls by {value:.0f}%", f"saved{AT}"),
+    ("Raises the work and cuts the latency by {value:.0f}%", f"saved{AT}"),
+    ("Saves {value:.0f}% of the latency of {legacy}", f"saved{AT}"),
+    ("Up to {value:.1f}X the work of 8 threads", f"{BEST} / throughput[eco, a][threads: 8]"),
 ]  # fmt: skip
 
 
@@ -166,6 +173,12 @@ def test_an_exception_has_its_reason_and_sets_one_rule_aside(tmp_path: Path) -> 
     assert made.allowed == {"typed": "the name of the product"}
     codes = {each.code for each in checked(tmp_path, "10X: {value:.1f}X", f"ratio{AT}", "allow = typed ").diagnostics}
     assert "E0838" in codes
+
+
+def test_words_of_a_direction_promise_a_number_above_no_difference(tmp_path: Path) -> None:
+    assert claim(tmp_path, "{value:.0f}% more work than {legacy}", f"gain{AT}").directed
+    assert not claim(tmp_path, "{value:+.0f}% against {legacy}", f"gain{AT}").directed
+    assert not claim(tmp_path, "{value:.1f}X the work of {legacy}", f"ratio{AT}").directed
 
 
 def test_a_rule_is_set_aside_once_and_a_claim_has_no_other_format(tmp_path: Path) -> None:

@@ -123,5 +123,8 @@ def test_a_measure_is_rounded_everywhere_as_a_claim_rounds_it() -> None:
     formats = [each.lines[0].format for each in (shown, negated, other) if isinstance(each, p.TableElement)]
     assert formats == ["\N{DOWNWARDS ARROW}.1f", "\N{UPWARDS ARROW}.1f", ".1f"]
     assert [formatted(2.35, spec, "") for spec in formats] == ["2.3", "2.4", "2.4"]
-    assert [formatted(value, "\N{DOWNWARDS ARROW}.0%", "%") for value in (-41.03, 117.9)] == ["−42\u00a0%", "117\u00a0%"]
+    assert [formatted(value, "\N{DOWNWARDS ARROW}.0%", "%") for value in (-41.03, 117.9)] == [
+        "−42\u00a0%",
+        "117\u00a0%",
+    ]
     assert formatted(11_999.0, "\N{DOWNWARDS ARROW},.2g", "ops/s") == formatted(11_000.0, ",.2g", "ops/s")

@@ -386,3 +386,36 @@ def test_what_is_beside_a_headline_stands_in_one_pair_of_brackets(tmp_path: Path
     points = values(("threads",), [(1.0, 7.9), (2.0, 8.72)], by_ratio=True)
     said = claim(8.72, bound="high", points=points, opposite=values((), [(7.9,)]), named=False)
     assert "(against Disk, measured once; 7.9 to 8.7 in all)" in page(tmp_path, said)
+
+
+def test_a_sentence_that_says_more_is_not_said_of_less() -> None:
+    change: dict[str, Any] = {
+        "no_difference": 0.0,
+        "directed": True,
+        "better": None,
+        "format": ".0%",
+        "words": " more than Disk",
+    }
+    less, more = (verdicts(claim(*(sign * one for one in (0.3, 0.31, 0.32)), **change))[0] for sign in (-1, 1))
+    assert (less.state, more.state) == ("opposed", "decided")
+    (once,) = verdicts(claim(-0.3, **change))
+    assert (once.state, once.is_said) == ("undecided", False)
+
+
+def test_a_busy_generator_of_a_fixed_base_counts_wherever_the_highest_is() -> None:
+    plan, store = WORLD.plan(), WORLD.store()
+    threads = sorted({cell.threads for cell in plan.cells if cell.threads})
+    base = p.Read(measure="throughput", view="throughput", keys={"threads": (float(threads[0]),)})
+    other = p.Read(measure="throughput", view="throughput", keys={"hardware": ("flash",)})
+    points = values(("threads",), [(float(n), 8.0 + n) for n in threads], by_ratio=True)
+    said = claim(8.0 + threads[-1], bound="high", points=points.model_copy(update={"reads": (base, other)}),
+                 against={"threads": float(threads[0])})  # fmt: skip
+    busy = {cell.id for cell in plan.cells if cell.threads == threads[0] and cell.hardware == "disk"}
+    (found,) = claim_verdicts(plan, lambda q: [(row.keys, row.value) for row in store.query(q)], [said], busy=busy)
+    assert found.state == "limited"
+
+
+def test_digits_without_a_letter_are_significant_ones() -> None:
+    (three,) = verdicts(claim(11.64, 11.66, 11.68, format=".3"))
+    assert three.printed is not None
+    assert (three.printed.step, three.printed.format) == (pytest.approx(0.1), ".1f")
