@@ -55,7 +55,7 @@ def draw(name: str, kind: str, run: str | Path, runs: Path) -> None:
     for old in folder.glob(f"{kind}-*.png"):
         old.unlink()
     for number, page in enumerate(pages, 1):
-        save(page, folder / f"{kind}-{number}.png", colours=32)
+        save(page, folder / f"{kind}-{number}.png", colours=256)
     print(f"examples/{name}/pages: {len(pages)} of {kind}", flush=True)
 
 
