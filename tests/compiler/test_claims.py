@@ -87,7 +87,7 @@ MISLEADING = [
     ("E0846", "{legacy} から {value:.0f}% 削減", f"gain{AT}"),
     ("E0847", "{value:.1f}X the work of {legacy}", f"{BEST} / {WORST}"),
     ("E0847", "{value:.0f}% less time than {legacy}", SAVED_AT_BEST),
-    ("E0847", "{value:.0%} of the work of {legacy}", f"{BEST.replace('max', 'min')} / {BEST}"),
+    ("E0847", "{value:.0%} of the work of {legacy}", f"{BEST.replace('max', 'min')} / {WORST.replace('min', 'max')}"),
     ("E0849", "Up to {value:.1f}X the work of {legacy}", "max(ratio over threads, workload, repeat)"),
     ("E0843", "{value:.1f}X the work of {legacy}", "said"),
     ("E0832", "{value:.1f} of the work", f"doubled{AT}"),

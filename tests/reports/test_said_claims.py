@@ -418,4 +418,5 @@ def test_a_busy_generator_of_a_fixed_base_counts_wherever_the_highest_is() -> No
 def test_digits_without_a_letter_are_significant_ones() -> None:
     (three,) = verdicts(claim(11.64, 11.66, 11.68, format=".3"))
     assert three.printed is not None
-    assert (three.printed.step, three.printed.format) == (pytest.approx(0.1), ".1f")
+    assert three.printed.format == ".1f"
+    assert three.printed.step == pytest.approx(0.1)
