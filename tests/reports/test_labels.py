@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from benchbrief.model import plan as p
@@ -88,7 +90,7 @@ def test_the_title_of_an_axis_names_its_unit_once(label: str, unit: str, title: 
     ("unit", "known", "title"),
     [("share", {"signed": False}, "Share (%)"), ("share", {"signed": True}, "Change (%)"), ("s", {}, "Time (ms)")],
 )
-def test_the_axis_of_several_series_names_their_quantity(unit: str, known: dict[str, bool], title: str) -> None:
+def test_the_axis_of_several_series_names_their_quantity(unit: str, known: dict[str, Any], title: str) -> None:
     sql = "SELECT threads, value / 1e6 AS value FROM measure.throughput WHERE operation = 'all'"
     query = w.query(sql, ("threads",), unit, "x", **known)
     shown = (w.series("line", query, label, "threads") for label in ("Reads", "Writes"))
