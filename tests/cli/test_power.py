@@ -83,7 +83,7 @@ def test_power_of_the_measured_window_is_that_of_what_the_meter_reads(bench: Ben
     assert any("readings of power of local failed: lost" in text for text in notes), "a gap with its reason"
     assert any("there is no file" in text for text in notes)
     page = bench.page()
-    assert "The power of Outlets is that of the outlets, read from a command's output." in page
+    assert "The power of Outlets and Chassis is that of the outlets, read from a command&#39;s output." in page
     assert page.count("The power of Packages is that of the CPU packages only") >= 2, "under the figure too"
     assert "The hosts of Chassis share what was read: its watts are counted once" in page
 
