@@ -140,7 +140,7 @@ def english(html: str, plan: Plan) -> dict[str, list[str]]:
         left = text
         for formula in formulas:
             left = left.replace(formula, " ")
-        left = _FILES.sub(" ", left)
+        left = _FILES.sub(" ", re.sub(r"bench run \S+( --profile \S+)?", " ", left))  # a command to type
         if bad := [w for w in re.findall(r"[A-Za-zµ][A-Za-zµ_-]+", left) if w.lower() not in names]:
             found[text.strip()] = bad
     return found
