@@ -22,7 +22,7 @@ from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 _N = TypeVar("_N")
 _Part = str | p.Value | p.Said
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
-_LEAST_OVERSTATED = 0.001
+_LEAST_OVERSTATED = 0.01
 """A smaller share of a highest value that is there by chance is not told."""
 _LONGEST_START = 12
 """The most characters before the number, as in `Up to 11X`, that are set large with it."""
