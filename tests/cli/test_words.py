@@ -43,7 +43,7 @@ def test_a_finished_run_has_its_brief_in_a_language_of_ones_own_and_it_holds(cop
     assert "W0750" in done.err  # one warning for all that is not translated
     html = (bench.folder / "german" / "brief.de.html").read_text(encoding="utf-8")
     assert '<html lang="de"' in html
-    assert "<b>Tabelle 1" in html
+    assert "Abbildung 1" in html
     assert re.search(r">\d{1,3}\.\d{3}[ \u00a0<,]", html)  # 12.345
     assert bench("verify", "german/brief.de.pdf").code == 0
 

@@ -115,8 +115,8 @@ SMOKES = (
         pages=range(2, 4),
         cuts=(("threads = [8, 32, 96]", "threads = [96]  workloads = [rww, rr]"), ("measure = 2 s", "measure = 1 s")),
         says=(
-            r"フォルダー A、フォルダー B、フォルダー C の RocksDB 性能比較",
-            r"フォルダー C の最大スループットは 3 者の最高値の [\d,]+ ?%",
+            r"フォルダー A、フォルダー B、フォルダー C の ?RocksDB ?性能比較",
+            r"フォルダー C の最大スループットは ?3 者の ?最高値の ?[\d,]+ ?%",
             r"試 ?行 ?用 ?で",
         ),
         numbers=8,  # its figures have most of them
