@@ -24,6 +24,7 @@ ELSEWHERE = {
     "E0591": "a tool of another package: compiler/test_events",
     "E0605": "more than a hundred files: test_resolve",
     "E0746": "hundreds of workloads: compiler/test_limits",
+    "E0857": "a search for a rate: compiler/test_held_out",
 }
 """Codes whose fixture is made on the spot, why, and where."""
 
