@@ -31,6 +31,8 @@ def _marks(block: object) -> Iterator[int]:
     for head in (*getattr(block, "columns", ()), *(row.head for row in rows)):
         yield from head.notes
     shown = (block, *getattr(block, "cards", ()), *(cell for row in rows for cell in row.cells))
+    for each in shown[1:]:  # a card, or a table's cell with notes of its own
+        yield from getattr(each, "marks", getattr(each, "notes", ()))
     for html in (getattr(block, "column", ""), *(getattr(each, "html", "") for each in shown)):
         yield from map(int, re.findall(r"#note-(\d+)", str(html)))
     if isinstance(block, CalloutView) and block.table:
