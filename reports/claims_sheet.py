@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from benchbrief.model import precision
 from benchbrief.model.plan import Claim, DimKey, Plan, Report, key_text
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.place_labels import key_label
@@ -162,7 +163,9 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
     yield words["sheet_number"].format(number=number)
     if verdict.low is not None and verdict.high is not None:
         ends = {"low": written(verdict.low), "high": written(verdict.high)}
-        yield words["sheet_interval"].format(**ends, wide=words.locale.numerals(f"{100 * verdict.level:.4g}"))
+        yield words["sheet_interval"].format(
+            **ends, wide=words.locale.numerals(precision.formatted(100 * verdict.level, ".4g"))
+        )
     if verdict.opposite is not None and verdict.points > 1:
         found = verdict.held.winner.value if verdict.held and verdict.held.winner else value
         low, high = sorted((verdict.opposite, found))

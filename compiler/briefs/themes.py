@@ -106,8 +106,8 @@ _TABLE = (
     "sources", "title", "unit",
 )  # fmt: skip
 _FIGURE = (
-    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "id", "key", "kind", "marks",
-    "note", "notes", "number", "points", "redrawn", "row", "sources", "svg", "title", "undrawn", "wide",
+    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "head_pt", "id", "key", "kind",
+    "marks", "note", "notes", "number", "points", "redrawn", "row", "sources", "svg", "title", "undrawn", "wide",
     "width",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -262,7 +262,7 @@ def even_width(title: Markup, letters: int, language: str) -> str:
     least = lines_in(words, most)
     if least < 2:
         return "none"
-    return f"{next(width for width in _widths(most) if lines_in(words, width) <= least) + _TITLE_AIR:.1f}em"
+    return f"{round(next(width for width in _widths(most) if lines_in(words, width) <= least) + _TITLE_AIR, 1)}em"
 
 
 def lines_in(words: Sequence[float], width: float) -> int:

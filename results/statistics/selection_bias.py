@@ -27,14 +27,21 @@ _GRID, _ROUNDS = 41, 300
 _MOST_POINTS = 200
 """Of more points than this, the highest are looked at: the others hardly ever win."""
 
+_LARGEST = 1e100
+"""Larger values have no variance that a number can hold."""
+
 
 def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
-    """Return by how much the highest mean of these points is too high on average; None where no point was repeated.
+    """Return by how much the highest mean of these points is too high on average; None where no point was repeated, and
+    where numbers are too large to tell.
 
     The noise is that of all points together, as each has few repeats.
     """
     import numpy as np
 
+    repeats = [values for values in repeats if values]
+    if any(not abs(value) < _LARGEST for values in repeats for value in values):
+        return None
     several = [values for values in repeats if len(values) > 1]
     if not several or len(repeats) < 2:
         return None
@@ -48,8 +55,10 @@ def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
     errors = sd / np.sqrt([len(values) for values in highest])
     draw = np.random.default_rng(_SEED)
     as_they_are = np.broadcast_to(means, (_DRAWS, len(means)))
-    least, most = (_excess(true, errors, draw) for true in (as_they_are, _true_means(means, errors, draw)))
-    return max(0.0, least + _BETWEEN * (most - least))
+    with np.errstate(all="ignore"):  # what is beyond the range of numbers is no answer
+        least, most = (_excess(true, errors, draw) for true in (as_they_are, _true_means(means, errors, draw)))
+    found = least + _BETWEEN * (most - least)
+    return max(0.0, found) if math.isfinite(found) else None
 
 
 def _excess(true: _Numbers, errors: _Numbers, draw: np.random.Generator) -> float:

@@ -61,9 +61,8 @@ def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, paper:
     """A slide of its own has what is shown, and what closes the brief."""
     pdf = brief(name, paper)
     shares = paging.blank_shares(pdf)
-    end = next(
-        one.page for one in headings(pdf) if one.text in (CATALOGUES["en"]["method"], CATALOGUES["ja"]["method"])
-    )
+    ends = {words[key] for words in CATALOGUES.values() for key in ("method", "method_source")}
+    end = next(one.page for one in headings(pdf) if one.text in ends)
     assert end == len(shares), "method, limits and the way to the disclosure are the last slide"
     assert max(shares[: end - 2]) < 0.57
 

@@ -74,6 +74,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "recovery.add_sources": st.tuples(st.lists(samples(), min_size=1, max_size=3)),
     "recovery.recovery": events(),
     "scalability.fit_usl": of_one_length(),
+    "selection_bias.overstatement": st.tuples(st.lists(NUMBERS, max_size=4)),
     "significance.correct_p_value": st.tuples(st.floats(0, 1), LEVELS),
     "significance.degrees_of_freedom": two(),
     "significance.difference": two(),
