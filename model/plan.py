@@ -7,7 +7,7 @@ time. Quantities are in base units, named in each field: seconds, bytes, ops/s."
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -990,6 +990,15 @@ Element = Annotated[
     | SectionElement,
     _ByKind(),
 ]
+
+
+def figures_in(elements: Iterable[Element]) -> Iterator[FigureElement]:
+    """Yield the figures among elements of a report and in their sections, in reading order."""
+    for element in elements:
+        if isinstance(element, FigureElement):
+            yield element
+        elif isinstance(element, SectionElement):
+            yield from figures_in(element.elements)
 
 
 class Asset(Node):

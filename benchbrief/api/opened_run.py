@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -43,21 +43,13 @@ class FigureOfRun(NamedTuple):
     title: str
 
 
-def figures_in(plan: p.Plan, store: Store) -> Iterator[tuple[FigureOfRun, p.FigureElement]]:
+def figures_of_run(plan: p.Plan, store: Store) -> Iterator[tuple[FigureOfRun, p.FigureElement]]:
     """Yield the figures of each report, in reading order, as the brief numbers them."""
     for report in plan.reports:
         results = Results(plan, store, words_of(report))
         elements = keep_elements_with_data(say_claims(report, results).elements, results)
-        for number, element in enumerate(_figures(elements), start=1):
+        for number, element in enumerate(p.figures_in(elements), start=1):
             yield FigureOfRun(report.name, number, element.title), element
-
-
-def _figures(elements: Sequence[p.Element]) -> Iterator[p.FigureElement]:
-    for element in elements:
-        if isinstance(element, p.FigureElement):
-            yield element
-        elif isinstance(element, p.SectionElement):
-            yield from _figures(element.elements)
 
 
 def drawn_figure(figure: FigureOfRun, element: p.FigureElement, plan: p.Plan, store: Store) -> LayerChart | ConcatChart:
@@ -189,7 +181,7 @@ class Run:
     def figures(self) -> list[FigureOfRun]:
         """The figures of the reports, in reading order."""
 
-        return [figure for figure, _ in figures_in(self.plan, self._store)]
+        return [figure for figure, _ in figures_of_run(self.plan, self._store)]
 
     @with_hints
     def figure(self, which: str | int, report: str | None = None) -> LayerChart | ConcatChart:
@@ -201,7 +193,7 @@ class Run:
 
         found = [
             (figure, element)
-            for figure, element in figures_in(self.plan, self._store)
+            for figure, element in figures_of_run(self.plan, self._store)
             if which in (figure.title, figure.number) and report in (None, figure.report)
         ]
         if len(found) > 1:

@@ -7,7 +7,7 @@ other series. So no figure's own order decides, and what is left out of one figu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from benchbrief.compiler.briefs.colours import greys, is_grey, shades
@@ -45,7 +45,7 @@ def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mappi
     """Return the colours of a brief with these elements. A `palette` has colours by keys: other keys of a dimension
     that has some are grey. If one key alone is not grey, the brief is about that: quantities of figures without its
     keys have shades of its colour."""
-    figures = list(figures_in(elements))
+    figures = list(p.figures_in(elements))
     keys: dict[tuple[str, DimKey], None] = {}
     labels: dict[str, None] = {}
     beside: set[str] = set()
@@ -78,14 +78,6 @@ def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mappi
     family = dict(zip(apart, shades(subjects[0]), strict=False)) if len(subjects) == 1 and len(apart) <= 3 else {}
     of_label = {label: Colour(len(by_key) + at, family.get(label, "")) for at, label in enumerate(labels)}
     return DocumentColours(by_key, of_label)
-
-
-def figures_in(elements: Iterable[p.Element]) -> Iterator[p.FigureElement]:
-    for element in elements:
-        if isinstance(element, p.FigureElement):
-            yield element
-        elif isinstance(element, p.SectionElement):
-            yield from figures_in(element.elements)
 
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")

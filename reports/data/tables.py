@@ -219,7 +219,7 @@ def _shown_elsewhere(elements: Sequence[p.Element], results: Results) -> Sequenc
             (query.unit, value) for query in measured for value in results.rows(query).values() if value is not None
         }
 
-    figures = list(_figures_in(elements))
+    figures = list(p.figures_in(elements))
     shown = {id(figure): values(figure) for figure in figures}
     for figure in figures:
         lines = [series for series in figure.series if series.mark == "line" and not series.is_ideal]
@@ -235,14 +235,6 @@ def _has_one_point(series: p.Series, results: Results) -> bool:
         return False
     at = series.query.dims.index(series.x_dim)
     return len({keys[at] for keys, value in results.rows(series.query).items() if value is not None}) <= 1
-
-
-def _figures_in(elements: Iterable[p.Element]) -> Iterator[p.FigureElement]:
-    for element in elements:
-        if isinstance(element, p.FigureElement):
-            yield element
-        elif isinstance(element, p.SectionElement):
-            yield from _figures_in(element.elements)
 
 
 def _telling(element: p.Element, results: Results, again: Collection[p.FigureElement]) -> p.Element | None:

@@ -27,8 +27,7 @@ from benchbrief.reports.render.watermark import (
     require_closed_parts,
 )
 from benchbrief.reports.text.html_markup import writable
-from benchbrief.reports.text.japanese_lines import keep_words_whole
-from benchbrief.reports.text.line_ends import keep_last_words
+from benchbrief.reports.text.line_ends import keep_last_words, keep_words_whole
 from benchbrief.reports.view.arrange_elements import (
     closing_facts,
     even_width,

@@ -1,4 +1,7 @@
-"""Where lines of headings and captions end on paper: no short word stands alone on the last one."""
+"""Where lines end on paper: no short word stands alone on the last line, and no line of Japanese ends within a word.
+
+The PDF writer may end a line of Japanese behind every letter.
+"""
 
 from __future__ import annotations
 
@@ -17,3 +20,50 @@ _BEFORE_LAST = re.compile(
 def keep_last_words(page: str) -> str:
     """Return an HTML page in which the last two words of each heading, caption and subtitle stay on one line."""
     return _LINE.sub(lambda match: _BEFORE_LAST.sub("\N{NO-BREAK SPACE}", match.group()), page)
+
+
+# --- Japanese ---
+
+_KATAKANA = re.compile(r"[ァ-ヺー]{2,9}(?![ァ-ヺー])(?<![ァ-ヺー]{10})")
+"""A word of foreign origin, which is read as a whole."""
+_PHRASE = re.compile(r"[「（]?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ \u00a0]?[ぁ-ゖ]+)?[、。：；，」）]*")
+"""A word with its particles, up to where the next word begins."""
+_LONGEST = 12
+"""The letters of the longest phrase that stays whole: more may be wider than their place."""
+_JAPANESE = re.compile(r"[ぁ-ヺー一-鿿]")
+_TAG = re.compile(r"(<[^>]*>)")
+_OPENS = re.compile(r'<(h[1-4])\b|<(p) class="(?:subtitle|claim|of|callout-title)"')
+"""What is set large: its lines end between phrases."""
+_SKIPPED = re.compile(r"<(table|style|script|pre)\b")
+
+
+def keep_words_whole(page: str) -> str:
+    """Return an HTML page whose lines end neither within words in katakana nor, in headings, within phrases. Tables
+    stay as they are, since their columns may be narrower than a word, and so do links and numbers, which are tagged as
+    wholes. A word gets no `span`, since a PDF's numbers are known by one within another."""
+    before, body, rest = page.partition("<body")
+    until = tagged = ""
+    pattern: re.Pattern[str] | None = _KATAKANA
+    parts = _TAG.split(rest)
+    for at, part in enumerate(parts):
+        if at % 2 == 0:
+            if pattern and at and not tagged:
+                parts[at] = pattern.sub(_whole, part)
+        elif part == tagged:
+            tagged = ""
+        elif not tagged and part.startswith(("<a ", '<span class="num')):
+            tagged = "</a>" if part.startswith("<a ") else "</span>"
+        elif until:
+            if part == until:
+                until, pattern = "", _KATAKANA
+        elif skipped := _SKIPPED.match(part):
+            until, pattern = f"</{skipped[1]}>", None
+        elif opened := _OPENS.match(part):
+            until, pattern = f"</{opened[1] or opened[2]}>", _PHRASE
+    return before + body + "".join(parts)
+
+
+def _whole(match: re.Match[str]) -> str:
+    text = match.group()
+    short = 1 < len(text) <= _LONGEST and _JAPANESE.search(text)
+    return f'<bdi class="whole">{text}</bdi>' if short else text

@@ -22,7 +22,7 @@ from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.build_figure import Sketch, finished, sketched
 from benchbrief.reports.charts.chart import NO_REACH, Reach
 from benchbrief.reports.charts.chart_layout import NO_MARGINS, Margins
-from benchbrief.reports.charts.document_colours import document_colours, figures_in
+from benchbrief.reports.charts.document_colours import document_colours
 from benchbrief.reports.charts.draw_chart import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.shared_axes import shared_reach
@@ -397,7 +397,7 @@ class _Builder:
     def sketch(self, elements: Sequence[p.Element]) -> None:
         """Sketch each figure of the report that can be, to find what the axes of each reach, by its identity."""
         known: dict[int, Sketch] = {}
-        for figure in figures_in(elements):
+        for figure in p.figures_in(elements):
             made: Sketch | None = self.gaps.tried(partial(self._sketched, figure), None)
             if made:
                 known[id(figure)] = made

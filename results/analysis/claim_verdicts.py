@@ -16,6 +16,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
+from benchbrief.compiler.metrics.lower_to_sql import number_literal
 from benchbrief.model.budgets import LEVEL, looks_at
 from benchbrief.model.held_out import reads_at
 from benchbrief.model.node import Node
@@ -94,8 +95,8 @@ class ClaimVerdict:
         value = next((part for part in self.claim.sentence.parts if isinstance(part, Value)), None)
         if value is None or self.value is None:
             return value
-        if self.held is not None and self.held.value is not None:
-            sql = f"SELECT {self.held.value!r}::DOUBLE AS value"
+        if self.held is not None and self.held.value is not None and math.isfinite(self.held.value):
+            sql = f"SELECT {number_literal(self.held.value)}::DOUBLE AS value"  # a number, by the function for it
             alone = {"sql": sql, "reads": (), "quote": None, "made_of": ()}
             value = value.model_copy(update={"query": value.query.model_copy(update=alone)})
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
@@ -245,7 +246,7 @@ def _verdict(
 
 def _held_verdict(made: Callable[..., ClaimVerdict], claim: Claim, held: HeldOutRepeats, level: float) -> ClaimVerdict:
     """Return the verdict by the held-out repeats alone."""
-    if held.value is None or not held.values or held.winner is None:
+    if held.value is None or not math.isfinite(held.value) or not held.values or held.winner is None:
         return made("unheld")
     low, high = _interval(held.values, level, by_ratio=claim.points.by_ratio)
     at = held.winner.places[0] if len(held.winner.places) == 1 else {}

@@ -9,7 +9,7 @@ from pypdf import PdfReader
 
 import benchbrief.reports
 from benchbrief.reports.render.page_pdf import to_pdf
-from benchbrief.reports.text.japanese_lines import keep_words_whole
+from benchbrief.reports.text.line_ends import keep_words_whole
 from benchbrief.reports.verify_brief import marked_in
 
 STYLE = Path(next(iter(benchbrief.reports.__path__))) / "templates" / "base" / "style.css"
