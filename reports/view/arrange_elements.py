@@ -21,6 +21,7 @@ from benchbrief.reports.data.view_model import (
     HeadlineNumberView,
     HeadlineView,
     SectionView,
+    TableRow,
     TableView,
     TextView,
 )
@@ -69,6 +70,8 @@ _FEW_COLUMNS = 2
 """The most columns of numbers with which a table's type may grow."""
 _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
 """The usual and the larger type of a table in points, and the height of its line as a multiple of that."""
+_TEXT_COLUMN = 0.45
+"""The share of a slide's width that a column of texts has beside numbers, about."""
 _LINE_HEIGHT, _ROW_PADDING = 1.35, (0.36, 0.8)
 """The height of a line of type and the space above and below it, as multiples of the type's size."""
 
@@ -233,8 +236,15 @@ class Slide:
         tables = [block for block in self.blocks if isinstance(block, TableView)]
         texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
         notes = 2 * sum(len(table.notes) + (table.note is not None) for table in tables)
-        lines = sum(len(table.head) + 1 + len(table.rows) for table in tables)
+        lines = sum(len(table.head) + 1 + sum(map(_row_lines, table.rows)) for table in tables)
         return (_SLIDE_ROOM - _TEXT_LINE * (texts + notes)) / max(1, lines)
+
+
+def _row_lines(row: TableRow) -> int:
+    """Return how many lines the texts of a table's row take on a slide, about, in the larger type."""
+    texts = (cell.html.striptags() for cell in row.cells if not cell.numeric)
+    widest = max((text_width(text, _TABLE_PT[1]) for text in texts), default=0.0)
+    return max(1, math.ceil(widest / (_TEXT_COLUMN * _SLIDE_WIDTH)))
 
 
 def balanced_width(text: str, points: float) -> str:
