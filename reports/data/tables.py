@@ -210,8 +210,7 @@ def _telling_ones(
 
 
 def _shown_elsewhere(elements: Sequence[p.Element], results: Results) -> Sequence[p.FigureElement]:
-    """Return the figures of lines that have one point each, all of which other figures show: the source states no
-    line."""
+    """Return the figures whose lines have one point each, where other figures show all of these points."""
 
     def values(figure: p.FigureElement) -> set[tuple[str, float]]:
         measured = [series.query for series in figure.series if results.cells_behind(series.query)]

@@ -160,8 +160,10 @@ _TELLING = ("os", "kernel", "virtualization", "cpu", "memory", "memory_limit", "
 def fact_lines(
     hardware: Hardware, results: Results, compared: Sequence[Hardware], *, in_full: bool = False
 ) -> list[FactLine]:
-    """Return the lines of a group that stands beside those that it is `compared` with; those that customers are told
-    alone, unless `in_full`. The first has its nodes."""
+    """Return the facts of a group, for a table beside the groups that it is `compared` with.
+
+    A customer's brief leaves some out, unless `in_full`. The first line has the number of nodes.
+    """
     words, told = results.words, results.for_customers and not in_full
     known = results.disclosed_facts
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items() if known is None or name in known}

@@ -217,7 +217,7 @@ class _Writer:
 
 
 def _told_overstatement(verdict: ClaimVerdict) -> str:
-    """Return the share of a highest value that is there by chance, if it is told."""
+    """Return how much of a highest value is chance, as text; "" where that is too little to print."""
     share = min(verdict.overstated or 0.0, 1.0)
     return percent(share, decimals=0 if share >= 0.0995 else 1) if share >= _LEAST_OVERSTATED else ""
 
