@@ -530,7 +530,7 @@ class HeldOutBegan(Record):
 
     type: Literal["held_out_began"] = "held_out_began"
     claim: str
-    folder: str
+    folder: str = Field(pattern=r"^[A-Za-z_]\w{0,150}-\d{1,6}$")
     attempt: int
     places: tuple[dict[str, str | float | None], ...]
     points: int

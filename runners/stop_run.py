@@ -31,7 +31,7 @@ from benchbrief.runners.jobs.claim_holders import describe_holder
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.journal_file import Journal, is_being_written, read_run
-from benchbrief.runners.journal.run_folder import HELD_OUT, PLAN, load_plan
+from benchbrief.runners.journal.run_folder import HELD_OUT, PLAN, held_out_folder, load_plan
 from benchbrief.runners.journal.run_identity import copied_from, has_identity, original_of, run_name
 from benchbrief.runners.seams import Hosts, Transport
 from benchbrief.runners.session import driver_of, find_driving_processes, is_driven_here, is_this_machine
@@ -160,7 +160,7 @@ def _controller(run_dir: Path) -> int | None:
 
 def _clean_up(run_dir: Path) -> Stopped:
     """End a run without a controller, with the runs below it that measure held-out repeats."""
-    below = [plan.parent for plan in sorted((run_dir / HELD_OUT).glob(f"*/{PLAN}"))]
+    below = [held_out_folder(run_dir, plan.parent.name) for plan in sorted((run_dir / HELD_OUT).glob(f"*/{PLAN}"))]
     parts = [_cleaned_up(folder) for folder in below if read_run(folder).end is None]
     whole = _cleaned_up(run_dir)
     found = [each for part in (whole, *parts) for each in part.found]

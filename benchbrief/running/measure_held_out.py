@@ -28,7 +28,14 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.journal_file import Journal, read_run
-from benchbrief.runners.journal.run_folder import HELD_OUT, PLAN, create_run, load_plan, revision_in, simulation_of
+from benchbrief.runners.journal.run_folder import (
+    PLAN,
+    create_run,
+    held_out_folder,
+    load_plan,
+    revision_in,
+    simulation_of,
+)
 from benchbrief.running.measure import measure
 from benchbrief.running.reduced_plan import kept_spec_files, reduced_plan
 
@@ -97,7 +104,7 @@ def _to_measure(run_dir: Path, plan: Plan, progress: Progress) -> Iterator[tuple
             continue
         last = before.held_out.get(claim.name)
         known = last is not None and same_claim(claim, last) and last.places == winner.places
-        if last is not None and known and _is_done(run_dir / HELD_OUT / last.folder):
+        if last is not None and known and _is_done(held_out_folder(run_dir, last.folder)):
             continue
         attempt = last.attempt if last is not None and known else 1 + _attempts(run_dir, before, claim)
         record = HeldOutBegan(
@@ -127,7 +134,7 @@ def _attempts(run_dir: Path, record: RunRecord, claim: Claim) -> int:
 
 def _folder(run_dir: Path, plan: Plan, claim: Claim, rule: HeldOut, record: HeldOutBegan) -> Path:
     """Return the folder of the run that measures the winner again; it is made unless it is there."""
-    folder = run_dir / HELD_OUT / record.folder
+    folder = held_out_folder(run_dir, record.folder)
     if (folder / PLAN).is_file():
         return folder
     measured = {each.cell.id: each.cell for each in read_evidence(run_dir, plan).verdicts if each.status == "ok"}

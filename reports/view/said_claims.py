@@ -114,12 +114,11 @@ class _Writer:
             parts += map(_escaped, sentence) if markdown else sentence
         return p.Prose.of(parts)
 
-    def sentence(self, verdict: ClaimVerdict, *, before_range: bool = False) -> Sequence[_Part]:
-        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not.
-        With its range behind it, that says how much of it may be chance."""
+    def sentence(self, verdict: ClaimVerdict) -> Sequence[_Part]:
+        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not."""
         if not verdict.is_said:
             return [self.not_said(verdict)]
-        notes = self._beside(verdict, before_range=before_range)
+        notes = self._beside(verdict, before_range=False)
         return [*self._said(verdict), *([self._bracketed(notes)] if notes else [])]
 
     def _said(self, verdict: ClaimVerdict) -> list[_Part]:

@@ -6,20 +6,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.model.events import HeldOutBegan
-from benchbrief.model.plan import Claim, Dimension, DimKey, Extreme, Query
+from benchbrief.model.held_out import Place
+from benchbrief.model.plan import Claim, Extreme, Query
 from benchbrief.results.analysis.expectation_verdicts import Read, reading
 from benchbrief.results.open_store import rebuilt_store
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.journal_file import read_run
-from benchbrief.runners.journal.run_folder import HELD_OUT
-
-Place = Mapping[Dimension, DimKey | None]
+from benchbrief.runners.journal.run_folder import held_out_folder
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def held_out_repeats(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOu
         if of is not None and same_claim(claim, of):
             winner = Winner(of.places, of.points, of.value)
             found[claim.name] = HeldOutRepeats(rule.times, of.attempt, winner)
-            with suppress(RunnerError), rebuilt_store(run_dir / HELD_OUT / of.folder) as store:
+            with suppress(RunnerError), rebuilt_store(held_out_folder(run_dir, of.folder)) as store:
                 place = winner.places[0] if claim.bound else {}
                 values = tuple(at_place(rule.repeats, place, reading(store)))
                 whole = next(at_place(claim.points, place, reading(store)), None)

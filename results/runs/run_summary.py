@@ -30,7 +30,7 @@ from benchbrief.runners.execution.live_numbers import (
     read_live,
 )
 from benchbrief.runners.journal.controller_clock import now_in_run
-from benchbrief.runners.journal.run_folder import HELD_OUT, PLAN
+from benchbrief.runners.journal.run_folder import PLAN, held_out_folder
 from benchbrief.runners.scheduling.budgeted_repeats import spent_s
 from benchbrief.runners.scheduling.parallel_lanes import lanes
 from benchbrief.runners.scheduling.promise_search import vote_of, votes_of
@@ -88,7 +88,7 @@ class HeldOutStatus:
 
 def _held_out(evidence: Evidence) -> Iterator[HeldOutStatus]:
     for began in evidence.record.held_out.values():
-        folder = evidence.run_dir / HELD_OUT / began.folder
+        folder = held_out_folder(evidence.run_dir, began.folder)
         verdicts = read_evidence(folder).verdicts if (folder / PLAN).is_file() else ()
         ended = Counter(each.status for each in verdicts)
         yield HeldOutStatus(began.claim, began.attempt, ended["ok"], ended["failed"], len(verdicts))

@@ -21,12 +21,23 @@ from benchbrief.runners.errors import Damaged, DiskFull, RunnerError
 from benchbrief.runners.journal.atomic_files import sha256_in, sha256_of, write_durably
 from benchbrief.runners.journal.journal_file import JOURNAL, first_start, has_begun
 from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
-from benchbrief.runners.plain_files import open_plain, own_folder, read_plain, why_not_plain
+from benchbrief.runners.plain_files import NotPlain, open_plain, own_folder, read_plain, why_not_plain
 
 PLAN = "plan.json"
 REPORTS = "reports"
 HELD_OUT = "held-out"
 """Below a run's folder: the runs that measured points of its claims again, where no command looks for runs."""
+
+
+def held_out_folder(run_dir: Path, name: str) -> Path:
+    """Return the folder of a run that measured the point of a claim again. Raises RunnerError for a link, since its
+    target does not belong to the run."""
+    try:
+        return own_folder(own_folder(run_dir, HELD_OUT), name)
+    except NotPlain as error:
+        raise RunnerError(f"{error.filename} {error.strerror}", "put the folder back from a copy") from error
+
+
 _RESULTS = ("raw", "store", REPORTS)
 """The folders in a run that nothing is written into before its journal has begun."""
 SIMULATION = "simulation.json"

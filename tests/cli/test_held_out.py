@@ -7,6 +7,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+from pydantic import ValidationError
+
+from benchbrief.model.events import HeldOutBegan
 from benchbrief.runners.journal.run_folder import HELD_OUT
 from tests.cli.specs import HARDWARE, REPORT, ROCKS
 from tests.support.bench import Bench, records_of
@@ -120,6 +124,24 @@ def test_lost_held_out_repeats_are_told(bench: Bench) -> None:
     assert (most["held_out"]["good"], most["held_out"]["times"]) == (3, 4)
     assert most["value"] is not None
     assert "3 of 4 held-out repeats" in most["sentence"]
+
+
+@pytest.mark.parametrize("name", ["../elsewhere-1", "/var/elsewhere-1", "most-1/../../x-1", "most", ""])
+def test_a_record_names_a_folder_of_its_run_alone(name: str) -> None:
+    said: dict[str, object] = {"at": 1.0, "claim": "most", "attempt": 1}
+    said |= {"places": (), "points": 1, "value": 1.0, "sha256": ""}
+    assert HeldOutBegan.model_validate({**said, "folder": "most-1"}).folder == "most-1"
+    with pytest.raises(ValidationError):
+        HeldOutBegan.model_validate({**said, "folder": name})
+
+
+def test_held_out_repeats_behind_a_link_are_not_read(bench: Bench, tmp_path: Path) -> None:
+    made = simulated(bench, "held_out = 4")
+    folder = bench.folder / "bench-out" / made["run"] / HELD_OUT / "most-1"
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    most = claims(bench, made["run"])["most"]
+    assert (most["state"], most["held_out"]["good"]) == ("unheld", 0)
 
 
 def test_a_run_that_was_killed_goes_on_with_the_winner_it_chose_and_a_later_one_is_a_second_attempt(
