@@ -608,6 +608,7 @@ def _scope(
         claims=tuple(found.claims.values()),
         reports=tuple(found.reports.values()),
         params=dict(params),
+        blocks=tuple(entry for entries in found.blocks.values() for entry in entries.values()),
     )
 
 

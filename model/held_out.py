@@ -5,6 +5,7 @@ after all the rest, and the claim takes these repeats alone."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -24,6 +25,28 @@ _MOST_ADVISED = 7
 def advised_times(claims: int) -> int:
     """Return how many held-out repeats each of several claims of a brief should have."""
     return next((times for most, times in _ADVISED if claims <= most), _MOST_ADVISED)
+
+
+def number_digest(claim: Claim) -> str:
+    """Return what tells the number of a claim from others: claims in two languages are sentences about one number."""
+    parts = [claim.number.query.sql] if claim.number else []
+    parts += [each.points.sql for each in claim.held_out.extremes] if claim.held_out else []
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def claims_held_out(claims: Iterable[Claim]) -> dict[str, Claim]:
+    """Return the claim whose held-out repeats each claim takes, by name: of several about one number, the first."""
+    first: dict[tuple[str, int], Claim] = {}
+    return {
+        claim.name: first.setdefault((number_digest(claim), claim.held_out.times), claim)
+        for claim in claims
+        if claim.held_out
+    }
+
+
+def numbers_held_out(plan: Plan) -> list[Claim]:
+    """Return the claims whose held-out repeats are measured: one for each number."""
+    return list({claim.name: claim for claim in claims_held_out(plan.claims).values()}.values())
 
 
 @dataclass(frozen=True)

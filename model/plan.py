@@ -766,6 +766,11 @@ class Claim(Node):
     allowed: dict[str, str] = field(default_factory=dict)
     origin: Origin
 
+    @property
+    def number(self) -> Value | None:
+        """Return the value in the sentence."""
+        return next((part for part in self.sentence.parts if isinstance(part, Value)), None)
+
 
 class TextElement(Node):
     kind: Literal["text"] = "text"

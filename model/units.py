@@ -242,6 +242,15 @@ def parse_unit(text: str) -> Unit:
     return Unit(result.dimension, result.factor, text)
 
 
+def amount(value: float, unit: str) -> tuple[float, Dimension] | None:
+    """Return an amount in its base unit, rounded to 9 digits, and its dimension; None of an unknown unit."""
+    try:
+        found = parse_unit(unit)
+    except UnknownUnitError:
+        return None
+    return float(f"{found.to_base(value):.9g}"), found.dimension
+
+
 _LARGER = {
     "op": ((1e-9, "Gop"), (1e-6, "Mop"), (1.0, "op")),
     "B": ((1e-12, "TB"), (1e-9, "GB")),

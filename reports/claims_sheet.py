@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchbrief.model import precision
-from benchbrief.model.plan import Claim, DimKey, Plan, Report, key_text
+from benchbrief.model.fingerprint import digest
+from benchbrief.model.plan import Claim, DimKey, Hardware, Plan, Report, key_text
 from benchbrief.reports.data.measure_labels import readable_label
+from benchbrief.reports.data.numbers_file import ClaimEntry
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.view_model import Item
@@ -62,7 +64,13 @@ class SheetRow:
     def item(self) -> Item:
         """Return the row for the disclosure report."""
         sentence, *rest = (self.sentence, self.judged, *self.lines)
+        rest.append(f"SHA-256 {self.digest}")
         return Item(sentence, " \N{MIDDLE DOT} ".join(rest), emphasis=self.is_withheld)
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the row, for those who sign it: of its JSON object."""
+        return digest(self.document())
 
     def _held_document(self) -> dict[str, object] | None:
         held = self.verdict.held
@@ -99,6 +107,20 @@ class SheetRow:
             "expression": claim.points.text,
             "origin": str(claim.origin),
         }
+
+    @property
+    def entry(self) -> ClaimEntry:
+        """Return the row for the file of numbers."""
+        found = self.verdict
+        return ClaimEntry(
+            claim=found.claim.name,
+            said=found.is_said,
+            sentence=self.sentence,
+            judged=self.judged,
+            state=found.state,
+            value=found.value,
+            unit=found.claim.points.unit,
+        )
 
     def cells(self) -> list[object]:
         """Return the row for a table with `COLUMNS`."""
@@ -194,6 +216,9 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
         yield words["said_at_most" if claim.better == "lower" else "said_at_least"]
     if differing := list(_differing(claim, plan, words)):
         yield words["sheet_differing"].format(facts=words["semicolon"].join(differing))
+    if rival := _rival(claim, plan):
+        facts = (f"{fact_name(name, words)} {fact_text(fact, words)}" for name, fact in rival.facts.items())
+        yield words["sheet_rival"].format(label=rival.label, facts=words["semicolon"].join(facts))
     for rule, reason in claim.allowed.items():
         yield words["sheet_exception"].format(rule=rule, reason=reason)
     yield words["sheet_from"].format(expression=claim.points.text, origin=claim.origin)
@@ -204,12 +229,26 @@ def _differing(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
     base = plan.hardware.get(str(claim.against.get("hardware", "")))
     if base is None:
         return
-    named = {str(key) for read in claim.points.reads or () for key in read.keys.get("hardware", ())}
-    for other in (each for each in plan.hardware.values() if each.key in named - {base.key}):
+    named = _hardware_of(claim) - {base.key}
+    for other in (each for each in plan.hardware.values() if each.key in named):
         for name in dict.fromkeys((*other.facts, *base.facts)):
             its, of_base = (fact_text(each.facts.get(name, ""), words) or words["missing"] for each in (other, base))
             if its != of_base:
                 yield words["sheet_differs"].format(fact=fact_name(name, words), its=its, base=of_base)
+
+
+def _rival(claim: Claim, plan: Plan) -> Hardware | None:
+    """Return what a claim is compared with where it is another vendor's product, by the fact `vendor`."""
+    base = plan.hardware.get(str(claim.against.get("hardware", "")))
+    vendors = {plan.hardware[key].facts.get(_VENDOR) for key in _hardware_of(claim) if key in plan.hardware}
+    return base if base and _VENDOR in base.facts and vendors - {base.facts[_VENDOR]} else None
+
+
+_VENDOR = "vendor"
+
+
+def _hardware_of(claim: Claim) -> set[str]:
+    return {str(key) for read in claim.points.reads or () for key in read.keys.get("hardware", ())}
 
 
 def _placed(place: Mapping[str, DimKey | None], plan: Plan, words: Words) -> str:

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from benchbrief.compiler.estimates.estimate import alone
 from benchbrief.model.events import HeldOutBegan, RunEnded
-from benchbrief.model.held_out import cells_held_out, held_out_cells
+from benchbrief.model.held_out import cells_held_out, held_out_cells, number_digest, numbers_held_out
 from benchbrief.model.plan import Claim, HeldOut, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.model.run_record import RunRecord
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.run_progress import Progress
 from benchbrief.results.analysis.expectation_verdicts import reading
-from benchbrief.results.analysis.held_out_repeats import digest_of, same_claim, winner_of
+from benchbrief.results.analysis.held_out_repeats import same_claim, winner_of
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.open_store import fresh_store
 from benchbrief.runners.errors import RunnerError
@@ -94,8 +94,8 @@ def _to_measure(run_dir: Path, plan: Plan, progress: Progress) -> Iterator[tuple
     """Yield the claims whose held-out repeats are not all good, each with its winner, and what makes the folder."""
     before = read_run(run_dir)
     with fresh_store(run_dir) as store:
-        winners = {claim.name: winner_of(claim, reading(store)) for claim in plan.claims if claim.held_out}
-    for claim in plan.claims:
+        winners = {claim.name: winner_of(claim, reading(store)) for claim in numbers_held_out(plan)}
+    for claim in numbers_held_out(plan):
         rule = claim.held_out
         if rule is None:
             continue
@@ -115,7 +115,7 @@ def _to_measure(run_dir: Path, plan: Plan, progress: Progress) -> Iterator[tuple
             places=tuple(dict(place) for place in winner.places),
             points=winner.points,
             value=winner.value,
-            sha256=digest_of(claim),
+            sha256=number_digest(claim),
         )
         yield claim, record, lambda record, claim=claim, rule=rule: _folder(run_dir, plan, claim, rule, record)  # type: ignore[misc]  # of this turn
 

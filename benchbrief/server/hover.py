@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from benchbrief.compiler import word_meanings
+from benchbrief.compiler.briefs.claims import claim
 from benchbrief.compiler.diagnostic_codes import code_info
 from benchbrief.compiler.explain.explain_rules import measured_for
 from benchbrief.compiler.frontend.name_index import NameIndex, Symbol
@@ -42,6 +43,7 @@ from benchbrief.server.cursor_context import (
     schema_of,
     tokens,
 )
+from benchbrief.server.last_claims import last_said
 from benchbrief.server.spec_view import View
 
 _DOCS = {
@@ -266,6 +268,8 @@ def _of_symbol(symbol: Symbol, view: View, model: Model | None) -> Iterator[str]
         yield declared(view.index.nodes[symbol])
     if model is not None:
         yield from filter(None, [_resolved(symbol, model)])
+    if symbol.kind == "claim":
+        yield from filter(None, [last_said(view.file.path, symbol.name)])
 
 
 def _of_fact(name: str, view: View, model: Model | None) -> Iterator[str]:
@@ -304,6 +308,8 @@ def _resolved(symbol: Symbol, model: Model) -> str:
         case "client" if symbol.name in model.clients:
             client = model.clients[symbol.name]
             return f"{client.tool.driver} on {_hosts(client.hosts)}"
+        case "claim":
+            return _claim(symbol.name, model)
         case _:
             return ""
 
@@ -371,6 +377,27 @@ def _metric(name: str, model: Model) -> str:
     dims = ", ".join(f"`{dim}`" for dim in typed.term.dims) or "no dimension: one number"
     better = typer.metrics[name].better
     return f"in {typed.unit.text or 'a plain number'}, by {dims}" + (f"; {better} is better" if better else "")
+
+
+def _claim(name: str, model: Model) -> str:
+    """Return by which rules a claim is judged."""
+    block = model.scope.claims_by_name.get(name)
+    found = claim(Typer(model.scope, Findings()), block) if block and model.scope.experiments else None
+    if found is None:
+        return ""
+    lines = [f"{_ENDS[found.bound]}`{found.points.text}`"]
+    if found.no_difference is not None:
+        same = f"{found.no_difference:g} {found.points.unit}".rstrip()
+        lines.append(f"compared with {found.base}: said where repeats show that it is not {same}")
+    if found.held_out:
+        lines.append(f"held out: the highest or lowest is measured {found.held_out.times} times more, for this alone")
+    if found.better:
+        lines.append(f"{found.better} is better, so it is rounded {'down' if found.better == 'higher' else 'up'}")
+    lines += [f"not by the rule `{rule}`: {reason}" for rule, reason in found.allowed.items()]
+    return "  \n".join(lines)
+
+
+_ENDS = {"high": "the highest of ", "low": "the lowest of ", "": ""}
 
 
 def _plain(value: str | float | bool) -> str:

@@ -7,8 +7,11 @@ are texts, which `re` compiles at their first use and keeps: most specs need non
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+
+from benchbrief.model.units import Dimension, amount
 
 _BLANKS = r"[\s\u00a0]*"
 _BLANK = r"[\s\u00a0]+"
@@ -221,6 +224,35 @@ def results_in(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         if re.search(_MAY_BE_RESULT, text, re.IGNORECASE):
             yield from (match.group().strip() for match in re.finditer(_RESULT, text, re.IGNORECASE))
+
+
+_MULTIPLES = {"k": 1e3, "thousand": 1e3, "千": 1e3, "万": 1e4, "m": 1e6, "million": 1e6, "億": 1e8, "g": 1e9}
+_WHOLE_RESULT = (
+    rf"(?P<number>{_NUMBER})[\s\u00a0]*(?P<multiple>thousand|million|[kKMG千万億](?![A-Za-z]))?[\s\u00a0]*"
+    r"(?P<unit>[^\s\u00a0]*)"
+)
+_UNITS = (
+    ("ms", r"milliseconds?|ミリ秒"),
+    ("us", r"microseconds?|マイクロ秒"),
+    ("IOPS", r"IOPS"),
+    ("ops/s", r"(?:operations|ops|reads|writes|requests|transactions|queries)(?:/s.*|.*second)?|(?:操作|件|回)/秒"),
+)
+
+
+def amount_of(result: str) -> tuple[float, Dimension] | None:
+    """Return the amount that a typed result is, in its base unit, as `units.amount` does; None of other results."""
+    text = unicodedata.normalize("NFKC", result)
+    found = re.search(_WHOLE_RESULT, text)
+    if found is None:
+        return None
+    number = found["number"].replace(",", "").rstrip(".")
+    behind = re.sub(r"\s.*", "", found["unit"])
+    unit = next((unit for unit, said in _UNITS if re.fullmatch(said, behind)), behind)
+    unit = unit or ("ops/s" if text.startswith("毎秒") else "")
+    try:
+        return amount(float(number) * _MULTIPLES.get((found["multiple"] or "").casefold(), 1.0), unit) if unit else None
+    except ValueError:
+        return None
 
 
 def without_blanks(number: str) -> str:

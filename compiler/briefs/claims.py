@@ -549,12 +549,17 @@ def _is_value(hole: ast.Hole) -> bool:
 
 def typed_results(typer: Typer, string: ast.String) -> list[str]:
     """Return the results that are written by hand in the plain parts of a text. A number in a label, a fact or a
-    parameter of the spec is none."""
+    parameter of the spec is none, nor one that it sets or expects."""
     found = list(words.results_in(part for part in string.parts if isinstance(part, str)))
-    return [text for text in found if words.without_blanks(text) not in _known_numbers(typer)] if found else []
+    return [text for text in found if not _is_known(typer, text)]
 
 
-def _known_numbers(typer: Typer) -> frozenset[str]:
+def _is_known(typer: Typer, result: str) -> bool:
+    amount = words.amount_of(result)
+    return (amount is not None and amount in typer.scope.settings) or words.without_blanks(result) in _labelled(typer)
+
+
+def _labelled(typer: Typer) -> frozenset[str]:
     """Return the numbers with units that stand in labels, facts and parameters of the spec, without blanks."""
     texts = [label for labels in typer.scope.labels.values() for label in labels.values()]
     texts += [text_of(value) for value in typer.scope.params.values()]

@@ -43,7 +43,7 @@ def held_out(
     repeated = typer.side_by_repeat(among, ("repeat", *over))
     if repeated is None or any(map(_is_searched, leaves(repeated.term))):
         return typer.refuse(wrong.HeldOutAlready(asked.span, text_of(value))) if repeated else None
-    claims, chosen = len(typer.scope.claims), int(times.value)
+    claims, chosen = typer.scope.claimed_numbers, int(times.value)
     if compared and chosen < (advised := advised_times(claims)):
         typer.report(wrong.FewHeldOut(asked.span, chosen, claims, advised))
     return plan.HeldOut(

@@ -24,7 +24,7 @@ from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.plain_amounts import about, duration, enough_time_in_words
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import chooses, first_pass, is_budgeted, needed_cells
-from benchbrief.model.held_out import held_out_s
+from benchbrief.model.held_out import held_out_s, numbers_held_out
 from benchbrief.model.plan import Cell, Experiment, Plan, StepKind
 from benchbrief.model.points import Point
 
@@ -193,7 +193,7 @@ def most_s(plan: Plan, experiment: str | None = None) -> float:
 
 def _reserved_s(plan: Plan, experiments: Collection[str], lane_of: Mapping[str, str]) -> dict[str, float]:
     """Return the seconds of a budget of these experiments that are left for held-out repeats, by group of hosts."""
-    claims = [claim for claim in plan.claims if claim.held_out]
+    claims = numbers_held_out(plan)
     by_lane: dict[str, list[Cell]] = defaultdict(list)
     for cell in plan.cells if claims else ():
         if cell.experiment in experiments:

@@ -15,7 +15,7 @@ from typing import Literal, Protocol, get_args
 from benchbrief.compiler.planning.plan_lanes import ONE_BY_ONE, join_groups
 from benchbrief.dsl.diagnostics.plain_amounts import duration
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.held_out import held_out_s
+from benchbrief.model.held_out import held_out_s, numbers_held_out
 from benchbrief.model.plan import Cell, Experiment, Plan, Promise, ResetWork, Step, StepKind
 from benchbrief.model.planned_cells import planned_cells
 from benchbrief.model.points import AtPoint, Curve
@@ -321,7 +321,7 @@ def slots(cells: Iterable[Cell], lane_of: Mapping[str, str] | None = None) -> di
 def held_out_times(plan: Plan) -> dict[str, float]:
     """Estimate the seconds of the held-out repeats of each claim that asks for them: groups of hosts work side by
     side."""
-    claims = [claim for claim in plan.claims if claim.held_out]
+    claims = numbers_held_out(plan)
     by_lane: dict[str, list[Cell]] = {}
     lane_of = lanes(plan.cells) if claims else {}
     for cell in plan.cells if claims else ():

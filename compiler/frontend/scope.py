@@ -6,14 +6,16 @@ their spans are equal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Literal
 
+from benchbrief.compiler.frontend.declarations import Entry, text_of
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS, NAMED
 from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
+from benchbrief.model import units
 from benchbrief.model.achieved_load import Schedule
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Levels, Quantity
 
@@ -128,10 +130,29 @@ class Scope:
     factors: tuple[FactorKey, ...] = ()
     """The factors of the spec, in its order."""
     profile: str | None = None
+    blocks: tuple[Entry, ...] = ()
+    """All blocks but claims and reports, with what they inherit."""
+
+    @cached_property
+    def settings(self) -> frozenset[tuple[float, units.Dimension]]:
+        """The amounts that the spec sets or expects, in base units: targets, durations, sizes, promises."""
+        found = {amount for block in self.blocks for amount in _amounts_of_block(block)}
+        return frozenset(found.union(*(_amounts(expect.condition, "") for expect in self.expects)))
 
     @cached_property
     def claims_by_name(self) -> Mapping[str, ast.Block]:
         return {each.name.text: each for each in self.claims if each.name}
+
+    @cached_property
+    def claimed_numbers(self) -> int:
+        """How many numbers the claims say: claims in two languages are sentences about one."""
+        said = {
+            tuple(text_of(value) for value in item.values)
+            for claim in self.claims
+            for item in claim.body
+            if isinstance(item, ast.Attribute) and item.key.text == "value"
+        }
+        return len(said)
 
     @cached_property
     def factors_by_name(self) -> Mapping[str, FactorKey]:
@@ -191,3 +212,24 @@ class Scope:
             "workload": {each.key: each.label for each in self.workloads},
             "experiment": {each.key: each.label for each in self.experiments},
         }
+
+
+def _amounts_of_block(block: Entry) -> Iterator[tuple[float, units.Dimension]]:
+    for attribute in block.attributes.values():
+        unit = AXIS_UNITS.get(attribute.key.text, "")
+        for value in attribute.values:
+            yield from _amounts(value, unit)
+    for inner in block.blocks:
+        yield from _amounts_of_block(inner)
+
+
+def _amounts(expr: ast.Expr, usual: str) -> Iterator[tuple[float, units.Dimension]]:
+    """Yield the amounts in an expression, in base units; those without a unit of their own in the `usual` one."""
+    left: list[object] = [expr]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Quantity):
+            if amount := units.amount(node.value, node.unit or usual):
+                yield amount
+        else:
+            left += ast.children(node)

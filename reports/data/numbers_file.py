@@ -205,6 +205,18 @@ class CellEntry(_Part):
     files: dict[str, str]
 
 
+class ClaimEntry(_Part):
+    """A claim of the brief: its sentence as printed or left out, what is known of it, and its number in its unit."""
+
+    claim: str
+    said: bool
+    sentence: str
+    judged: str
+    state: str
+    value: float | None = None
+    unit: str = ""
+
+
 class NumbersFile(_Part):
     """`origin` has what all numbers share: the run, the spec and its revision, tools and servers.
 
@@ -233,6 +245,8 @@ class NumbersFile(_Part):
     numbers: tuple[NumberEntry, ...]
     figures: tuple[FigureEntry, ...]
     cells: dict[str, CellEntry]
+    claims: tuple[ClaimEntry, ...] = ()
+    """Those of the brief, with what is known of them in English."""
     page_sha256: str = ""
     """The SHA-256 of the whole HTML page, with words and drawings; "" in an early file."""
     disclosures: dict[str, str] = {}

@@ -31,7 +31,7 @@ from benchbrief.reports.claims_sheet import sheet_of
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
-from benchbrief.reports.data.numbers_file import PrintedBy
+from benchbrief.reports.data.numbers_file import ClaimEntry, PrintedBy
 from benchbrief.reports.data.one_precision import with_one_precision
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.tables import (
@@ -323,6 +323,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     found = tuple(notices(results, builder.gaps, details, shows=builder.ledger.shows_measured))
     limits = tuple(Limit(text, each.number) for each in found for text in each.limits)
     tags = {each.origin.text: each.origin for each in found if each.origin}
+    entries: Sequence[ClaimEntry] = builder.gaps.tried(builder.claim_entries, [])
     common, run = tuple(disclose_origin(results)), run_row(results)
     not_made = tuple(told(gap, CATALOGUES["en"]) for gap in builder.gaps.found if not gap.is_drawing)
     return ReportView(
@@ -350,7 +351,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         legal=legal,
         legal_notes=legal_notes,
         provenance=builder.ledger.view(common),
-        numbers=builder.ledger.file(report, common).model_copy(update={"not_made": not_made}),
+        numbers=builder.ledger.file(report, common).model_copy(update={"not_made": not_made, "claims": tuple(entries)}),
         cells=builder.ledger.cells,
         made=d.made_at(results),
         profile=results.plan.spec.profile or "",
@@ -510,6 +511,10 @@ class _Builder:
         return d.build_disclosure(
             self.results, self.gaps, facts_of=shown, reports_from=self.reports_from, claims=claims
         )
+
+    def claim_entries(self) -> list[ClaimEntry]:
+        """Return the brief's claims for the file of numbers."""
+        return [row.entry for row in sheet_of(self.report, self.claims, self.results, CATALOGUES["en"])]
 
     def section(self, element: p.SectionElement, level: int) -> SectionView:
         self.sections += 1

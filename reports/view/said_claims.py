@@ -16,6 +16,7 @@ from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.notices.result_limits import busy_generators_of
 from benchbrief.reports.text.number_format import percent, spelled_unit
+from benchbrief.results.analysis.cautions import limited_points
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said
 from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 
@@ -57,21 +58,15 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
     if not claims:
         return []
     published = any(not source.is_own for source in sources(results))
-    held_out = {} if is_imported(results) else held_out_repeats(results.store.run_dir, claims)
+    held_out = {} if is_imported(results) else held_out_repeats(results.store.run_dir, results.plan)
     return claim_verdicts(
         results.plan,
         lambda query: results.rows(query).items(),
         claims,
         held_out,
         published=published,
-        busy=_limited_cells(results),
+        busy=limited_points(results.plan, results.once(busy_generators_of)),
     )
-
-
-def _limited_cells(results: Results) -> set[str]:
-    """Return the cells whose load generator was busy on a host that serves nothing."""
-    serving = {host for hardware in results.plan.hardware.values() for host in hardware.hosts}
-    return {each.cell for each in results.once(busy_generators_of) if each.host not in serving}
 
 
 class _Writer:

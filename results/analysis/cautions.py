@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from benchbrief.model.plan import Plan, Read
+from benchbrief.model.points import Point
 from benchbrief.model.precision import COMPLETE, are_few, share_beyond
 from benchbrief.results.compare.comparison import Comparison
 from benchbrief.results.compare.contender import Contender
@@ -40,6 +41,13 @@ def busy_generators(plan: Plan, store: Answering) -> list[BusyGenerator]:
         f"GROUP BY cell_id, node HAVING busy >= {BUSY} ORDER BY busy DESC, cell_id, node"
     ).rows
     return [BusyGenerator(cell, node, busy) for cell, node, busy in rows if node in loads.get(cell, ())]
+
+
+def limited_points(plan: Plan, busy: Iterable[BusyGenerator]) -> frozenset[Point]:
+    """Return the points where the load generator may have been the limit: it was busy on a host that serves nothing."""
+    serving = {host for hardware in plan.hardware.values() for host in hardware.hosts}
+    cells = {each.cell for each in busy if each.host not in serving}
+    return frozenset(Point.of(cell) for cell in plan.cells if cell.id in cells)
 
 
 class Patchy(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Literal
 
 from benchbrief.compiler.metrics.lower_to_sql import number_literal
 from benchbrief.model.budgets import LEVEL, looks_at
-from benchbrief.model.held_out import reads_at
+from benchbrief.model.held_out import number_digest, reads_at
 from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
 from benchbrief.model.plan import Read as ReadMeasure
@@ -92,7 +92,7 @@ class ClaimVerdict:
         """Return the value of the sentence with no more digits than the interval knows, rounded so that it does not
         favour the claim: to the worse side of its metric, else toward no difference. A decided difference keeps the
         digits that show it."""
-        value = next((part for part in self.claim.sentence.parts if isinstance(part, Value)), None)
+        value = self.claim.number
         if value is None or self.value is None:
             return value
         if self.held is not None and self.held.value is not None and math.isfinite(self.held.value):
@@ -163,19 +163,23 @@ def claim_verdicts(
     held_out: Mapping[str, HeldOutRepeats] = MappingProxyType({}),
     *,
     published: bool = False,
-    busy: Collection[str] = (),
+    busy: Collection[Point] = (),
 ) -> list[ClaimVerdict]:
     """Return the verdict on each claim; all of them, those of the plan if none are given, are decided together.
     `held_out` has the held-out repeats of those that ask for them, by name. `published` says that another's source
-    states the values; `busy` are the cells whose load generator may have been the limit.
+    states the values; `busy` are the points whose load generator may have been the limit.
 
     Raises RunnerError.
     """
     chosen = plan.claims if claims is None else claims
-    compared = sum(each.no_difference is not None and bool(each.repeats or each.held_out) for each in chosen)
+    compared = len({number_digest(each) for each in chosen if _may_be_decided(each)})
     judged = partial(_verdict, plan=plan, read=read, compared=max(1, compared), published=published)
     found = [_as_directed(judged(claim, held=held_out.get(claim.name))) for claim in chosen]
-    return [_with_limits(verdict, plan, busy) for verdict in found]
+    return [_with_limits(each, plan, each.held.busy if each.held else busy) for each in found]
+
+
+def _may_be_decided(claim: Claim) -> bool:
+    return claim.no_difference is not None and bool(claim.repeats or claim.held_out)
 
 
 def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
@@ -191,7 +195,7 @@ def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
     return replace(verdict, state="opposed" if verdict.state == "decided" else "undecided")
 
 
-def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[str]) -> ClaimVerdict:
+def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[Point]) -> ClaimVerdict:
     """Return the verdict on a claim whose load generator may have been the limit: it is at least what it says, and
     nothing is shown where this was so for what it is compared with."""
     claim = verdict.claim
@@ -199,10 +203,9 @@ def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[str]) -> Cl
         return verdict
     sides = set()
     unvaried = dict.fromkeys(plan.factors)
-    for cell in plan.cells:
-        if cell.id in busy:
-            keys = {**unvaried, **Point.of(cell).keys}
-            sides |= {_is_base(read, claim) for read in claim.points.reads or () if reads_at(read, verdict.at, keys)}
+    for point in busy:
+        keys = {**unvaried, **point.keys}
+        sides |= {_is_base(read, claim) for read in claim.points.reads or () if reads_at(read, verdict.at, keys)}
     state: State = "limited" if True in sides else verdict.state
     return replace(verdict, state=state, at_least=False in sides)
 
@@ -215,8 +218,7 @@ def _is_base(read: ReadMeasure, claim: Claim) -> bool:
 def _verdict(
     claim: Claim, *, plan: Plan, read: Read, compared: int, published: bool, held: HeldOutRepeats | None
 ) -> ClaimVerdict:
-    number = next((part for part in claim.sentence.parts if isinstance(part, Value)), None)
-    value = next((found for _, found in read(number.query)), None) if number else None
+    value = next((found for _, found in read(claim.number.query)), None) if claim.number else None
     if value is None or not math.isfinite(value):
         return ClaimVerdict(claim, "missing", claims=compared)
     opposite = next((found for _, found in read(claim.opposite)), None) if claim.opposite else None

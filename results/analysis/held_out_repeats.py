@@ -4,7 +4,6 @@ They are in runs of their own below the run's folder, so that no table, figure o
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -12,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.model.events import HeldOutBegan
-from benchbrief.model.held_out import Place
-from benchbrief.model.plan import Claim, Extreme, Query
+from benchbrief.model.held_out import Place, claims_held_out, number_digest
+from benchbrief.model.plan import Claim, Extreme, Plan, Query
+from benchbrief.model.points import Point
+from benchbrief.results.analysis.cautions import busy_generators, limited_points
 from benchbrief.results.analysis.expectation_verdicts import Read, reading
 from benchbrief.results.open_store import rebuilt_store
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.journal_file import read_run
-from benchbrief.runners.journal.run_folder import held_out_folder
+from benchbrief.runners.journal.run_folder import held_out_folder, load_plan
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,15 @@ class Winner:
 @dataclass(frozen=True)
 class HeldOutRepeats:
     """The held-out repeats of a claim: its `values` of the good ones, of `times` that were asked for. `attempt` counts
-    how often the claim was held out; 0 if it was not."""
+    how often the claim was held out; 0 if it was not. `busy` are the points whose load generator may have been the
+    limit."""
 
     times: int
     attempt: int = 0
     winner: Winner | None = None
     value: float | None = None
     values: tuple[float, ...] = ()
+    busy: frozenset[Point] = frozenset()
 
 
 def winner_of(claim: Claim, read: Read) -> Winner | None:
@@ -66,17 +69,18 @@ def _best(extreme: Extreme, read: Read) -> tuple[Place, int] | None:
 
 def same_claim(claim: Claim, began: HeldOutBegan) -> bool:
     """Return whether the record is of this claim, and not of another that had its name."""
-    return began.sha256 == digest_of(claim)
+    return began.sha256 == number_digest(claim)
 
 
-def digest_of(claim: Claim) -> str:
-    parts = [claim.points.sql, *(each.points.sql for each in claim.held_out.extremes)] if claim.held_out else []
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def held_out_repeats(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepeats]:
+def held_out_repeats(run_dir: Path, plan: Plan) -> dict[str, HeldOutRepeats]:
     """Return the held-out repeats of each claim that asks for them, by its name, read again from what was measured.
     Those of a run that can't be read count as failed. Raises RunnerError when the run's journal can't be read."""
+    measured = claims_held_out(plan.claims)
+    found = _repeats_of(run_dir, {claim.name: claim for claim in measured.values()}.values())
+    return {name: found[claim.name] for name, claim in measured.items()}
+
+
+def _repeats_of(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepeats]:
     asked = [(claim, claim.held_out) for claim in claims if claim.held_out]
     began = read_run(run_dir).held_out if asked else {}
     found: dict[str, HeldOutRepeats] = {}
@@ -90,7 +94,10 @@ def held_out_repeats(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOu
                 place = winner.places[0] if claim.bound else {}
                 values = tuple(at_place(rule.repeats, place, reading(store)))
                 whole = next(at_place(claim.points, place, reading(store)), None)
-                found[claim.name] = HeldOutRepeats(rule.times, of.attempt, winner, _value(claim, values, whole), values)
+                plan = load_plan(store.run_dir)
+                busy = limited_points(plan, busy_generators(plan, store))
+                value = _value(claim, values, whole)
+                found[claim.name] = HeldOutRepeats(rule.times, of.attempt, winner, value, values, busy)
     return found
 
 

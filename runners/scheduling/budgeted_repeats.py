@@ -19,7 +19,7 @@ from benchbrief.compiler.planning.data_states import DataStates, changes_of
 from benchbrief.model import events as j
 from benchbrief.model.budgets import budgeted_cells, chooses, first_look, first_pass, is_budgeted, level
 from benchbrief.model.fingerprint import place_of
-from benchbrief.model.held_out import held_out_s
+from benchbrief.model.held_out import held_out_s, numbers_held_out
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.message import Message, duration_figure, figure
 from benchbrief.model.plan import Cell, DatabaseKey, Plan, ResetWork
@@ -352,11 +352,12 @@ class Budgets:
                     turns.setdefault(key, {})[point] = None
         for points in turns.values():
             self._turn_of |= dict.fromkeys(points, tuple(points))
-        for number, lane in enumerate(self._lanes if any(claim.held_out for claim in plan.claims) else ()):
-            self._reserved[number, ""] = sum(held_out_s(plan, claim, lane) for claim in plan.claims)
+        held = numbers_held_out(plan)
+        for number, lane in enumerate(self._lanes if held else ()):
+            self._reserved[number, ""] = sum(held_out_s(plan, claim, lane) for claim in held)
             for name in plan.experiments:
                 theirs = [cell for cell in lane if cell.experiment == name]
-                self._reserved[number, name] = sum(held_out_s(plan, claim, theirs) for claim in plan.claims)
+                self._reserved[number, name] = sum(held_out_s(plan, claim, theirs) for claim in held)
 
     def asked_values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
         """Return the statistics of latency that the budget's rule needs from a cell; none for a cell without

@@ -242,6 +242,28 @@ report brief "Up to 99X the work" {{
     assert found.plan is not None
 
 
+@pytest.mark.parametrize(
+    ("sentence", "typed"),
+    [
+        ("At 20,000 ops/s: {value:.1f}X", False),
+        ("At 20k operations per second: {value:.1f}X", False),
+        ("毎秒 2 万で {value:.1f}X", False),
+        ("With reads under 5 ms: {value:.1f}X", False),
+        ("At 30,000 ops/s: {value:.1f}X", True),
+        ("With reads under 4 ms: {value:.1f}X", True),
+    ],
+)
+def test_a_setting_or_a_promise_of_the_spec_is_no_typed_result(tmp_path: Path, sentence: str, *, typed: bool) -> None:
+    spec = SPEC.replace("threads = [8, 16, 32]", "target = [20k, 40k]").replace("[threads: 8]", "[target: 20k]")
+    text = f"""{spec}
+expect latency.p99[read][eco, a][target: 20k] < 5 ms
+claim said "{sentence}" {{ value = ratio[a][target: 20k] }}
+"""
+    (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
+    found = check(tmp_path / "spec.bench")
+    assert ("E0837" in {each.code for each in found.diagnostics}) is typed, found.diagnostics
+
+
 def test_five_hundred_claims_are_checked(tmp_path: Path) -> None:
     claims = "\n".join(f'claim c{n} "{{value:.1f}}X" {{ value = best }}' for n in range(500))
     (tmp_path / "spec.bench").write_text(f"{SPEC}\n{claims}\n", encoding="utf-8")

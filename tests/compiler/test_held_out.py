@@ -9,7 +9,7 @@ import pytest
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates.budget_fit import most_s
 from benchbrief.compiler.estimates.estimate import held_out_times
-from benchbrief.model.held_out import Place, advised_times, cells_held_out, held_out_cells
+from benchbrief.model.held_out import Place, advised_times, cells_held_out, claims_held_out, held_out_cells
 from tests.compiler.test_claims import AT, SPEC, checked, claim
 
 MOST = "max(ratio over threads, workload)"
@@ -54,6 +54,22 @@ def test_enough_held_out_repeats_are_advised_by_the_number_of_claims(tmp_path: P
     assert "W0765" not in codes(tmp_path, MOST, "held_out = 3 ")
     of_its_own = "max(throughput[eco] over threads, workload)"
     assert "W0765" not in codes(tmp_path, of_its_own, "held_out = 2 "), "nothing is compared"
+
+
+def test_claims_in_two_languages_about_one_number_are_one(tmp_path: Path) -> None:
+    both = f"""{SPEC}
+claim said "Up to {{value:.1f}}X the work of {{legacy}}" {{ value = {MOST}  held_out = 3 }}
+claim said_ja "{{legacy}} に対して最大で {{value:.1f}} 倍" {{ value = {MOST}  held_out = 3 }}
+"""
+    (tmp_path / "spec.bench").write_text(both, encoding="utf-8")
+    found = check(tmp_path / "spec.bench")
+    assert found.plan is not None
+    assert "W0765" not in {each.code for each in found.diagnostics}
+    assert list(held_out_times(found.plan)) == ["said"]
+    assert {name: by.name for name, by in claims_held_out(found.plan.claims).items()} == {
+        "said": "said",
+        "said_ja": "said",
+    }
 
 
 def test_the_plan_has_what_is_held_out_and_its_time(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from benchbrief.model import plan as p
+from benchbrief.model.points import Point
 from benchbrief.model.precision import stepped
 from benchbrief.reports.claims_sheet import claims_sheet
 from benchbrief.reports.data.report_data import Results
@@ -188,8 +189,10 @@ def test_both_ends_of_a_range_beside_each_other_have_no_range_behind_them(tmp_pa
 
 def test_the_claims_of_a_brief_share_the_chance_to_be_wrong() -> None:
     alone = verdicts(claim(1.0, 1.08, 1.16))[0]
-    among = verdicts(*(claim(1.0, 1.08, 1.16, name=f"c{n}") for n in range(5)))[0]
+    among = verdicts(*(claim(1.0, 1.08, 1.16 + n, name=f"c{n}") for n in range(5)))[0]
     assert [alone.level, among.level] == pytest.approx([0.95, 0.99])
+    worded_twice = verdicts(*(claim(1.0, 1.08, 1.16, name=name) for name in ("in_english", "in_japanese")))[0]
+    assert worded_twice.level == alone.level
     assert alone.low is not None
     assert among.low is not None
     assert among.low < alone.low
@@ -354,11 +357,11 @@ def test_a_load_generator_that_may_be_the_limit_makes_a_claim_a_lower_bound_or_u
     busy: tuple[str, ...], state: str, at_least: bool
 ) -> None:
     plan, store = WORLD.plan(), WORLD.store()
-    cells = [cell.id for cell in plan.cells if cell.hardware in busy]
+    points = {Point.of(cell) for cell in plan.cells if cell.hardware in busy}
 
     def judged(*claims: p.Claim) -> ClaimVerdict:
         (verdict,) = claim_verdicts(
-            plan, lambda q: [(row.keys, row.value) for row in store.query(q)], claims, busy=cells
+            plan, lambda q: [(row.keys, row.value) for row in store.query(q)], claims, busy=points
         )
         return verdict
 
@@ -413,7 +416,7 @@ def test_a_busy_generator_of_a_fixed_base_counts_wherever_the_highest_is() -> No
     points = values(("threads",), [(float(n), 8.0 + n) for n in threads], by_ratio=True)
     said = claim(8.0 + threads[-1], bound="high", points=points.model_copy(update={"reads": (base, other)}),
                  against={"threads": float(threads[0])})  # fmt: skip
-    busy = {cell.id for cell in plan.cells if cell.threads == threads[0] and cell.hardware == "disk"}
+    busy = {Point.of(cell) for cell in plan.cells if cell.threads == threads[0] and cell.hardware == "disk"}
     (found,) = claim_verdicts(plan, lambda q: [(row.keys, row.value) for row in store.query(q)], [said], busy=busy)
     assert found.state == "limited"
 
@@ -423,3 +426,21 @@ def test_digits_without_a_letter_are_significant_ones() -> None:
     assert three.printed is not None
     assert three.printed.format == ".1f"
     assert three.printed.step == pytest.approx(0.1)
+
+
+def test_a_claim_that_is_held_out_is_limited_by_its_own_repeats() -> None:
+    plan = WORLD.plan()
+    rule = p.HeldOut(times=3, extremes=(), repeats=values(("repeat",), [(1.0, 8.7)]))
+    made = compared(8.71, 8.72, 8.73, held_out=rule)
+    busy = frozenset(Point.of(cell) for cell in plan.cells if cell.hardware == "flash")
+    held = HeldOutRepeats(3, 1, Winner(({},), 1, 8.72), 8.6, (8.59, 8.6, 8.61), busy)
+    store = WORLD.store()
+
+    def at_least(by: HeldOutRepeats, busy_before: frozenset[Point]) -> bool:
+        (verdict,) = claim_verdicts(
+            plan, lambda q: [(row.keys, row.value) for row in store.query(q)], [made], {"said": by}, busy=busy_before
+        )
+        return verdict.at_least
+
+    assert at_least(held, frozenset())
+    assert not at_least(replace(held, busy=frozenset()), busy)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.server.specs import SMALL, VARIED, cursor
@@ -105,6 +107,38 @@ def test_plain_text_and_signs_tell_nothing(client: Client, word: str) -> None:
     text = "# the threads\n" + SMALL
     assert word.replace("|", "") in text
     assert hover_text(client, text.replace(word.replace("|", ""), word, 1)) == ""
+
+
+CLAIMED = (
+    SMALL.replace("measure   = 1 s", "measure   = 1 s  repeats = 3")
+    + """\
+claim more "Up to {value:+.0%} for {one}" { value = max(gain over threads)  held_out = 3 }
+report other "Other" { headline = more }
+"""
+)
+
+
+def test_a_claim_tells_its_rule_and_what_the_last_run_said(client: Client) -> None:
+    found = hover_text(client, CLAIMED.replace("claim more", "claim mo|re"))
+    assert "the highest of `gain`" in found
+    assert "compared with First: said where repeats show that it is not 0" in found
+    assert "measured 3 times more" in found
+    assert "higher is better, so it is rounded down" in found
+    assert "last:" not in found
+
+    def said(run: str, text: str) -> None:
+        folder = client.folder / "bench-out" / run / "reports"
+        folder.mkdir(parents=True)
+        (folder / "other.json").write_text(text, encoding="utf-8")
+
+    entry = '{"claims": [{"claim": "more", "sentence": "Up to +%s for *First*", "judged": "decided"}]}'
+    said("20260101-000000-hover", entry % "20%")
+    said("20260102-000000-hover", entry % "30%")
+    said("20260103-000000-hover", "[" * 100_000)
+    said("20260104-000000-other", entry % "40%")
+    os.mkfifo(client.folder / "bench-out" / "20260103-000000-hover" / "reports" / "pipe.json")
+    found = hover_text(client, CLAIMED.replace("headline = more", "headline = mo|re"))
+    assert "last: **Up to +30% for \\*First\\***  \ndecided; run 20260102-000000-hover" in found
 
 
 def test_a_mistake_is_explained(client: Client) -> None:

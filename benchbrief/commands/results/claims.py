@@ -51,7 +51,8 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
     with open_results(run_dir) as results:
         sheet, simulated = claims_sheet(plan, results), results.simulated
     if as_json:
-        show_json({"run": run_dir.name, "simulated": simulated, "claims": [row.document() for row in sheet]})
+        claims = [{**row.document(), "sha256": row.digest} for row in sheet]
+        show_json({"run": run_dir.name, "simulated": simulated, "claims": claims})
     elif as_csv:
         show_data(rows_to_csv(COLUMNS, [row.cells() for row in sheet]).encode())
     else:
@@ -59,8 +60,9 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
             warn("simulated numbers decide nothing: no claim of this run can be published")
         for row in sheet:
             show(one_line(f"{row.name}: {row.judged}"))
-            for line in (row.sentence, *row.lines):
+            for line in (row.sentence, *row.lines, f"SHA-256: {row.digest}"):
                 show_wrapped(f"  {line}")
+        show("\napproved by: ______________________   on: ____________   signature: ______________________")
     states = {row.verdict.state for row in sheet}
     if "missing" in states:
         raise Stop(ExitCode.CELL_FAILED)
