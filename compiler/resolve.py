@@ -414,6 +414,7 @@ _PARTS: Mapping[Boundary, str] = {
     "wall": "at the wall",
     "node": "of the nodes",
     "cpu": "of CPU packages only",
+    "formula": "of a formula",
     "unknown": "of an unknown part",
 }
 

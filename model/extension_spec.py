@@ -113,7 +113,7 @@ class ImporterSpec(ExtensionSpec):
         return ""
 
 
-Boundary = Literal["wall", "node", "cpu", "unknown"]
+Boundary = Literal["wall", "node", "cpu", "formula", "unknown"]
 Address = Literal["host", "url", "path"]
 
 SHARED = Key(
@@ -124,7 +124,7 @@ SHARED = Key(
 )
 """The argument `shared`: one meter for all hosts."""
 SCALE = Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W")
-BOUNDARY = Key(Word(("wall", "node", "cpu")), "What its watts are the power of.", default="unknown")
+BOUNDARY = Key(Word(("wall", "node", "cpu", "formula")), "What its watts are the power of.", default="unknown")
 
 
 @dataclass(frozen=True)

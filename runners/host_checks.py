@@ -359,4 +359,10 @@ def _meters(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
             yield Finding(where, what, True, f"{tried:.6g} W{_OF[meter.boundary]}")
 
 
-_OF: Mapping[Boundary, str] = {"wall": " at the wall", "node": "", "cpu": " (CPU packages only)", "unknown": ""}
+_OF: Mapping[Boundary, str] = {
+    "wall": " at the wall",
+    "node": "",
+    "cpu": " (CPU packages only)",
+    "formula": " by a formula",
+    "unknown": "",
+}

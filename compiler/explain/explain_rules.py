@@ -151,6 +151,7 @@ _BOUNDARY = {
     "wall": "at the wall",
     "node": "of the node",
     "cpu": "of the CPU packages only",
+    "formula": "by a formula",
     "unknown": "of an unknown part of it",
 }
 

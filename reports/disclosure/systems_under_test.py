@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Fact, Hardware, Quantity
 from benchbrief.model.points import Curve
@@ -49,6 +51,47 @@ def probed_hardware(name: str, results: Results) -> set[str]:
         ).rows
         return {hardware for probe, hardware in rows if probe == name}
     return {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == name}
+
+
+def meters_of(boundary: Boundary, results: Results) -> list[str]:
+    """Return the hardware whose sampled watts are those of such a meter."""
+    read = probed_hardware("power", results)
+    return [
+        each.label
+        for key, each in results.plan.hardware.items()
+        if key in read and each.power and each.power[0].boundary == boundary
+    ]
+
+
+def one_machine(results: Results) -> Literal["", "machine", "disk"]:
+    """Return whether all measured hardware is one machine with one disk, or folders on one disk of it.
+
+    Variants of one hardware are meant to share a machine: these are the same only where their data have folders of
+    their own on one disk.
+    """
+    used = [results.plan.hardware[key] for key in dict.fromkeys(cell.hardware for cell in results.plan.cells)]
+    if len(used) < 2 or is_imported(results) or run_row(results)["simulated"]:
+        return ""
+    paths = {each.key: _data_paths(each, results) for each in used}
+    devices = {each.key: _devices(each, paths[each.key], results) for each in used}
+    first = used[0]
+    if any(each.hosts != first.hosts or devices[each.key] != devices[first.key] for each in used):
+        return ""
+    if len({each.group for each in used}) == len(used):
+        return "machine"
+    apart = len(set(map(frozenset, paths.values()))) == len(used)
+    return "disk" if apart and len(devices[first.key]) == 1 else ""
+
+
+def _data_paths(hardware: Hardware, results: Results) -> set[str]:
+    return {d.path for key, d in results.plan.databases.items() if key.hardware == hardware.key and d.path}
+
+
+def _devices(hardware: Hardware, paths: Collection[str], results: Results) -> set[str]:
+    """Return what the hosts saw the data of a hardware on."""
+    names = {f"device of {path}" for path in paths}
+    of_hosts = (fact for fact in results.observed if fact.kind == "host" and fact.name in names)
+    return {fact.value for fact in of_hosts if fact.hardware == hardware.key or fact.node in hardware.hosts}
 
 
 def is_of_power(query: p.Query) -> bool:
@@ -192,7 +235,7 @@ def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine
     """Return a line for each storage with the group's data paths: file system, device, mount, free space. Where it is
     `told` to customers, a line for each of the facts that all paths may have, without paths."""
     words = results.words
-    own = {d.path for key, d in results.plan.databases.items() if key.hardware == hardware.key and d.path}
+    own = _data_paths(hardware, results)
     found: dict[str, dict[str, str]] = {}
     for name, value in _observed(hardware, results, of_paths=True).items():
         what, _, path = name.partition(" of ")

@@ -17,7 +17,7 @@ from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.place_labels import place_holes
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
-from benchbrief.reports.text.number_format import fixed, percent
+from benchbrief.reports.text.number_format import duration, fixed, percent
 from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of, some_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
 
@@ -26,18 +26,20 @@ STILL_GAINS = 1.10
 
 
 class ResultLimit(NamedTuple):
-    """`short` is part of a sentence; empty for a limit that only the disclosure has."""
+    """`short` is part of a sentence; empty for a limit that only the disclosure has. A grave one stands on page 1."""
 
     short: str
     full: str
+    is_grave: bool = False
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Return all limits in one notice, which names them in few words."""
-    words, short = results.words, [limit.short for limit in limits(results) if limit.short]
-    if short:
-        text, *each = (as_sentence(part, words) for part in (words["semicolon"].join(short), *short))
-        yield Notice(words["notice_limits"], text, "warning", limits=tuple(each))
+    """Return the grave limits in one notice, and the others in another, in few words."""
+    words, found = results.words, [limit for limit in limits(results) if limit.short]
+    for title, is_grave in (("notice_limits_first", True), ("notice_limits", False)):
+        if short := [limit.short for limit in found if limit.is_grave == is_grave]:
+            text, *each = (as_sentence(part, words) for part in (words["semicolon"].join(short), *short))
+            yield Notice(words[title], text, "warning", limits=tuple(each), is_grave=is_grave)
 
 
 def paragraphs(results: Results) -> Iterable[Item]:
@@ -108,7 +110,7 @@ def _busy_clients(results: Results) -> Iterator[ResultLimit]:
     full = counted(results.words, "l_busy_full", cells, **holes)
     if any(host in group.hosts for group in results.plan.hardware.values() for _, host, _ in busy):
         full += " " + results.words["l_busy_shared"]
-    yield ResultLimit(counted(results.words, "l_busy", cells, **holes), full)
+    yield ResultLimit(counted(results.words, "l_busy", cells, **holes), full, is_grave=2 * cells > measured)
 
 
 def _still_rising(results: Results) -> Iterator[ResultLimit]:
@@ -181,7 +183,8 @@ def _unsteady(results: Results) -> Iterator[ResultLimit]:
     if unsteady:
         words = results.words
         full = counted(words, "l_unsteady_full", unsteady, which=some_of(words, unsteady, measured))
-        yield ResultLimit(denied_of(words, "l_unsteady", "l_unsteady_none", unsteady, measured), full)
+        short = denied_of(words, "l_unsteady", "l_unsteady_none", unsteady, measured)
+        yield ResultLimit(short, full, is_grave=unsteady == measured)
 
 
 def _assertions(results: Results) -> Iterator[ResultLimit]:
@@ -219,8 +222,13 @@ def _single_repeats(results: Results) -> Iterator[ResultLimit]:
     claims = bool(results.plan.expects) or any(_claims(report.elements) for report in results.plan.reports)
     words, are_all = results.words, len(labels) == len(measured)
     named = words.locale.in_a_sentence(words["l_once_of"].format(experiment=label) for label in labels)
-    short = words["l_once" if are_all else "l_once_some"].format(experiments=named) if claims else ""
-    yield ResultLimit(short, words["l_once_full" if are_all else "l_once_some_full"].format(experiments=named))
+    times = {e.measure_s if e.phases == 1 and not e.until_steady else None for e in once if e.name in measured}
+    (time,) = times if len(times) == 1 else (None,)
+    lasting = words["l_once_for"].format(time=duration(time)) if time else ""
+    holes = {"experiments": named, "lasting": lasting}
+    short = words["l_once" if are_all else "l_once_some"].format(**holes) if claims else ""
+    full = words["l_once_full" if are_all else "l_once_some_full"].format(**holes)
+    yield ResultLimit(short, full, is_grave=are_all)
 
 
 def _claims(elements: Iterable[p.Element]) -> bool:

@@ -386,8 +386,13 @@ def duration(seconds: float) -> str:
     """Write 900 as 15 min: in whole hours, minutes or seconds."""
     for size, unit in ((3600.0, "h"), (60.0, "min")):
         if seconds >= size and seconds % size == 0:
-            return f"{int(seconds / size)}{NBSP}{unit}"
-    return with_unit(locale().numerals(f"{seconds:g}"), "s")
+            return f"{int(seconds / size)}{NBSP}{_in_prose(unit)}"
+    return f"{locale().numerals(f'{seconds:g}')}{NBSP}{_in_prose('s')}"
+
+
+def _in_prose(unit: str) -> str:
+    """Return a unit of time as sentences write it: 秒 in Japanese, whose figures and tables have s."""
+    return locale().units.get(f"duration_{unit}", unit)
 
 
 def points(values: Sequence[float]) -> str:

@@ -13,11 +13,13 @@ from benchbrief.reports.data.place_labels import database_name
 from benchbrief.reports.data.report_data import Results, asked_cells
 from benchbrief.reports.data.view_model import Notice, OriginTag, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
-from benchbrief.reports.disclosure.systems_under_test import contradictions, served_by
+from benchbrief.reports.disclosure.systems_under_test import contradictions, meters_of, one_machine, served_by
 from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
-from benchbrief.reports.words.brief_words import counted
+from benchbrief.reports.words.brief_words import as_sentence, counted
 
 _NOTICED_CELLS = 4
+_MOST_TAGS = 2
+"""The most tags of a brief's band: more would be read by nobody."""
 _NAMED = 3
 """The most expectations that a limit names; the others are counted."""
 
@@ -30,6 +32,8 @@ def notices(results: Results, gaps: Gaps, link: str = "", *, shows: bool = True)
     """
     sources: list[Callable[[], Iterable[Notice]]] = [
         lambda: _origin(results),
+        lambda: _modelled_power(results),
+        lambda: _one_machine(results),
         lambda: _incomplete(results, detailed=not link),
         lambda: _not_made(gaps, results),
         lambda: _status(results, shows=shows),
@@ -41,8 +45,8 @@ def notices(results: Results, gaps: Gaps, link: str = "", *, shows: bool = True)
         lambda: _contradictions(results, detailed=not link),
     ]
     made = [one for at, source in enumerate(sources) for one in gaps.each(("notice", at), source, "check")]
-    found = sorted(made, key=lambda one: not one.first)
-    for number, notice in enumerate(found, 1):
+    found = sorted(made, key=lambda one: (not one.first, one.severity != "error", not one.is_grave))
+    for number, notice in enumerate(_with_few_tags(found, results), 1):
         yield replace(notice, number=number, link=notice.link or link)
 
 
@@ -70,6 +74,53 @@ def _origin(results: Results) -> Iterator[Notice]:
             own = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in sorted(engines)]
             tag = OriginTag("stand_in", words[tagged].format(engine=words.locale.listed(own or labels)))
             yield Notice(words[title], text, severity, first=True, origin=tag)
+
+
+def _modelled_power(results: Results) -> Iterator[Notice]:
+    """Return that the watts are those of a formula, or that nobody says what they cover."""
+    words = results.words
+    if imported_briefs.is_imported(results) or run_row(results)["simulated"]:
+        return
+    if labels := meters_of("formula", results):
+        text = words["notice_formula_body"].format(hardware=words.locale.in_a_sentence(labels))
+        tag = OriginTag("stand_in", words["tag_formula"])
+        yield Notice(words["notice_formula"], text, "error", first=True, origin=tag)
+    if labels := meters_of("unknown", results):
+        hardware = words.locale.in_a_sentence(labels)
+        text, limit = (
+            words[key].format(hardware=hardware) for key in ("notice_unknown_power_body", "limit_unknown_power")
+        )
+        yield Notice(words["notice_unknown_power"], text, "warning", limits=(limit,), is_grave=True)
+
+
+def _one_machine(results: Results) -> Iterator[Notice]:
+    """Return that all hardware is one machine, or folders on one disk, which compares no machines and no drives."""
+    words, kind = results.words, one_machine(results)
+    if kind:
+        used = dict.fromkeys(cell.hardware for cell in results.plan.cells)
+        names = words.locale.in_a_sentence(results.plan.hardware[key].label for key in used)
+        tagged, title, body = _ONE_FOR_ALL[kind]
+        tag = OriginTag("stand_in", counted(words, tagged, len(used)))
+        yield Notice(words[title], words[body].format(names=names), "error", first=True, origin=tag)
+
+
+_ONE_FOR_ALL = {
+    "machine": ("tag_one_machine", "notice_one_machine", "notice_one_machine_body"),
+    "disk": ("tag_one_disk", "notice_one_disk", "notice_one_disk_body"),
+}
+"""What may stand in for all hardware: the tag of the origin, the title of the notice, and its text."""
+
+
+def _with_few_tags(found: Iterable[Notice], results: Results) -> Iterator[Notice]:
+    """Yield the notices with two tags at most; what further ones say stands among the limits, on page 1 too."""
+    tags: dict[str, None] = {}
+    for one in found:
+        if one.origin and one.origin.text not in tags and len(tags) == _MOST_TAGS:
+            limit = as_sentence(one.origin.text, results.words)
+            yield replace(one, origin=None, limits=(limit, *one.limits), is_grave=True)
+        else:
+            tags |= {one.origin.text: None} if one.origin else {}
+            yield one
 
 
 def _incomplete(results: Results, *, detailed: bool) -> Iterator[Notice]:

@@ -14,6 +14,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.notices import result_limits
 from benchbrief.reports.text.merged_remarks import merge_remarks
+from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.result_messages import say
@@ -93,7 +94,11 @@ def test_operations_that_were_cut_off_are_held_against_go_ycsb_where_others_stop
 def test_a_saturated_load_generator_is_reported_with_its_host() -> None:
     cell = world().cell_id("disk", "a", 4)
     (limit,) = limits_of(world().plan(), [*clean(world()), utilised(0.97, cell)])
-    assert limit.short == "the processors of the load generator's host were saturated in one of 6 measurements"
+    assert limit.short == (
+        "the load generator's processors were fully busy in one of 6 measurements, "
+        "so the system may do more than is shown"
+    )
+    assert not limit.is_grave
     assert "97\u00a0% on local" in limit.full
     assert limit.full.endswith("shares this host with the system under test.")
 
@@ -108,11 +113,12 @@ def test_measurements_that_were_not_steady_are_reported_first() -> None:
     (warning,) = Steadiness(range=0.5, trend=0.3).warnings
     rows = [s.NoteRow(w.RUN, cell, "warning", warning, "ycsb") for cell in cells]
     (limit,) = limits_of(world().plan(), [*clean(world()), *rows])
-    assert limit.short == "2 of 6 measurements were not steady by SNIA's rule"
+    assert limit.short == "the throughput of 2 of 6 measurements had not become steady (SNIA's rule)"
     assert limit.full.startswith("In 2 of 6 measurements, the throughput did not hold still")
     everywhere = [s.NoteRow(w.RUN, cell.id, "warning", warning, "ycsb") for cell in world().plan().cells]
     (limit,) = limits_of(world().plan(), [*clean(world()), *everywhere])
-    assert limit.short == "none of the 6 measurements was steady by SNIA's rule"
+    assert limit.short == "the throughput had not become steady in any of the 6 measurements (SNIA's rule)"
+    assert limit.is_grave
 
 
 @pytest.mark.parametrize(
@@ -156,7 +162,7 @@ def test_the_example_of_busy_cells_does_not_depend_on_the_order_of_their_notes()
 
 def test_a_tool_with_assertions_is_reported_with_its_measurements() -> None:
     (limit,) = limits_of(world().plan(), world().rows())
-    assert limit.short == "the load generator of 6 measurements was built with assertions, which slow it"
+    assert limit.short == "the load generator of 6 measurements was a debug build, which is slower than a release"
 
 
 def test_two_groups_on_one_machine_are_reported_and_two_variants_are_not() -> None:
@@ -175,7 +181,8 @@ def test_single_measurements_are_reported_first_only_beside_a_claim() -> None:
     (limit,) = limits_of(once.plan(w.report("R")), clean(once))
     assert limit.short == ""
     (limit,) = limits_of(once.plan(w.report("R", CLAIM)), clean(once))
-    assert limit.short == "each point was measured once"
+    assert limit.short == "each point was measured once, for 20\u00a0min, so small differences may be chance"
+    assert limit.is_grave
 
 
 def test_measurements_of_earlier_runs_are_counted() -> None:
@@ -197,13 +204,17 @@ def test_the_limits_are_one_notice_and_stand_in_full_in_the_disclosure(language:
     report = w.report("R", CLAIM, p.DisclosureElement(), language=language)
     view = build(once.plan(report), once.store(), report, CATALOGUES[language])
     words = CATALOGUES[language]
-    (notice,) = [each for each in view.notices if each.title == words["notice_limits"]]
+    titles = (words["notice_limits_first"], words["notice_limits"])
+    grave, rest = [each for each in view.notices if each.title in titles]
+    assert grave.is_grave
+    assert not rest.is_grave
     disclosure = view.blocks[-1]
     assert disclosure.kind == "disclosure"
     (validity,) = [group for group in disclosure.groups if group.title == words["d_validity"]]
-    found = list(result_limits.limits(Results(once.plan(report), once.store(), words)))
+    with written_as(words.locale):
+        found = list(result_limits.limits(Results(once.plan(report), once.store(), words)))
     assert len(found) == 2
-    assert all(limit.short.lower() in notice.text.lower() for limit in found)
+    assert all(limit.short.lower() in (grave if limit.is_grave else rest).text.lower() for limit in found)
     assert {limit.full for limit in found} <= {item.text for item in validity.items}
 
 

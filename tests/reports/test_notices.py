@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from markupsafe import Markup
@@ -102,14 +102,19 @@ def test_a_cover_names_all_notices_with_links_to_them(template: str, tmp_path: P
     assert {anchor for anchor, _ in titles} <= {str(link.get("/Dest")) for link in links}
 
 
-def test_the_first_page_names_the_profile_beside_the_date(tmp_path: Path) -> None:
-    world, report = w.World({"disk": "Disk"}, {"a": "A"}), w.report("R")
+@pytest.mark.parametrize("audience", ["internal", "customer"])
+def test_an_internal_brief_names_the_profile_beside_the_date_and_others_where_they_say_how_to_repeat_it(
+    audience: Literal["internal", "customer"], tmp_path: Path
+) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"})
+    report = w.report("R", disclosure="separate", audience=audience)
     plan = world.plan(report)
     plan = plan.model_copy(update={"spec": plan.spec.model_copy(update={"profile": "smoke"})})
     text = render(plan, world.store(), report.name, tmp_path, html_only=True).html.read_text("utf-8")
     byline = re.search(r'<p class="byline">(.*?)</p>', text)
     assert byline is not None
-    assert byline[1].endswith("</span><span>Profile smoke</span>")
+    assert byline[1].endswith("</span><span>Profile smoke</span>") == (audience == "internal")
+    assert "--profile smoke" in text
 
 
 def test_a_simulated_brief_says_nothing_of_expectations_on_its_first_page() -> None:
