@@ -30,6 +30,7 @@ NAMES = (
     "adaptive",
     "highest",
     "claims",
+    "claim_rules",
     "ycsb_guide",
     "trends",
     "shared_store",

@@ -10,12 +10,12 @@ from contextvars import ContextVar
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
-Printing = Literal[1, 2, 3]
+Printing = Literal[1, 2, 3, 4]
 """How numbers are printed. 1, as in earlier versions: halves are rounded to the even neighbour, and a share has no
 blank before its `%`. 2: halves are rounded away from zero, and a share is written 79 %. 3: a number of nodes is rounded
-up to whole ones, too."""
+up to whole ones, too. 4: a number is rounded one way only where that takes little of it."""
 
-_PRINTING: ContextVar[Printing] = ContextVar("printing", default=3)
+_PRINTING: ContextVar[Printing] = ContextVar("printing", default=4)
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
 
 
@@ -123,6 +123,21 @@ def last_digit(spec: str, value: float) -> float:
     if kind in ("f", "F", "%"):
         return (0.01 if kind == "%" else 1.0) * 10.0 ** -int(digits or 6)
     return 10.0 ** (magnitude(value) - int(digits) + (kind not in ("e", "E"))) if digits else 0.0
+
+
+MOST_LOST = 0.03
+"""The share of a value that rounding it one way may take: more would be another number, as 0.8 for 0.89."""
+
+
+def loses_much(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> bool:
+    """Return whether rounding takes more of a value than `MOST_LOST`."""
+    return bool(value) and abs(stepped(value, step, rounded) - value) > MOST_LOST * abs(value)
+
+
+def one_way(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:
+    """Return the multiple of `step` that a value is rounded to, one way unless that would take much of it."""
+    nearest = printing() > 3 and loses_much(value, step, rounded)
+    return stepped(value, step, "nearest" if nearest else rounded)
 
 
 def stepped(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:

@@ -265,7 +265,7 @@ def formatted(value: float, spec: str, unit: str) -> str:
     """Write a value by a Python format specification. Raises ValueError for a wrong one.
 
     A value in % is a share for the `%` presentation, which multiplies by 100. A format that begins with a mark of
-    `ROUNDED` rounds one way.
+    `ROUNDED` rounds one way, unless that would take much of a value.
     """
     rounded = ROUNDED.get(spec[:1])
     spec = spec[1:] if rounded else spec
@@ -275,7 +275,7 @@ def formatted(value: float, spec: str, unit: str) -> str:
     if spec.endswith("%") and unit == "%":
         value /= 100
     if rounded:
-        value = precision.stepped(value, precision.last_digit(spec, value), rounded)
+        value = precision.one_way(value, precision.last_digit(spec, value), rounded)
     text = precision.formatted(value, spec)
     if not re.search("[1-9]", text):
         text = text.lstrip("+-")  # a rounded zero is neither more nor less

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
-from benchbrief.model.precision import stepped
+from benchbrief.model.precision import one_way
 from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
@@ -141,7 +141,9 @@ class _Writer:
         if verdict.state == "once":
             notes.append(self.words["said_once"])
         elif verdict.state == "published":
-            notes.append(self.words["said_published"])
+            number = verdict.claim.number
+            quoted = number is None or self.results.is_quoted(number.query)
+            notes.append(self.words["said_published" if quoted else "said_from_published"])
         if (held := verdict.held) is not None:
             some = self.words["said_held_some"].format(n=verdict.repeats, of=held.times)
             notes += [some] if verdict.repeats < held.times else []
@@ -155,8 +157,40 @@ class _Writer:
         """Return the numbers of the first page; a dash with its reason for a claim that may not be said."""
         said = [self.verdicts[each.claim] for each in element.numbers if isinstance(each, p.Said)]
         ends: set[tuple[str, str]] = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
-        numbers = [self._headline_number(number, ends) for number in element.numbers]
+        mixed: set[str] = set()
+        numbers = []
+        for number in element.numbers:
+            verdict = self.verdicts[number.claim] if isinstance(number, p.Said) else None
+            if verdict is None or not verdict.is_said or not verdict.is_mixed or not (range_ := self._ends(verdict)):
+                numbers.append(self._headline_number(number, ends))
+            elif verdict.claim.points.sql not in mixed:
+                mixed.add(verdict.claim.points.sql)
+                numbers.append(self._mixed(verdict, range_))
         return element.model_copy(update={"numbers": tuple(numbers)})
+
+    def _mixed(self, verdict: ClaimVerdict, range_: tuple[p.Value, p.Value]) -> p.HeadlineNumber:
+        """Return the range of an extreme that is no gain everywhere, and where it is one: in place of its sentence."""
+        claim = verdict.claim
+        after = re.split(r"\{\w+\}", self.words["said_from_to"])
+        sentence = claim.sentence.parts
+        at = next(index for index, part in enumerate(sentence) if isinstance(part, p.Value))
+        behind = next((part for part in sentence[at + 1 : at + 2] if isinstance(part, str)), "")
+        glued = found.group() if (found := _GLUED.match(behind)) else ""
+        low, high = range_
+        kind = "" if claim.better else "_sided"
+        base = readable_label(claim.base_label, self.words) if claim.base_label else claim.base
+        text = self.words["said_mixed" + kind if verdict.better else "said_worse"].format(
+            what=readable_label(claim.what, self.words),
+            base=base,
+            n=verdict.points,
+            better=verdict.better,
+            worse=verdict.worse,
+        )
+        notes = self._beside(replace(verdict, claim=claim.model_copy(update={"named": True})), before_range=True)
+        return p.HeadlineNumber(
+            value=_markdown([after[0], low, f"{glued}{after[1]}", high, f"{glued}{after[2]}"]),
+            text=_markdown([text, *([self._bracketed(notes)] if notes else [])]),
+        )
 
     def _headline_number(self, number: p.HeadlineNumber | p.Said, ends: set[tuple[str, str]]) -> p.HeadlineNumber:
         """Return a number of the first page. `ends` are the highest and lowest values that are said beside it: where
@@ -185,19 +219,25 @@ class _Writer:
         listed = self.words.locale.listed(notes)
         return [f"{opening}{listed}{self.words['semicolon']}{begin.removeprefix(opening)}", *within[1:]]
 
-    def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
-        """Return the range that stands behind the sentence: from the value to its other end."""
+    def _ends(self, verdict: ClaimVerdict) -> tuple[p.Value, p.Value] | None:
+        """Return both ends of the range of a highest or lowest value, the lowest first; None where they look alike."""
         claim, printed = verdict.claim, verdict.printed
         if claim.opposite is None or printed is None or verdict.opposite is None or verdict.points < 2:
-            return ()
-        of_all = next(part for part in claim.sentence.parts if isinstance(part, p.Value))
-        value = printed.model_copy(update={"query": of_all.query})  # not that of held-out repeats
+            return None
+        of_all = claim.number or printed  # not that of held-out repeats
+        value = printed.model_copy(update={"query": of_all.query})
         other = value.model_copy(update={"query": claim.opposite})
         found = verdict.held.winner.value if verdict.held and verdict.held.winner else verdict.value or 0.0
-        ends_shown = [stepped(end, value.step, value.rounded) for end in (verdict.opposite, found)]
+        ends_shown = [one_way(end, value.step, value.rounded) for end in (verdict.opposite, found)]
         if ends_shown[0] == ends_shown[1]:
+            return None
+        return (other, value) if claim.bound == "high" else (value, other)
+
+    def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
+        """Return the range that stands behind the sentence: from the value to its other end."""
+        claim, ends = verdict.claim, self._ends(verdict)
+        if ends is None:
             return ()
-        ends = (other, value) if claim.bound == "high" else (value, other)
         if share := _told_overstatement(verdict):
             word = "said_range_highest" if claim.bound == "high" else "said_range_lowest"
             said = self.words[word].replace("{n}", str(verdict.points)).replace("{share}", share)
@@ -205,7 +245,7 @@ class _Writer:
             said = self.words["said_range"]
         holes = dict(zip(("{low}", "{high}"), ends, strict=True))
         if claim.typical is not None and verdict.typical is not None:
-            holes["{typical}"] = value.model_copy(update={"query": claim.typical})
+            holes["{typical}"] = ends[0].model_copy(update={"query": claim.typical})
         said = said.replace("{median}", self.words["said_median"] if "{typical}" in holes else "")
         return [holes.get(part, part) for part in re.split(r"(\{\w+\})", said) if part]
 

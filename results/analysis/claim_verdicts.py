@@ -23,7 +23,7 @@ from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
 from benchbrief.model.plan import Read as ReadMeasure
 from benchbrief.model.points import Point
-from benchbrief.model.precision import magnitude, stepped
+from benchbrief.model.precision import loses_much, magnitude, stepped
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, at_place
 from benchbrief.results.statistics.selection_bias import overstatement
@@ -59,6 +59,8 @@ class ClaimVerdict:
     chance to be wrong. `held` has the held-out repeats of a claim that asks for them. `overstated` is by which share of
     a highest value its choice among noisy points makes it too high, None where that is not known. `typical` is the
     median of the values among which it was found, and `at_least` whether the load generator was the limit there.
+    `better` and `worse` count the points of an extreme on either side of no difference; of a metric without a better
+    side, those above and below it.
     """
 
     claim: Claim
@@ -76,6 +78,13 @@ class ClaimVerdict:
     overstated: float | None = None
     typical: float | None = None
     at_least: bool = False
+    better: int = 0
+    worse: int = 0
+
+    @property
+    def is_mixed(self) -> bool:
+        """Return whether what an extreme is taken from is no gain everywhere, so that it must not stand alone."""
+        return self.worse > 0 and (self.better > 0 or self.claim.better is not None)
 
     @property
     def is_said(self) -> bool:
@@ -91,7 +100,7 @@ class ClaimVerdict:
     def printed(self) -> Value | None:
         """Return the value of the sentence with no more digits than the interval knows, rounded so that it does not
         favour the claim: to the worse side of its metric, else toward no difference. A decided difference keeps the
-        digits that show it."""
+        digits that show it, and rounding takes little of the value."""
         value = self.claim.number
         if value is None or self.value is None:
             return value
@@ -102,9 +111,9 @@ class ClaimVerdict:
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
         format_, step = _rounding(value.format, self.value, known)
         for more in range(1, _MOST_MORE + 1):
-            if not self._looks_equal(step):
+            if not self._looks_equal(step) and not loses_much(self.value, step, self._direction):
                 break
-            format_, step = _rounding(_with_digits(value.format, more), self.value, None)
+            format_, step = _rounding(value.format, self.value, known, more)
         direction = self._direction if step else "nearest"
         return value.model_copy(update={"format": format_, "step": step, "rounded": direction})
 
@@ -126,9 +135,9 @@ class ClaimVerdict:
         return "down" if self.value >= self.claim.no_difference else "up"
 
 
-def _rounding(format_: str, value: float, known: float | None) -> tuple[str, float]:
-    """Return the format and the step for a value that is known to plus or minus `known`. Without digits in the format,
-    the step has three."""
+def _rounding(format_: str, value: float, known: float | None, more: int = 0) -> tuple[str, float]:
+    """Return the format and the step for a value that is known to plus or minus `known`, with some digits `more`.
+    Without digits in the format, the step has three."""
     found = _FORMAT.fullmatch(format_)
     if found is None or not math.isfinite(value) or value == 0:
         return format_, 0.0
@@ -142,18 +151,12 @@ def _rounding(format_: str, value: float, known: float | None) -> tuple[str, flo
         digits = int(found["digits"] or 2) - of_all - size
     if known:
         digits = min(digits, max(-magnitude(known / share), _FEWEST_DIGITS - 1 - size))
+    digits += more
     if kind in ("g", "G", "n") or (not kind and found["digits"]):
         kind = "f"
-    fixed = f"{found['before']}.{max(digits, 0)}{kind}" if kind in ("f", "F", "%") else format_
+    behind = digits + (size if kind in ("e", "E") else 0)
+    fixed = f"{found['before']}.{max(behind, 0)}{kind}" if kind else format_
     return fixed, share * 10.0**-digits
-
-
-def _with_digits(format_: str, more: int) -> str:
-    """Return a format with this many digits more behind the point."""
-    found = _FORMAT.fullmatch(format_)
-    if found is None or found["digits"] is None:
-        return format_
-    return f"{found['before']}.{int(found['digits']) + more}{found['kind']}"
 
 
 def claim_verdicts(
@@ -226,6 +229,12 @@ def _verdict(
     known = [(place, found) for place, found in rows if found is not None]
     place = next((place for place, found in known if math.isclose(found, value, rel_tol=1e-9)), None)
     made = partial(ClaimVerdict, claim, value=value, points=len(known), opposite=opposite, claims=compared, held=held)
+    if claim.bound and (same := claim.no_difference) is not None:
+        above, below = (
+            sum(map(beyond, known)) for beyond in (lambda each: each[1] > same, lambda each: each[1] < same)
+        )
+        better, worse = (below, above) if claim.better == "lower" else (above, below)
+        made = partial(made, better=better, worse=worse)
     if claim.typical is not None and len(known) >= _FEWEST_TYPICAL:
         made = partial(made, typical=next((found for _, found in read(claim.typical)), None))
     if held is not None:

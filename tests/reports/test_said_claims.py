@@ -86,9 +86,12 @@ def test_a_decided_claim_is_said_large_and_in_texts(tmp_path: Path) -> None:
 
 
 def test_rounding_goes_toward_no_difference_and_never_favours() -> None:
-    (up,) = verdicts(claim(11.64, 11.66, 11.68, format=".0f"))
+    (up,) = verdicts(claim(12.64, 12.66, 12.68, format=".0f"))
     assert up.printed is not None
-    assert (up.printed.step, up.printed.rounded) == (1.0, "down")
+    assert (up.printed.step, up.printed.rounded) == (0.1, "down"), "12 would take much of 12.66"
+    (little,) = verdicts(claim(37.64, 37.66, 37.68, format=".0f"))
+    assert little.printed is not None
+    assert (little.printed.step, little.printed.rounded) == (1.0, "down")
     (unknown,) = verdicts(claim(0.4001, 0.4002, 0.4003, format=".1f", better=None))
     assert unknown.printed is not None
     assert (unknown.state, unknown.printed.rounded) == ("decided", "up")
@@ -246,7 +249,7 @@ def test_a_small_decided_difference_keeps_the_digits_that_show_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "printed", "step"), [("", "", 0.1), (".1e", ".1e", 1.0), (".3g", ".1f", 0.1), (".0f", ".0f", 1.0)]
+    ("format", "printed", "step"), [("", "", 0.1), (".1e", ".2e", 0.1), (".3g", ".1f", 0.1), (".0f", ".1f", 0.1)]
 )
 def test_each_format_is_rounded_by_its_step(format: str, printed: str, step: float) -> None:  # noqa: A002  # the field's name
     (found,) = verdicts(claim(11.6666, 11.6667, 11.6668, format=format))
@@ -386,6 +389,23 @@ def test_the_range_of_an_extreme_has_its_median(tmp_path: Path) -> None:
     assert "(measured once; 7.9 to 8.7 in all, median 8.1)" in page(
         tmp_path, claim(8.72, bound="high", points=points, **ends)
     )
+
+
+@pytest.mark.parametrize(
+    ("found", "better", "said"),
+    [
+        ([0.72, 1.3, 1.9], "higher", "0.7X to 1.9XRatio: better than Disk at 2 of 3 points, worse at 1"),
+        ([0.72, 0.9, 0.8], "higher", "0.7X to 0.9XRatio: worse than Disk at all 3 points"),
+        ([0.72, 1.3, 1.9], "lower", "0.7X to 1.9XRatio: better than Disk at 1 of 3 points, worse at 2"),
+        ([0.72, 1.3, 1.9], None, "0.7X to 1.9XRatio: above that of Disk at 2 of 3 points, below it at 1"),
+    ],
+)
+def test_a_highest_value_does_not_stand_alone_where_other_points_are_worse(
+    tmp_path: Path, found: list[float], better: str | None, said: str
+) -> None:
+    points = values(("threads",), list(enumerate(found)), by_ratio=True)
+    ends: dict[str, Any] = {"opposite": values((), [(min(found),)]), "better": better}
+    assert said in page(tmp_path, claim(max(found), bound="high", points=points, **ends))
 
 
 def test_what_is_beside_a_headline_stands_in_one_pair_of_brackets(tmp_path: Path) -> None:

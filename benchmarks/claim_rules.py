@@ -1,0 +1,63 @@
+"""What the rules on claims and titles take of checking a spec of 10,000 lines: with them and without, by turns.
+
+Both run in one process, whose processor time counts. The spec is that of `hcl`, with ten claims behind it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchbrief.compiler.briefs import claims, lower_report
+from benchbrief.compiler.compile import examine
+from benchmarks.figures import record
+from benchmarks.hcl import written
+from benchmarks.timing import spread
+
+MOST = 0.05
+CLAIMS = "\n".join(
+    f'claim c{n} "Up to {{value:,.0f}} operations each second" {{ value = max(throughput over {over}) }}'
+    for n in range(10)
+    for over in ("threads, workload, hardware, experiment",)
+)
+
+
+def _taken(check: Callable[[], object]) -> float:
+    began = time.process_time()
+    check()
+    return time.process_time() - began
+
+
+def main(pairs: int = 9) -> bool:
+    rules = lower_report.typed_results
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "long.bench"
+        path.write_text(f"{written('bench')}\n{CLAIMS}\n", encoding="utf-8")
+        found = examine(path)
+        assert found.model is not None, found.diagnostics
+        assert not found.failed, found.diagnostics
+        times = []
+        for _ in range(pairs):
+            whole = _taken(lambda: examine(path))
+            lower_report.typed_results = claims.typed_results = lambda *_: []
+            try:
+                times.append((whole, _taken(lambda: examine(path))))
+            finally:
+                lower_report.typed_results = claims.typed_results = rules
+    share = statistics.median(whole / without - 1 for whole, without in times)
+    record(
+        "checking 10,000 lines with the rules on claims and titles",
+        f"{spread([whole for whole, _ in times], 's')} of processor time, {100 * share:.1f} % more",
+        f"without: {spread([without for _, without in times], 's')}",
+    )
+    print(
+        f"  {100 * share:.1f} % more, at most {100 * MOST:g} % wanted: {'holds' if share <= MOST else 'DOES NOT HOLD'}"
+    )
+    return share <= MOST
+
+
+if __name__ == "__main__":
+    raise SystemExit(not main())
