@@ -56,7 +56,10 @@ _SO_FAR = r"[^.;。]*"
 _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
 """Behind words of a case that name no load, price or other thing: `at the highest`, not `at the highest load`."""
 _BEST_CASE = rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak){_ALONE}|at the high end"
-_WORST_CASE = rf"at worst{_ALONE}|{_AT_ITS}(?:worst|lowest){_ALONE}|at the low end"
+_WORST_CASE = (
+    rf"(?:at|in the) worst{_ALONE}|worst[ -]case(?=\W)|{_AT_ITS}(?:worst|lowest){_ALONE}|at the low end"
+    r"|or (?:better|higher|more)(?=,|\Z)"
+)
 
 
 class Bound(NamedTuple):
@@ -79,7 +82,8 @@ def _bound(english: str, japanese: str, case: str, behind: str) -> Bound:
 
 
 UP_TO = _bound(
-    rf"up{_BLANKS}to|as (?:much|many|high) as|(?:a )?(?:maximum|max\.|peak|high|top) of|maximum|{_HIGHEST}"
+    rf"up{_BLANKS}to|at (?:the )?most|(?:no|not) more than|as (?:much|many|high) as"
+    rf"|(?:a )?(?:maximum|max\.|peak|high|top) of|maximum|{_HIGHEST}"
     r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at|(?:ceiling|peak|maximum) is",
     "(?:最大|最高)(?:でも?[^。、]{0,15})?|(?:最大|最高)の(?:比|差|向上率?|改善率?)は",
     _BEST_CASE,
@@ -87,13 +91,14 @@ UP_TO = _bound(
 )
 AT_LEAST = _bound(
     rf"at (?:the very )?least|at minimum|(?:a )?minimum of|minimum|(?:no|not|never) (?:less|worse|fewer|lower) than"
-    r"|never (?:below|under)"
+    r"|(?:never|not once)\b[^.;:]*?\b(?:below|under|(?:less|fewer|lower|worse) than)"
     rf"|as (?:low|little) as|always|guarantee[sd]?|(?:floor|minimum) is|{_LOWEST}",
     "(?:少なくとも|最低でも?|最小でも?|最悪でも|必ず|常に)[^。、]{0,15}",
     _WORST_CASE,
-    r"(?:at least|or (?:more|better|higher)|and (?:more|up|above|beyond)|minimum)\b|\+(?!\w)|が(?:最小|最低|下限)",
+    r"(?:at least|or (?:more|better|higher)|and (?:more|up|above|beyond)|minimum)\b|\+(?!\w)|が(?:最小|最低|下限)"
+    "|を(?:下回らない|割らない|切らない)",
 )
-MORE_THAN = _before("more than|over|above")
+MORE_THAN = _before("more than|over|above|upwards of|beyond")
 BEYOND = _behind("(?!)", "以上|を超え|を上回")
 """Words that promise a lowest value too, but are usual for any number that was rounded down; so `MORE_THAN`."""
 
@@ -109,8 +114,11 @@ CHANGE = _behind(
     rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))",
     rf"{_PER_CENT}?",
 )
-CHANGE_OF = _before(rf"(?:{_CHANGED})s? of|(?:{_CHANGED})(?:s|ed)?\b[^.;:]*\bby")
-PER_CENT_OF = _behind("of", rf"の(?![^。、]{{0,12}}(?:{_CHANGED_JA}))", f"{_PER_CENT}?")
+_CHANGES = "grow(?:s|n)?|grew|climb(?:s|ed)?|jump(?:s|ed)?|r[io]se[sn]?|falls?|fell|shrinks?|lift(?:s|ed)?"
+CHANGE_OF = _before(rf"(?:{_CHANGED})s? of|(?:{_CHANGED}|{_CHANGES})(?:s|ed)?\b[^.;:]*\bby")
+PER_CENT_OF = _behind("(?:that )?of", rf"の(?![^。、]{{0,12}}(?:{_CHANGED_JA}))", f"{_PER_CENT}?")
+SHARE_OF_JA = rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}(?:です|である|でした|に(?:短縮|削減|低減|抑え|収ま|とどま|なり|過ぎ))"
+"""Behind `〜の` and a number in per cent: what is left, as in `〜の 17 % に短縮`."""
 TIMES = _behind("the|as|of|what|that", "の", _TIMES)
 """Words behind a ratio that compare: `2 times the`, `2X as`, `2 倍の`."""
 
@@ -129,28 +137,49 @@ class Direction(NamedTuple):
 _RISING = "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose"
 _FALLING = "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)"
 _FALLING += "|shrinks?|drops?|falls?"
-SAVING = rf"\b(?:{_FALLING})\b[^.;:]*\Z"
+_TAKING = "takes? away|removes?|eliminates?|shav(?:es?|ed|ing)|trim(?:s|med)?|slash(?:es|ed|ing)?|avoids?|spares?"
+SAVING = rf"\b(?:{_FALLING}|{_TAKING})\b[^.;:]*(?<!\bto)(?<!\bto[\s\u00a0])\Z"
 """Words before a number that say by how much there is less: `saves 17 % of`."""
 
 
-def _direction(behind: str, verbs: str, japanese: str) -> Direction:
-    """Return the words of a direction. Of several verbs before the number, the nearest counts."""
+_ENDS = rf"(?:{_BLANK}(?:up to|at least|as much as|more than|over))?"
+
+
+def _direction(behind: str, verbs: str, japanese: str, nouns: str, taking: str = "(?!)") -> Direction:
+    """Return the words of a direction. Of several verbs before the number, the nearest counts; `nouns` stand before
+    `of`, and verbs that are `taking` right before the number."""
     nearest = rf"(?:{verbs})\b(?:(?!\b(?:{_RISING}|{_FALLING})\b)[^.;:])*\bby"
-    return Direction(_behind(behind, rf"[もの]?(?:{japanese})"), _before(nearest))
+    return Direction(
+        _behind(behind, rf"[もの]?(?:{japanese})"),
+        _before(rf"(?:{nearest}|(?:{nouns}) of|(?:{taking})){_ENDS}"),
+    )
 
 
 MORE = _direction(
     "more|higher|greater|larger|bigger|longer|additional|extra|above|up|increase|gain|rise|growth|uplift|dearer",
     _RISING,
     "高|多|大き|長|増|上回",
+    "increase|gain|rise|growth|uplift",
 )
 LESS = _direction(
-    "less|fewer|lower|smaller|shorter|cheaper|below|down|off|reduction|decrease|drop|savings?|decline|cut",
+    "less|fewer|lower|smaller|shorter|cheaper|below|down|off|reduction|decrease|drop|savings?|decline|cut|short of",
     _FALLING,
-    "低|少な|小さ|短|安|減|削減|短縮|下回",
+    "低|少な|小さ|短|安|減|削減|短縮|下回|落ち|落と",
+    "reduction|decrease|drop|fall|decline|cut|savings?",
 )
-BETTER = _direction("faster|quicker|better|speedier|improvement", "improv(?:es?|ed|ing)|speeds?", "速|早|向上|改善")
-WORSE = _direction("slower|worse|degradation|regression", "slow(?:s|ed)?|degrad(?:es?|ed)", "遅(?!延)|悪")
+BETTER = _direction(
+    "faster|quicker|better|speedier|improvement",
+    "improv(?:es?|ed|ing)|speeds?",
+    "速|早|向上|改善",
+    "improvement|speed-?up",
+)
+WORSE = _direction(
+    "slower|worse|degradation|regression",
+    "slow(?:s|ed)?|degrad(?:es?|ed)",
+    "遅(?!延)|悪",
+    "degradation|regression|loss|penalty",
+    "loses?|lost|gives? up|gave up|costs? (?:us|you|them)",
+)
 
 # --- results that are written by hand ---
 
@@ -164,23 +193,26 @@ _FRACTION = r"(?:half|(?:an?|one|two|three)[ -](?:third|quarter|fifth|tenth)s?)"
 _BECOMES = "(?:doubling|halving|tripling|doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved)"
 _AS_FAST = r"as (?:fast|many|much|quick|long|high|low|slow|cheap|efficient)"
 _SPELLED_ONE = "|".join(_SPELLED)
+_CHANGING = "cutting|slash(?:es|ed|ing)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)|trimm?(?:s|ed|ing)?|rais(?:es?|ed|ing)"
+_CHANGING += "|increas(?:es?|ed|ing)|improv(?:es?|ed|ing)|boost(?:s|ed|ing)"
 _RESULTS = (
     # 8.7X, tenfold, a factor of two, an order of magnitude
-    rf"{_NUMBER}[\s\u00a0]?[xX×](?![A-Za-z0-9])|(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))-?fold\b",
+    rf"{_NUMBER}[\s\u00a0]?[xX×](?![A-Za-z0-9]|{_BLANK}[0-9])|(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))-?fold\b",
     rf"\borders? of magnitude\b|\ba factor of (?:{_NUMBER}|{_SPELLED_ONE})",
     # twice the work, three times as fast; not: two times the capacity, measured three times
     (
         rf"\b(?:double|twice|thrice|triple|quadruple|(?:{_NUMBER}|{_SPELLED_ONE})[ -]times)(?={_BLANK}"
-        rf"(?:the|its|their|that|what|more|less|higher|lower|faster|slower|{_AS_FAST})\b"
+        rf"(?:the|its|their|your|our|that|what|more|less|higher|lower|faster|slower|{_AS_FAST})\b"
         rf"(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM)\b))"
     ),
     # half the latency, a quarter less; not: half of all operations
     (
-        rf"\b{_FRACTION}(?={_BLANK}(?:of )?(?:the|its|their){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b|{_BLANK}{_AS_FAST}"
+        rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓|¼)"
+        rf"(?={_BLANK}(?:of )?(?:the|its|their){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b|{_BLANK}{_AS_FAST}"
         rf"|{_BLANK}the{_BLANK}(?:{_WORK})\b|{_BLANK}(?:less|lower|fewer|more|higher)\b)"
     ),
     # doubles the throughput, latency halves; not: the number of threads doubles
-    rf"\b{_BECOMES}(?={_BLANK}(?:what\b|(?:(?:the|its|their|our){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})\b))",
+    rf"\b{_BECOMES}(?={_BLANK}(?:what\b|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})s?\b))",
     rf"(?:{_MEASURE})(?:{_BLANK}\w+){{0,2}}{_BLANK}{_BECOMES}\b|\b(?:in|by) half\b",
     # 17 % more, fifty percent lower, a gain of 17 %; not: 5 % of updates, filled to 80 %
     (
@@ -188,23 +220,26 @@ _RESULTS = (
         rf"(?={_BLANK}(?:(?:{_MORE}|above|below|off)\b|(?:\w+{_BLANK})?(?:{_CHANGED})s?\b"
         rf"|of (?:the|its|their) (?:{_MEASURE})\b))"
     ),
-    rf"\b(?:{_CHANGED})s?(?:{_BLANK}\w+){{0,3}}{_BLANK}(?:by|of){_BLANK}{_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)",
+    (
+        rf"\b(?:{_CHANGED}|{_CHANGES}|{_CHANGING})s?(?:{_BLANK}[\w-]+){{0,4}}{_BLANK}(?:by|of)"
+        rf"{_BLANK}{_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)"
+    ),
     (
         rf"{_NUMBER}[\s\u00a0]*(?:%|％|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力|節約|オフ|引き"
         rf"|(?:{_MEASURE_JA})の?(?:{_CHANGED_JA})))"
     ),
     # 2 倍, 三倍, 半分の遅延, 3 分の 1, 五割
-    rf"{_NUMBER}[\s\u00a0]*倍|[一二三四五六七八九十百千数]+倍|半減|倍増|(?:{_NUMBER}|[一二三四五六七八九])割",
+    rf"{_NUMBER}[\s\u00a0]*倍|[一二三四五六七八九十百千数]+倍|半減|倍増|倍速|(?:{_NUMBER}|[一二三四五六七八九]){_BLANKS}割",
     rf"(?:{_MEASURE_JA})(?:は|が|を|の)?[^。、]{{0,6}}半分|半分の(?:{_MEASURE_JA})|(?:{_MEASURE_JA})[はが]倍(?!率)",
-    rf"(?:{_NUMBER}|[二三四五六七八九十])分の[0-9０-９一二三]",
+    rf"(?<!メモリの)(?<!容量の)(?:{_NUMBER}|[二三四五六七八九十])分の[0-9０-９一二三]",
     # 150,000 ops/s, 4 ms, 200k IOPS, 12 USD/h; not: every 500 ms
     (
-        rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<![\w.,]){_NUMBER}[\s\u00a0]*"
-        r"(?:[kKMG]?ops/s(?:/W)?|[µumn]s|milliseconds|microseconds|[KMGT]i?B/s)(?![A-Za-z])"
+        rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<![\w.,]){_NUMBER}[万千億]?[\s\u00a0]*"
+        rf"(?:[kKMG]?ops/s(?:/W)?|[µumn]s|milliseconds|microseconds|(?-i:[KMGT]i?B/s))(?![A-Za-z]|{_BLANKS}ごと)"
     ),
     (
         rf"{_NUMBER}[kKM]?{_BLANKS}(?:thousand |million )?(?:operations|ops|reads|writes|requests|transactions|queries)"
-        r"(?: (?:per|a|each) second\b|/s)"
+        rf"(?: (?:per|a|each|every) second\b|/s)|\bin {_NUMBER} (?:seconds|minutes|hours) what\b"
     ),
     rf"{_NUMBER}[kKM]?{_BLANKS}IOPS\b|\bsub-?millisecond\b|\bfrom{_BLANK}{_NUMBER}[kKM]?{_BLANK}(?:up )?to{_BLANKS}\Z",
     rf"毎秒約?(?:{_NUMBER}[万千億]|[0-9０-９,，]{{3,}})|{_NUMBER}[万千億]?(?:操作|件|回)/秒|{_NUMBER}{_BLANKS}(?:ミリ|マイクロ)秒",
@@ -213,8 +248,8 @@ _RESULTS = (
 """Results that are written by hand: as a multiple, a fraction or a per cent of a measure, or with its unit."""
 _RESULT = "|".join(_RESULTS)
 _MAY_BE_RESULT = (
-    r"[0-9０-９]|half|third|quarter|fifth|tenth|doubl|twice|thrice|tripl|quadrupl|halv|times|fold|per ?cent|magnitude"
-    "|factor|millisecond|倍|割|分の|半"
+    r"[0-9０-９½⅓¼]|half|third|quarter|fifth|tenth|doubl|twice|thrice|tripl|quadrupl|halv|times|fold|per ?cent"
+    "|magnitude|factor|millisecond|倍|割|分の|半"
 )
 """What every result has. Most titles lack it, and need no long look."""
 

@@ -8,6 +8,7 @@ rounding and whether a difference is real, is in `results/analysis/claim_verdict
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -483,8 +484,8 @@ def _check_words(
             typer.report(wrong.TimesMore(label.span, times))
         elif (
             no_difference == 1.0
-            and in_per_cent
-            and (more := words.found_in(words.CHANGE, after) or words.found_in(words.CHANGE_OF, before))
+            and (in_per_cent or hole.format.startswith("+"))
+            and (more := _change_words(before, after, hole.format))
         ):
             typer.report(wrong.RatioAsChange(label.span, more, text_of(value)))
         elif no_difference == 0.0 and (of := _ratio_words(before, after, in_per_cent=in_per_cent)):
@@ -494,10 +495,17 @@ def _check_words(
             typer.report(wrong.TypedResult(label.span, text, "the sentence of a claim"))
 
 
+def _change_words(before: str, after: str, format_: str) -> str:
+    """Return words, or a plus sign, that say a value is a change; "" without any."""
+    sign = "+" if format_.startswith("+") else ""
+    return words.found_in(words.CHANGE, after) or words.found_in(words.CHANGE_OF, before) or sign
+
+
 def _ratio_words(before: str, after: str, *, in_per_cent: bool) -> str:
     """Return words that say a value is a ratio; "" without any, as in `saves 17 % of the time`."""
     saving = words.found_in(words.SAVING, before)
-    share = words.found_in(words.PER_CENT_OF, after) if in_per_cent and not saving else ""
+    left = words.found_in(words.SHARE_OF_JA, after) if re.search(r"の\s*\Z", before) else ""
+    share = words.found_in(words.PER_CENT_OF, after) or left if in_per_cent and not saving else ""
     return share or words.found_in(words.TIMES, after)
 
 
