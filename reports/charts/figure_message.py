@@ -1,7 +1,9 @@
 """The message of a figure whose author writes none: one sentence, computed, on what its numbers show.
 
 It claims only what each point that it speaks of bears out. Two values differ where their difference is more than the
-noise of both: half the interval over their repeats, and for single measurements `_SINGLE`.
+noise of both: half the interval over their repeats, and for single measurements `_SINGLE`. Of single measurements it
+says who is ahead only where that holds at all points, or by how many; else the range of their ratios. Nothing is
+claimed of power that no meter is known to have measured.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import math
 import statistics
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -19,8 +22,9 @@ from benchbrief.model.budgets import strictest_level
 from benchbrief.model.precision import formatted
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer
 from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.disclosure.systems_under_test import is_of_power, meters_of
 from benchbrief.reports.text.number_format import locale, points, with_unit
-from benchbrief.reports.words.brief_words import Words
+from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.runners.scheduling.confidence_interval import half_width
 
 _WIDEST = 90
@@ -42,10 +46,12 @@ _Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Value:
-    """`noise` is in the value's unit. `x` is the place on the x axis, or the other value of a curve, with its text."""
+    """`noise` is in the value's unit; `once` says that nothing was repeated. `x` is the place on the x axis, or the
+    other value of a curve, with its text."""
 
     value: float
     noise: float
+    once: bool
     number: str
     unit: str
     x: float
@@ -71,6 +77,8 @@ def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: R
     """Return what the figure shows, in up to 90 columns; "" where nothing can be said. `numeric`: its x axis has
     numbers in order."""
     shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
+    if _is_unmetered(shown, results):
+        return ""
     if not shown or any(detail.mark for d in shown for detail in d.details):
         return ""  # a value that is only known as a bound bears out no claim
     if any(cell.status == "failed" for d in shown for cell in results.cells_behind(d.series.query, **d.where)):
@@ -96,6 +104,13 @@ def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: R
     return next((text for text in found if 0 < _columns(text) <= _WIDEST), "")
 
 
+def _is_unmetered(drawn: Iterable[DrawnSeries], results: Results) -> bool:
+    """Return whether power is in it that comes from a formula, or from a command that says nothing of it."""
+    if results.published or not any(d.series.query.reads and is_of_power(d.series.query) for d in drawn):
+        return False
+    return bool(meters_of("formula", results) or meters_of("unknown", results))
+
+
 def _columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
 
@@ -109,10 +124,10 @@ def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
         own = found.setdefault(name, {})
         for point, detail in zip(d.trace.points, d.details, strict=True):
             if point.y is not None:
-                noise = abs(point.y) * _noise(d, detail, of_cells, results)
-                own[d.panel, detail.key] = _Value(
-                    point.y, noise, point.text, d.unit, point.x, with_unit(x_text(point.x), d.x.unit)
-                )
+                share = _noise(d, detail, of_cells, results)
+                noise = abs(point.y) * (_SINGLE if share is None else share)
+                x = with_unit(x_text(point.x), d.x.unit)
+                own[d.panel, detail.key] = _Value(point.y, noise, share is None, point.text, d.unit, point.x, x)
     return [_Line(name, values) for name, values in found.items() if values]
 
 
@@ -123,8 +138,8 @@ _Noise = Mapping[tuple[str, bool], float | None]
 """The noise of a point, by a cell and whether it is that of its latencies; None where there is a single repeat."""
 
 
-def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -> float:
-    """Return the noise of a value as a share of it."""
+def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -> float | None:
+    """Return the noise of a value as a share of it; None where a single measurement is in it."""
     query, value = d.series.query, detail.value or 0.0
     if detail.low is not None and detail.high is not None and value:
         return max(_LEAST, (detail.high - detail.low) / 2 / abs(value))
@@ -136,7 +151,7 @@ def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -
     behind = [of_cells.get((cell, timed)) for cell in detail.cells]
     known = [share for share in behind if share is not None]
     if not known or len(known) < len(behind):
-        return _SINGLE
+        return None
     typical = statistics.median(known)
     return max(_LEAST, typical * 2**0.5 if query.divides else typical)
 
@@ -235,6 +250,11 @@ class _Said:
         if not clear:
             return self._alike(keys, common)
         along = numeric and not self.figure.panel_dim
+        if len(ahead) > 1 and not numeric and not self.figure.panel_dim and len(common) == len(keys):
+            return self._mixed(common, clear, ranked)
+        once = any(line.values[key].once for line in self.lines for key in common)
+        if once and (len(clear) < len(keys) or len(ahead) > 1):
+            return self._extent_of_ratios(keys, common) if not self.figure.panel_dim else []
         if len(ahead) > 1:
             return self._crossing(common, clear, ranked) if along and 2 * len(clear) >= len(keys) else []
         leader = ranked[clear[0]][0]
@@ -266,6 +286,28 @@ class _Said:
             key, by = self._form_of_times(lower=lower), {"times": _times(low, high, self.words)}
         form = key if len(others) == 1 else f"{key}_next"
         return self.say(form, name=leader.name, other=others[0], **by)
+
+    def _mixed(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
+        """Return in how many places either of two lines is ahead."""
+        if len(self.lines) != 2:
+            return []
+        counts = Counter(ranked[key][0].name for key in clear).most_common()
+        (name, most), (other, rest) = counts
+        of = "m_repeat_workloads" if self.first.series.x_dim == "workload" else "claim_places"
+        total = counted(self.words, of, len(keys))
+        return [self.say("claim_mixed", name=name, n=str(most), total=total, other=other, rest=str(rest))]
+
+    def _extent_of_ratios(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
+        """Return the ratios of two lines from the lowest to the highest, with the line that they rise the most for."""
+        if len(self.lines) != 2 or len(common) < len(keys):
+            return []
+        other, name = self.lines
+        ratios = [name.values[key].value / other.values[key].value for key in common]
+        if max(ratios) * min(ratios) < 1:
+            name, other, ratios = other, name, [1 / ratio for ratio in ratios]
+        key = "claim_rate" if self.is_rate else "claim_times"
+        times = _times(min(ratios), max(ratios), self.words)
+        return [self.say(key, name=name.name, other=other.name, times=times)]
 
     def _form_of_times(self, *, lower: bool) -> str:
         if not lower:
@@ -319,10 +361,17 @@ class _Said:
             key = "claim_rises" if first.value < last.value else "claim_falls"
             return [self.say(key, first=first.text, last=last.text, start=first.x_text, end=last.x_text)]
         if len(most) == 2:
-            reached = [self.say("claim_reaches", name=name, x=top.x_text, y=top.text) for top, name in most]
-            return [self.words["semicolon"].join(reached)]
+            return self._further(*sorted(most, key=lambda one: -one[0].x))
         top, name = max(most, key=lambda one: one[0].x)
         return [self.say("claim_reaches", name=name, x=top.x_text, y=top.text)]
+
+    def _further(self, first: tuple[_Value, str], second: tuple[_Value, str]) -> list[str]:
+        """Return which of two curves reaches more, if either does by more than their noise."""
+        (top, name), (below, other) = first, second
+        noise = sum(each.noise / abs(each.value) * each.x if each.value else 0.0 for each in (top, below))
+        if top.x - below.x > noise:
+            return [self.say("claim_further", name=name, x=top.x_text, other=other, less=below.x_text)]
+        return [self.say("claim_as_far", name=name, other=other, x=top.x_text)]
 
     # One line
 

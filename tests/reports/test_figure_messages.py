@@ -8,11 +8,12 @@ import random
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
 from benchbrief.model import plan as p
+from benchbrief.reports.charts import figure_message
 from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.words.brief_words import words
@@ -33,7 +34,19 @@ def _world(names: tuple[str, ...]) -> tuple[p.Plan, Store]:
 
 def said(
     lines: Lines, *, mark: str = "line", unit: str = "ops/s", label: str = "Throughput", read: p.Read | None = RATE,
-    language: str = "en", panels: bool = False, title: str = "F",
+    language: str = "en", panels: bool = False, title: str = "F", once: bool = False,
+) -> str:  # fmt: skip
+    """The message of made-up lines, whose noise is 5 % where they are not of single measurements."""
+    noise = figure_message._noise  # the made-up values have no repeats
+    with pytest.MonkeyPatch.context() as patched:
+        if not once:
+            patched.setattr(figure_message, "_noise", lambda *given: noise(*given) or 0.05)
+        return _message(lines, mark, unit, label, read, language, panels=panels, title=title)
+
+
+def _message(
+    lines: Lines, mark: str, unit: str, label: str, read: p.Read | None, language: str,
+    *, panels: bool, title: str,
 ) -> str:  # fmt: skip
     rows = ", ".join(
         f"('{name}', {t}, {'NULL' if v is None else repr(v)}::DOUBLE)"
@@ -200,3 +213,30 @@ def test_what_is_said_of_random_lines_holds(seed: int) -> None:
         clear = [r if found["unit"] == "times" else 100 * (r - 1) for r, far in zip(ratios, apart, strict=True) if far]
         assert float(found["low"]) == pytest.approx(min(clear), abs=0.51 if found["unit"] == "%" else 0.051)
         assert float(found["high"] or found["low"]) == pytest.approx(max(clear), abs=0.51)
+
+
+@pytest.mark.parametrize(
+    ("nvme", "expected"),
+    [
+        ((12, 25, 37, 52), "NVMe has 20 to 30 % more throughput than HDD"),
+        ((10.1, 40, 60, 90), "NVMe does 1.0 to 2.3 times the operations of HDD"),
+        ((20, 40, 60, 36), "NVMe does 0.9 to 2.0 times the operations of HDD"),
+        ((5, 10, 60, 80), "NVMe does 0.5 to 2.0 times the operations of HDD"),
+        ((5, 10, 15, 44), "HDD does 0.9 to 2.0 times the operations of NVMe"),
+        ((10.85, 20, 30, 41), "HDD and NVMe differ by 9 % at most in throughput"),
+    ],
+)
+def test_single_measurements_have_a_winner_only_where_it_wins_everywhere_and_else_a_range(
+    nvme: Sequence[float], expected: str
+) -> None:
+    assert said({"HDD": (10, 20, 30, 40), "NVMe": nvme}, once=True) == expected
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_bars_that_go_both_ways_are_counted(once: bool) -> None:
+    lines = {"HDD": (10, 20, 30, 40), "NVMe": (20, 40, 60, 30)}
+    said_of = partial(said, lines, mark="bar", once=once)
+    assert said_of() == "NVMe is ahead in throughput in 3 of 4 cases, HDD in 1"
+    assert said_of(label="スループット", language="ja") == "4 件のうち 3 で NVMe、1 で HDD のスループットが優位"
+    level = {"HDD": (10, 20, 30, 40), "NVMe": (20, 40, 30.1, 30)}
+    assert said(level, mark="bar", once=once) == "NVMe is ahead in throughput in 2 of 4 cases, HDD in 1"
