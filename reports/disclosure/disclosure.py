@@ -371,7 +371,7 @@ def disclose_memory_fit(results: Results) -> Iterator[Item]:
         if not _goes_around_cache(results.plan, on) and not _is_in_memory(results, on):
             sizes.setdefault(str(hardware_key), {})[on] = float(size)
     for key, hardware in results.plan.hardware.items():
-        memory, known = _smallest_memory(hardware, results), sizes.get(key, {})
+        memory, known = smallest_memory(hardware, results), sizes.get(key, {})
         # Where levels have data sets of their own, some may fit and others not.
         of_levels = {on.levels for on in known} - {""}
         fitting = {on: size for on, size in known.items() if memory is not None and size <= memory}
@@ -410,7 +410,7 @@ def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
     return bool(kinds) and kinds <= _IN_MEMORY
 
 
-def _smallest_memory(hardware: p.Hardware, results: Results) -> float | None:
+def smallest_memory(hardware: p.Hardware, results: Results) -> float | None:
     """Return the memory of the smallest host in bytes; None if that of any host is unknown."""
     of_hosts: dict[str, float] = {}
     for fact in results.observed:

@@ -4,21 +4,22 @@ disclosure has the details."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import is_budgeted
+from benchbrief.model.precision import formatted, to_digits
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.place_labels import database_name
 from benchbrief.reports.data.report_data import ReportedCell, Results
 from benchbrief.reports.data.view_model import Item, Method
-from benchbrief.reports.disclosure.disclosure import disclose_latency
+from benchbrief.reports.disclosure.disclosure import disclose_latency, smallest_memory
 from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, versions
 from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, served_by
 from benchbrief.reports.notices.repeat_variation import tested
-from benchbrief.reports.text.number_format import NBSP, duration, points
+from benchbrief.reports.text.number_format import NBSP, bytes_text, duration, points, quantity
 from benchbrief.reports.words.brief_words import as_sentence, counted
 
 _MOST_LOADS = 6
@@ -27,17 +28,20 @@ _MOST_STATED = 8
 """The most items of what a source tells; the disclosure has them all."""
 
 
-def method(results: Results) -> Method:
-    """Return what was run and how; of imported results, what their source tells."""
+def method(results: Results, *, shows_percentiles: bool = True) -> Method:
+    """Return what was run and how; of imported results, what their source tells. Where percentiles come from is said
+    of a brief that has some."""
     if imported_briefs.is_imported(results):
         return Method(tuple(_of_source(results)))
     words, is_simulated = results.words, bool(run_row(results)["simulated"])
+    percentiles = [item.text for item in disclose_latency(results)]
     topics = (
         ("notice_simulated", [words["m_simulated"]] if is_simulated else []),
-        ("m_load", [_tools(results, named=is_simulated), *_loads(results)]),
+        ("m_load", [_tools(results, named=is_simulated), _letters(results), *_loads(results)]),
+        ("m_data_set", _data_sets(results)),
         ("m_time", _times(results)),
         ("m_data", _resets(results)),
-        ("m_latency", [] if is_simulated else [item.text for item in disclose_latency(results)]),
+        ("m_latency", [] if is_simulated or not shows_percentiles else percentiles),
         ("m_power", [] if is_simulated else [item.text for item in disclose_power_meters(results)]),
         ("m_noise", [tested(results)]),
     )
@@ -105,6 +109,64 @@ def _tools(results: Results, *, named: bool) -> str:
         systems = [one + aside if one.startswith(tuple(others)) else one for one in systems]
     listed = words.locale.in_a_sentence
     return words["m_drove"].format(tools=listed(dict.fromkeys(tools)), systems=listed(dict.fromkeys(systems)))
+
+
+def _letters(results: Results) -> str:
+    """Return which of YCSB's workloads the load is made of: "From YCSB: A (Session store) and C (Photos)"."""
+    used = dict.fromkeys(cell.workload for cell in results.cells if cell.status == "ok")
+    found = (results.plan.workloads[name] for name in used)
+    named = [
+        f"{each.benchmark.upper()}{results.words['aside'].format(text=each.label)}"
+        for each in found
+        if each.family == "ycsb" and len(each.benchmark) == 1
+    ]
+    return results.words["m_letters"].format(listed=results.words.locale.in_a_sentence(named)) if named else ""
+
+
+def _data_sets(results: Results) -> Iterator[str]:
+    """Yield how many records of which size were loaded, how large they are against the memory of the smallest host,
+    and what the engine and the kernel may cache of them."""
+    words, plan = results.words, results.plan
+    cells = [cell for cell in plan.cells if cell.dataset and cell.dataset.records]
+    found: dict[tuple[float, float], None] = {}
+    for cell in cells:
+        of = plan.workloads[cell.workload_key or cell.workload].properties
+        sizes = [of[name] for name in ("record_size",) if name in of] or [
+            of[name] for name in ("key_size", "value_size") if name in of
+        ]
+        size = sum(each for each in sizes if isinstance(each, float))
+        if cell.dataset and cell.dataset.records:
+            found[float(cell.dataset.records), size] = None
+    if not found:
+        return
+    counts, record_sizes = (sorted(set(values)) for values in zip(*found, strict=True))
+    holes = {
+        "records": _ends([words.locale.numerals(f"{count:,.0f}") for count in counts], results),
+        "size": _ends([quantity(to_digits(size, 3), "B") for size in record_sizes], results),
+        "total": _ends(
+            [quantity(to_digits(end, 2), "B") for end in sorted({count * size for count, size in found})], results
+        ),
+    }
+    yield words["m_records" if record_sizes[0] else "m_records_alone"].format(**holes)
+    used = {cell.hardware for cell in cells}
+    memories = [smallest_memory(plan.hardware[key], results) for key in sorted(used)]
+    known = [memory for memory in memories if memory]
+    most = max(count * size for count, size in found)
+    if known and len(known) == len(memories) and most:
+        key = "m_in_memory" if most <= min(known) else "m_beyond_memory"
+        times = words.locale.numerals(formatted(most / min(known), ".2g"))
+        yield words[key].format(memory=bytes_text(min(known), exact=False), times=times)
+    options = [plan.databases[name].options for name in sorted({cell.database for cell in cells})]
+    caches = sorted({float(of["cache"]) for of in options if isinstance(of.get("cache"), int | float)})
+    if caches:
+        yield words["m_cache"].format(size=_ends([bytes_text(each) for each in caches], results))
+    if options and all(of.get("direct_io") is True for of in options):
+        yield words["m_direct_io"]
+
+
+def _ends(texts: Sequence[str], results: Results) -> str:
+    """Return one text, or the first and the last as a range."""
+    return texts[0] if len(texts) == 1 else results.words["to"].join((texts[0], texts[-1]))
 
 
 def _loads(results: Results) -> Iterator[str]:

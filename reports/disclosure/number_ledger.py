@@ -161,6 +161,7 @@ class Ledger:
         self._detail = detail
         self._rows: dict[tuple[object, ...], _Row] = {}
         self._queries: dict[tuple[str, str], QueryEntry] = {}
+        self.shows_percentiles = False
         self._numbers: list[NumberEntry] = []
         self._figures: list[FigureEntry] = []
         self._place = self._group = self._drawn_in = ""
@@ -249,6 +250,9 @@ class Ledger:
         key = (row.id, query.sql)
         if key not in self._queries:
             cells = tuple(cell.cell_id for cell in self._results.cells_behind(query))
+            self.shows_percentiles |= any(
+                read.view == "latency" and read.statistic.startswith("p") for read in query.reads or ()
+            )
             entry = QueryEntry(
                 id=f"q{len(self._queries) + 1}",
                 expression=query.text,

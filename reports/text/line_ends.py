@@ -28,6 +28,8 @@ _KATAKANA = re.compile(r"[ァ-ヺー]{2,9}(?![ァ-ヺー])(?<![ァ-ヺー]{10})"
 """A word of foreign origin, which is read as a whole."""
 _PHRASE = re.compile(r"[「（]?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ \u00a0]?[ぁ-ゖ]+)?[、。：；，」）]*")
 """A word with its particles, up to where the next word begins."""
+_CLOSING = re.compile(r"(?<=[^\s>])[ぁ-ゖ]{2,3}[。）]+(?=\s*</(?:p|li|td|dd)>)")
+"""The end of a paragraph or a cell: a last line of 「す。」 alone reads as a slip."""
 _LONGEST = 12
 """The letters of the longest phrase that stays whole: more may be wider than their place."""
 _JAPANESE = re.compile(r"[ぁ-ヺー一-鿿]")
@@ -42,6 +44,7 @@ def keep_words_whole(page: str) -> str:
     stay as they are, since their columns may be narrower than a word, and so do links and numbers, which are tagged as
     wholes. A word gets no `span`, since a PDF's numbers are known by one within another."""
     before, body, rest = page.partition("<body")
+    rest = _CLOSING.sub(_whole, rest)
     until = tagged = ""
     pattern: re.Pattern[str] | None = _KATAKANA
     parts = _TAG.split(rest)

@@ -345,7 +345,9 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         limits=limits,
         grave_limits=tuple(text for each in found if each.is_grave or each.severity == "error" for text in each.limits),
         limits_line=counted(results.words, "limits_line", len(limits)) if limits else "",
-        method=builder.gaps.tried(lambda: method(results), Method(())),
+        method=builder.gaps.tried(
+            lambda: method(results, shows_percentiles=builder.ledger.shows_percentiles), Method(())
+        ),
         repeat=builder.gaps.tried(lambda: repeat(results), ""),
         blocks=blocks,
         legal=legal,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from pathlib import Path
 
@@ -52,3 +53,10 @@ def test_a_word_that_is_kept_whole_is_not_taken_for_a_number_of_a_pdf() -> None:
     assert made.count('<bdi class="whole">') == 3, "the title, the profile and the server"
     pdf = to_pdf(f'<html lang="ja"><head><title>Numbers</title></head>{made}</html>')
     assert [text for _, text in marked_in(PdfReader(BytesIO(pdf)), spans=True)] == ["3 ノード"]
+
+
+def test_the_end_of_a_paragraph_or_a_cell_is_no_line_of_its_own() -> None:
+    made = keep_words_whole(
+        "<body><p>値です。</p><table><td>書き込みを続けます。</td></table><p>平均ではありません。</p>"
+    )
+    assert re.findall(r'<bdi class="whole">([^<]*)</bdi></(?:p|td)>', made) == ["です。", "けます。", "ません。"]
