@@ -395,7 +395,7 @@ def sketched(figure: plan.FigureElement, results: Results, colours: DocumentColo
     ]
     low = low_limits(drawn)
     bars = {s.axis for s in figure.series if s.mark == "bar"}  # which start at zero
-    log_y = (figure.log_y or False in low) and "left" not in bars
+    log_y = (figure.log_y or False in low or _is_tangled(drawn)) and "left" not in bars
     log_y_right = (figure.log_y_right or True in low) and "right" not in bars
     if log_y or log_y_right or kind == "log":
         drawn = _without_non_positive(drawn, results, remarks, {False: log_y, True: log_y_right}, log_x=kind == "log")
@@ -403,6 +403,17 @@ def sketched(figure: plan.FigureElement, results: Results, colours: DocumentColo
         stated = {d.trace.name for d in drawn if d.has_values}
         drawn = [d for d in drawn if d.trace.name in stated] or drawn
     return Sketch(figure, drawn, x_dim, planned, along or "", bool(stairs), chosen, kind, log_y, log_y_right, remarks)
+
+
+_TANGLED = 10.0
+
+
+def _is_tangled(drawn: Sequence[DrawnSeries]) -> bool:
+    """Return whether curves of latency over throughput would lie on a linear axis: the largest value is many times the
+    smallest."""
+    curves = [d for d in drawn if d.trace.mark == "curve" and not d.trace.right]
+    values = [p.y for d in curves for p in d.trace.points if p.y is not None and p.y > 0]
+    return bool(values) and max(values) >= _TANGLED * min(values)
 
 
 def _as_bars(figure: plan.FigureElement, x_dim: str | None, drawn: Sequence[DrawnSeries]) -> plan.FigureElement | None:

@@ -259,6 +259,12 @@ def nice_ticks(values: Iterable[float], wanted: int = 5) -> Ticks:
     return _ticks(first, last, step)
 
 
+def ticks_between(low: float, high: float, wanted: int) -> Ticks:
+    """Return ticks from a round number at or below the smallest value to one at or above the largest."""
+    step = _nice_step((high - low) / wanted)
+    return _ticks(math.floor(round(low / step, 9)), math.ceil(round(high / step, 9)), step)
+
+
 def ticks_around_one(values: Iterable[float]) -> Ticks:
     """Return ticks as far above 1 as below it, for ratios near 1: at least a tenth, so that noise stays small."""
     step = _nice_step(max(0.1, *(abs(value - 1) for value in values)) / 2)

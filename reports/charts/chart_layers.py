@@ -19,7 +19,6 @@ from benchbrief.reports.charts.bar_marks import brackets, floating_bars
 from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace, text_width
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
-    SLOT_GAP,
     ChartText,
     LegendItem,
     Panel,
@@ -243,7 +242,8 @@ def _x_encoding(plot: Plot) -> Encoding:
     if plot.chart.x.kind == "category":
         axis = {**look, "labels": False, "ticks": False}  # `texts` writes these, and wraps long ones
         scale = {"domain": [str(i) for i in range(len(plot.chart.x.categories))]}
-        scale |= {"paddingInner": SLOT_GAP, "paddingOuter": SLOT_GAP / 2} if plot.has_bars else {"padding": 0.5}
+        gap = plot.slot_gap
+        scale |= {"paddingInner": gap, "paddingOuter": gap / 2} if plot.has_bars else {"padding": 0.5}
         return {"field": "x", "type": "ordinal", "scale": scale, "axis": axis}
     ticks = plot.x_ticks
     labels = {"labelExpr": _lookup(ticks, chart_axes.tick_labels(ticks)), "labelOverlap": False}

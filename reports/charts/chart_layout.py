@@ -32,6 +32,10 @@ _MOST_POINTED_AT = 3
 _NEAR = 2 / 3
 """Above this ratio and below its inverse, an axis of ratios has 1 in its middle."""
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
+_WIDEST_BAR = 64.0
+"""The most pixels of a bar across: a few wide ones would be slabs."""
+_CROPPED = 0.25
+"""Above this share of the largest value, the smallest one begins the x axis of curves, which have no base."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,7 @@ class Plot:
         self.right = 12.0
         if self.y_right:
             self.right = 9 + self.widest(self.y_right)
+        self.left, self.right = max(self.least.left, self.left), max(self.least.right, self.right)
         if chart.x.kind != "category":  # half of the last tick's label extends beyond the plot area
             self.width = self.outer_width - self.left - self.right
             last = max(text_width(label, TEXT) for label in chart_axes.tick_labels(self.x_ticks))
@@ -130,7 +135,13 @@ class Plot:
         if self.direct:
             self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
         elif not self.frame and needs_legend(chart):
-            items = legend(chart, self.outer_width, -self.left, -16 - self.headroom, self.is_pointed_at)
+            items = legend(
+                chart,
+                self.outer_width,
+                -float(math.ceil(self.left)),
+                -16 - self.headroom,
+                lambda trace: self.is_pointed_at(trace) or not self.shows(trace),
+            )
             self.legend = items if len(items) > 1 else ()
             self.top += _ROW * rows_of(self.legend)
         self.top += self.headroom
@@ -184,7 +195,7 @@ class Plot:
     @property
     def flat_numbers(self) -> bool:
         """Whether lying bars are thick enough for their numbers."""
-        thick = self.height / len(self.chart.x.categories) * (1 - SLOT_GAP) / len(self.in_slots)
+        thick = self.height / len(self.chart.x.categories) * (1 - self.slot_gap) / len(self.in_slots)
         return thick >= SMALL and not any(p.low is not None or p.repeats for t in self.in_slots for p in t.points)
 
     @property
@@ -267,7 +278,10 @@ class Plot:
         return chart_axes.log_ticks(self.x_values, 2 if ramp and max(self.x_values) < 5000 else 10)
 
     def _round_ticks(self) -> Ticks:
-        return chart_axes.nice_ticks(self.x_values, max(3, int(self.width / 80)))
+        wanted, low, high = max(3, int(self.width / 80)), min(self.x_values), max(self.x_values)
+        if all(t.mark == "curve" for t in self.chart.sharing) and _CROPPED * high < low < high:
+            return chart_axes.ticks_between(low, high, wanted)
+        return chart_axes.nice_ticks(self.x_values, wanted)
 
     def wrapped_categories(self) -> list[list[str]]:
         return self._wrapped(self.width)
@@ -302,6 +316,10 @@ class Plot:
         marks = [t for t in self.chart.traces if t.mark == "rule" and any(p.y is not None for p in t.points)]
         return not self.frame and not self.direct and len(marks) <= _MOST_POINTED_AT and any(t is trace for t in marks)
 
+    def shows(self, trace: Trace) -> bool:
+        """Return whether anything of a trace is drawn: an ideal may leave the plot area at once."""
+        return not trace.ideal or any(p.y is not None and p.y <= self.y.high for p in trace.points)
+
     def place(self, trace: Trace) -> int:
         """Return the place of a trace among those in a slot."""
         return next(place for place, one in enumerate(self.in_slots) if one is trace)
@@ -315,16 +333,22 @@ class Plot:
     def _fit_bars(self, texts: Iterable[str]) -> bool:
         if self.flat:  # they stand beside their bars
             return True
-        width = self.width / max(1, len(self.chart.x.categories)) * (1 - SLOT_GAP) / max(1, len(self.in_slots))
+        width = self.width / max(1, len(self.chart.x.categories)) * (1 - self.slot_gap) / max(1, len(self.in_slots))
         return all(text_width(text, SMALL) < width + 3 for text in texts)
+
+    @property
+    def slot_gap(self) -> float:
+        """The share of a category's slot that stays empty: more than usual where bars would be too wide."""
+        slot = (self.height if self.flat else self.width) / max(1, len(self.chart.x.categories))
+        return max(SLOT_GAP, 1 - _WIDEST_BAR * max(1, len(self.in_slots)) / slot)
 
     def bar(self, trace: Trace, index: float) -> tuple[float, float]:
         """Return the left and right edges of a bar in the category `index`, as the renderer's band scales place it."""
         place, of = self.place(trace), len(self.in_slots)
         slot = (self.height if self.flat else self.width) / len(self.chart.x.categories)
-        room = slot * (1 - SLOT_GAP)
+        room = slot * (1 - self.slot_gap)
         step = room / (of - BAR_GAP)
-        left = slot * (index + SLOT_GAP / 2) + step * place
+        left = slot * (index + self.slot_gap / 2) + step * place
         return left, left + step * (1 - BAR_GAP)
 
     def _direct_labels_fit(self) -> bool:

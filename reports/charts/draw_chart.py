@@ -282,8 +282,13 @@ def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
     return common_margins(Plot(of_one[0], *HALF, least=Margins(beside=True)) for of_one in charts if len(of_one) == 1)
 
 
-def with_even_heads(figures: Sequence[FigureView], words: Words) -> tuple[FigureView, ...]:
-    """Return figures that stand side by side, with room above each for the highest of their heads."""
+def with_even_heads(
+    figures: Sequence[FigureView], words: Words, own: Sequence[FigureView] = ()
+) -> tuple[FigureView, ...]:
+    """Return figures that stand side by side, with room above each for the highest of their heads. All have a claim, or
+    those alone whose author wrote it (`own`)."""
+    if not all(figure.claim for figure in figures):
+        figures = [figure if figure in own else replace(figure, claim=None) for figure in figures]
     heads = [_head_height(figure, words) for figure in figures]
     return tuple(replace(figure, head_pt=max(heads) if len({*heads}) > 1 else 0.0) for figure in figures)
 

@@ -24,6 +24,8 @@ class Footnote:
 
     number: int
     text: str
+    again: str = ""
+    """The id of the figure or the table that has it once more, where it stands on another page, too."""
 
 
 @dataclass(frozen=True)
@@ -425,21 +427,38 @@ def notes_of(blocks: Iterable[Block]) -> Iterator[Footnote]:
 def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -> tuple[Block, ...]:
     """Return the blocks, with figures drawn at these shares of their heights, by the figures' ids."""
 
-    def redrawn(figure: FigureView) -> FigureView:
-        if figure.id not in shares or figure.redrawn is None:
-            return figure
-        return replace(figure, svg=figure.redrawn(shares[figure.id]))
+    def redrawn(block: Block) -> Block:
+        if not isinstance(block, FigureView) or block.id not in shares or block.redrawn is None:
+            return block
+        return replace(block, svg=block.redrawn(shares[block.id]))
 
+    return _changed(blocks, redrawn)
+
+
+def with_notes_again(blocks: Iterable[Block], again: Mapping[str, Iterable[int]]) -> tuple[Block, ...]:
+    """Return the blocks; figures and tables have these notes of others once more, by their ids."""
+    blocks = tuple(blocks)
+    known = {note.number: note for note in notes_of(blocks)}
+
+    def noted(block: Block) -> Block:
+        if not isinstance(block, FigureView | TableView):
+            return block
+        more = [replace(known[number], again=block.id) for number in again.get(block.id, ()) if number in known]
+        return replace(block, notes=(*block.notes, *more))
+
+    return _changed(blocks, noted)
+
+
+def _changed(blocks: Iterable[Block], change: Callable[[Block], Block]) -> tuple[Block, ...]:
+    """Return the blocks after a change of each, those in sections and rows of figures too."""
     found: list[Block] = []
     for block in blocks:
-        if isinstance(block, FigureView):
-            found.append(redrawn(block))
-        elif isinstance(block, FigureRow):
-            found.append(replace(block, figures=tuple(map(redrawn, block.figures))))
+        if isinstance(block, FigureRow):
+            found.append(replace(block, figures=tuple(change(each) for each in block.figures)))  # type: ignore[misc]  # a figure stays one
         elif isinstance(block, SectionView):
-            found.append(replace(block, blocks=with_redrawn_figures(block.blocks, shares)))
+            found.append(replace(block, blocks=_changed(block.blocks, change)))
         else:
-            found.append(block)
+            found.append(change(block))
     return tuple(found)
 
 

@@ -129,11 +129,11 @@ def _rankings(
 
 
 def letters_beside(line: p.Line, letters: str, *, marked: bool) -> Markup:
-    """Return the letters beside a number. If it has none, their room stays, so that the numbers of a column
-    are aligned."""
+    """Return the letters beside a number, in capitals: footnotes have small ones. If it has none, their room stays, so
+    that the numbers of a column are aligned."""
     if line.tested is None or marked:
         return Markup("")
-    return Markup(' <span class="letters">{}</span>').format(letters)
+    return Markup(' <span class="letters">{}</span>').format(letters.upper())
 
 
 def letters_in(elements: Iterable[p.Element], results: Results) -> Iterator[tuple[p.Query, dict[str, DimKey], str]]:

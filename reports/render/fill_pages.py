@@ -19,9 +19,9 @@ _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, 1.3, HIGHEST)
 """The shares that are tried for all figures, the best of equals first; also with the first one as high as can be."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
 """Further shares for a brief of one page; the first ones also where little would stand on the last page."""
-_BLANK, _LAST = 0.3, 0.58
-"""The largest blank share of a page, and the filled share of a last one that is not drawn in. The first is a little
-stricter than the third that is promised, since a page's end is estimated."""
+_BLANK, _MOST_BLANK, _LAST = 0.25, 0.4, 0.58
+"""The blank share of a page that is much, and one that is worse; and the filled share of a last one that is not drawn
+in. The first is stricter than the third that is promised, since a page's end is estimated."""
 _ALIKE = 1.4
 """How many times higher than another a figure of the inner pages may be drawn: a reader compares them."""
 _LITTLE = 0.45
@@ -32,6 +32,8 @@ _SPARE = 6.0
 """The pixels that stay blank at a page's foot at least."""
 _WORTH = 0.17
 """The gain for which a document is laid out again, which takes as long as the first time."""
+CLOSEST = 2
+"""How close texts are set at most."""
 _ORPHANS = 3
 """The fewest lines of a paragraph before and after a page's end, as in the style sheet."""
 _FIGURE = re.compile(r"figure-\d+")
@@ -47,12 +49,15 @@ _MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "befo
 @dataclass(frozen=True)
 class Arrangement:
     """How a document is laid out: the figures' shares of their heights, by their ids, and the first one's place.
-    `close_set`: in somewhat smaller letters, with less between them. `new_page`: the section that begins a page."""
+    `close_set`: at 1 in somewhat smaller letters, with less between them; at CLOSEST in the smallest. `new_page`: the
+    section that begins a page."""
 
     shares: Mapping[str, float] = field(default_factory=dict)
     first_figure: FirstFigure = "in_place"
-    close_set: bool = False
+    close_set: int = 0
     new_page: str = ""
+    notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """The footnotes of other pages that figures and tables have once more, by the ids of these."""
 
 
 @dataclass
@@ -93,7 +98,7 @@ class _Pages:
         inner = [shares.get(name, 1.0) for page in self.atoms[1:] for atom in page for name in atom.figures] or [1.0]
         return (
             12.0 * (any(has) and not has[0])
-            + 10.0 * sum(blank > _BLANK for blank in self.blanks[:-1])
+            + sum(10.0 * (blank > _BLANK) + 5.0 * (blank > _MOST_BLANK) for blank in self.blanks[:-1])
             + (3.0 + 10.0 * (_LAST - self.last_share)) * self.ends_short
             + 3.0 * len(has)
             + 30.0 * max(0.0, 1 - lowest) ** 2
@@ -117,6 +122,14 @@ class _Pages:
         return 1 - self.blanks[-1]
 
     @property
+    def has_hole(self) -> bool:
+        """Return whether much is blank before a page that nothing forces to begin there."""
+        return any(
+            blank > _BLANK and not (page and page[0].forced)
+            for blank, page in zip(self.blanks, self.atoms[1:], strict=False)
+        )
+
+    @property
     def ends_short(self) -> bool:
         """Return whether little stands on the last page."""
         return len(self.atoms) > 1 and self.last_share < _LAST
@@ -130,14 +143,18 @@ def fit_figures(document: Any, again: Callable[[Arrangement], Any], *, one_page:
     if grown := galley.grown_slides():
         return again(Arrangement(grown))
     fitted, pages = _fitted(document, galley, Arrangement(), again)
-    little = galley.laid_out(Arrangement())
-    short = (len(little.atoms) > 1 and little.last_share < _LITTLE) or pages.ends_short or pages.is_torn
-    if not galley.has_slides and (short or (one_page and len(fitted.pages) > 1)):
-        closer = Arrangement(close_set=True)
+    usual = galley.laid_out(Arrangement())
+    little = len(usual.atoms) > 1 and usual.last_share < _LITTLE
+    for close_set in range(1, CLOSEST + 1):
+        much = little or pages.ends_short or pages.is_torn or pages.has_hole or (one_page and len(fitted.pages) > 1)
+        if galley.has_slides or not much:
+            break
+        closer = Arrangement(close_set=close_set)
         document = again(closer)
         other, drawn_in = _fitted(document, _Galley(document, one_page=one_page), closer, again)
         if drawn_in.cost < pages.cost or (one_page and len(other.pages) < len(fitted.pages)):
-            return other
+            fitted, pages = other, drawn_in
+        little = False
     return fitted
 
 
@@ -184,7 +201,7 @@ class _Galley:
         blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]
         return _Pages(pages, blanks, arrangement)
 
-    def chosen(self, *, close_set: bool = False) -> _Pages:
+    def chosen(self, *, close_set: int = 0) -> _Pages:
         """Return the pages with the best heights of figures, and the best place of the first one."""
         names = sorted({name for atom in self.atoms for name in atom.figures})
         lower = _LOW_SHARES if self.one_page else _LOW_SHARES[:2] if close_set else ()

@@ -62,7 +62,7 @@ def to_html(
     figures: str = "",
     first_figure: FirstFigure = "in_place",
     *,
-    close_set: bool = False,
+    close_set: int = 0,
     new_page: str = "",
 ) -> str:
     """Return the page in a template. Raises ReportError for a mistake in a user's parts or another
@@ -70,7 +70,7 @@ def to_html(
 
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown,
     they are images in the folder `figures`. The `first_figure` may stand before or after the lead.
-    `close_set`: in smaller letters, with less between them. The section `new_page` begins a page.
+    `close_set`: in smaller letters, with less between them, in two steps. The section `new_page` begins a page.
     """
     house = house or House()
     layout = template_of(template)
@@ -133,7 +133,7 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
         "script": script,
         "policy": content_policy(script),
         "around": page_style(view, medium),
-        "close_set": False,
+        "close_set": 0,
         "new_page": "",
     }
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.brief_error import ReportError, hides
 from benchbrief.reports.render.fill_pages import Arrangement, fit_figures
+from benchbrief.reports.render.notes_elsewhere import notes_elsewhere
 from benchbrief.reports.text.html_markup import letters
 
 if TYPE_CHECKING:
@@ -143,8 +144,8 @@ def to_pdf(
 
     `over` gives the HTML drawn over each finished sheet, by its width and height in CSS pixels, out of reach of the
     document's style sheets and of screen readers. `redraw` gives the page in another arrangement; with it,
-    figures are fitted to their pages, or to `one_page`. `inspect` looks at the finished layout. Raises ReportError when
-    a text of `must_say` is not visible on the laid-out pages.
+    figures are fitted to their pages, or to `one_page`, and footnotes stand on the pages that cite them. `inspect`
+    looks at the finished layout. Raises ReportError when a text of `must_say` is not visible on the laid-out pages.
     """
     weasyprint = _weasyprint()
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
@@ -158,7 +159,17 @@ def to_pdf(
     pages: dict[int, str] = {}
     document = laid_out(html)
     if redraw:
-        document = fit_figures(document, lambda arrangement: laid_out(redraw(arrangement)), one_page=one_page)
+
+        def again(arrangement: Arrangement) -> Any:
+            document = laid_out(redraw(arrangement))
+            arranged[id(document)] = arrangement
+            return document
+
+        arranged = {id(document): Arrangement()}
+        document = fit_figures(document, again, one_page=one_page)
+        if notes := notes_elsewhere(document):
+            noted = again(replace(arranged[id(document)], notes=notes))
+            document = noted if len(noted.pages) == len(document.pages) else document
     _require(document, must_say)
     if inspect:
         inspect(document)

@@ -6,7 +6,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from benchbrief.reports.data.view_model import (
     HeadlineView,
     ReportView,
     figures_of,
+    with_notes_again,
     with_redrawn_figures,
 )
 from benchbrief.reports.render.companion import companion_of, lead_across
@@ -272,9 +273,10 @@ class _Brief:
         other = self.companion(".pdf", disclosure)
 
         def redraw(arrangement: Arrangement) -> str:
-            view = replace(self.view, blocks=with_redrawn_figures(self.view.blocks, arrangement.shares))
+            blocks = with_redrawn_figures(self.view.blocks, arrangement.shares)
+            view = replace(self.view, blocks=with_notes_again(blocks, arrangement.notes))
             placed = {name: getattr(arrangement, name) for name in ("first_figure", "close_set", "new_page")}
-            return self.page("paper", other, view, **placed)
+            return _leading_to_own_notes(self.page("paper", other, view, **placed), arrangement.notes)
 
         def inspect(document: Any) -> None:
             self.faults.extend(find_faults(document, ", ".join(styled)) if styled else ())
@@ -407,6 +409,18 @@ def numbers_on(page: bytes) -> dict[str, bool]:
     """Return the numbers of a page in order, by their ids, and whether it marks them."""
     found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page.decode())
     return {number: tag == "a" or bool(inner) for tag, number, inner in found}
+
+
+def _leading_to_own_notes(page: str, notes: Mapping[str, Sequence[int]]) -> str:
+    """Return a page on which the marks of figures and tables lead to the notes that these have once more."""
+    for block, numbers in notes.items():
+
+        def led(found: re.Match[str], block: str = block, numbers: Sequence[int] = numbers) -> str:
+            marks = "|".join(map(str, numbers))
+            return re.sub(rf'href="#note-({marks})"', rf'href="#note-\1-{block}"', found[0])
+
+        page = re.sub(rf'<figure [^>]*id="{block}".*?</figure>', led, page, flags=re.DOTALL)
+    return page
 
 
 def _in_order_of(page: str, numbers: NumbersFile) -> NumbersFile:

@@ -25,6 +25,7 @@ from benchbrief.reports.text.html_markup import (
     code_in_backticks,
     keep_units_whole,
     link_cells,
+    note_letter,
     note_marks,
     shorten_digests_in,
 )
@@ -111,6 +112,7 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
     )
     made.filters |= {  # their names are known to templates of others
         "ticked": code_in_backticks,
+        "lettered": note_letter,
         "marks": note_marks,
         "footed": move_notes_to_foot,
         "traced": link_cells,
@@ -215,9 +217,9 @@ def move_notes_to_foot(html: Markup, notes: Sequence[Footnote]) -> Markup:
     """
     text = str(escape(html))  # HTML stays unchanged
     for note in notes:
-        foot = Markup('<span class="footnote" id="note-{}"><sup>{}</sup> {}</span>')
-        shown = str(foot.format(note.number, note.number, code_in_backticks(note.text)))
-        mark = re.search(rf'<a href="#note-{note.number}"[^>]*>{note.number}</a>.*?</sup>', text)
+        foot = Markup('<span class="footnote" id="note-{}"><sup class="of-note">{}</sup> {}</span>')
+        shown = str(foot.format(note.number, note_letter(note.number), code_in_backticks(note.text)))
+        mark = re.search(rf'<a href="#note-{note.number}"[^>]*>[a-z]+</a>.*?</sup>', text)
         at = mark.end() if mark else len(text)  # no number within an author's link
         text = text[:at] + shown + text[at:]
     return Markup(text)  # noqa: S704  # both were HTML before

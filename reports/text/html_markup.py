@@ -42,27 +42,33 @@ _DIGEST = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 _GAP = "\N{NO-BREAK SPACE}"
 """Between a number and its mark, thin by the style sheet. Without it, copied text would read 1,2342."""
 
-_SUP = re.compile(rf'<sup(?: class="beside")?>{_GAP}?\(?((?:<a href="#note-[0-9]+"[^>]*>[0-9]+</a>,?)+)\)?</sup>')
+_SUP = re.compile(rf'<sup(?: class="beside")?>{_GAP}?((?:<a href="#note-[0-9]+"[^>]*>[a-z]+</a>,?)+)</sup>')
 """The marks of footnotes, as links."""
 _CELL = re.compile(r"[^\s(<>、，；：（][^\s<>、，；：]*/r?\d+\b")
 """A cell's name: without blanks, and with a repeat at its end."""
 
 
 def note_marks(numbers: Iterable[int], gap: str = _GAP) -> Markup:
-    """Return the raised numbers of footnotes, as links to them; "" for none. They need no `gap` behind a stop."""
+    """Return the raised letters of footnotes, as links to them; "" for none. They need no `gap` behind a stop."""
     links = _links(numbers)
     return Markup("<sup>{}{}</sup>").format(gap, links) if links else links
 
 
 def marks_beside_number(numbers: Iterable[int]) -> Markup:
-    """Return marks as `note_marks` does, in brackets: beside a number, a bare one looks like an exponent."""
+    """Return marks as `note_marks` does, which the style sheet hangs beside a column, so that its digits line up."""
     links = _links(numbers)
-    return Markup('<sup class="beside">{}({})</sup>').format(_GAP, links) if links else links
+    return Markup('<sup class="beside">{}{}</sup>').format(_GAP, links) if links else links
+
+
+def note_letter(number: int) -> str:
+    """Return the mark of a footnote: a to z, aa, ab. The limits of a brief have numbers."""
+    letter = chr(ord("a") + (number - 1) % 26)
+    return letter if number <= 26 else note_letter((number - 1) // 26) + letter
 
 
 def _links(numbers: Iterable[int]) -> Markup:
-    one = Markup('<a href="#note-{0}" role="doc-noteref">{0}</a>')
-    return Markup(",").join(one.format(number) for number in numbers)
+    one = Markup('<a href="#note-{}" role="doc-noteref">{}</a>')
+    return Markup(",").join(one.format(number, note_letter(number)) for number in numbers)
 
 
 def lift_marks(html: Markup) -> tuple[Markup, tuple[int, ...]]:

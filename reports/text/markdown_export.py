@@ -70,12 +70,12 @@ class _PageConverter(markdownify.MarkdownConverter):
     def convert_th(self, tag: Any, text: str, parent_tags: set[str]) -> str:
         return str(super().convert_th(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
 
-    def convert_sup(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
-        """Convert references to footnotes into `[^1]`, and drop the numbers at the footnotes themselves."""
+    def convert_sup(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+        """Convert references to footnotes into `[^1]`, and drop the letters at the footnotes themselves."""
         numbers = re.findall(r"#note-(\d+)", text)
         if numbers:
             return "".join(f"[^{number}]" for number in numbers)
-        return "" if text.strip().isdigit() else f"<sup>{text}</sup>"
+        return "" if tag.get("class") == ["of-note"] else f"<sup>{text}</sup>"
 
     def convert_p(self, tag: Any, text: str, parent_tags: set[str]) -> str:
         if str(tag.get("id") or "").startswith("note-"):

@@ -422,10 +422,11 @@ class _Builder:
                 count = len(run) - len(run) % 2
                 for at in range(0, count, 2):
                     self.margins = self.gaps.tried(partial(self.margins_of, run[at : at + 2]), NO_MARGINS)
-                    pair = [self.block(one, level, half=True) for one in run[at : at + 2]]
-                    if beside := tuple(one for one in pair if isinstance(one, FigureView)):
-                        yield FigureRow(draw_chart.with_even_heads(beside, self.words))
-                    yield from (one for one in pair if not isinstance(one, FigureView))
+                    pair = [(self.block(one, level, half=True), bool(one.claim)) for one in run[at : at + 2]]
+                    if beside := tuple(one for one, _ in pair if isinstance(one, FigureView)):
+                        own = [one for one, claimed in pair if claimed and isinstance(one, FigureView)]
+                        yield FigureRow(draw_chart.with_even_heads(beside, self.words, own))
+                    yield from (one for one, _ in pair if not isinstance(one, FigureView))
             index += count
 
     def margins_of(self, figures: Sequence[p.FigureElement]) -> Margins:

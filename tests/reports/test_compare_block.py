@@ -49,7 +49,7 @@ def letters(html: str) -> list[list[str]]:
 
 
 def test_hardware_that_no_test_separates_has_a_letter_in_common(bench: Bench) -> None:
-    assert letters(page(bench.folder / "made")) == [["a", "a", "a"] * 2, ["b", "a", "a"] * 2]
+    assert letters(page(bench.folder / "made")) == [["A", "A", "A"] * 2, ["B", "A", "A"] * 2]
 
 
 def test_the_test_and_the_correction_are_named_below_the_table(bench: Bench) -> None:
@@ -60,7 +60,7 @@ def test_the_test_and_the_correction_are_named_below_the_table(bench: Bench) -> 
 
 def test_markdown_has_the_letters_too(bench: Bench) -> None:
     number = r"\[[\d,]+\]\(\S+\)"
-    row = rf"\| 16 \| {number} b \| {number} a \| {number} a \|"
+    row = rf"\| 16 \| {number} B \| {number} A \| {number} A \|"
     assert re.search(row, page(bench.folder / "made", "*.md"))
 
 

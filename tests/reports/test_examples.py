@@ -26,7 +26,7 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
     for report in plan.reports:
         html = render(plan, store, report.name, tmp_path, html_only=True).html.read_text("utf-8")
         assert all(part.split("&")[0] in html for part in report.title.split("…"))
-        notes = re.findall(r'id="note-\d+"><sup>\d+</sup> ([^<]*)', html)
+        notes = re.findall(r'id="note-\d+"><sup class="of-note">[a-z]+</sup> ([^<]*)', html)
         assert all(
             re.search("at an offered load|confidence interval|^All values are for |^Filled points: ", note)
             for note in notes

@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import figures_of, with_redrawn_figures
-from benchbrief.reports.render.fill_pages import HIGHEST, HIGHEST_ON_FIRST, LOWEST, Arrangement
+from benchbrief.reports.render.fill_pages import CLOSEST, HIGHEST, HIGHEST_ON_FIRST, LOWEST, Arrangement
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
@@ -133,8 +133,8 @@ class Sections(Pages):
         super().__init__(1)
         self.lines, self.last = lines, last
 
-    def html(self, shares: Mapping[str, float], *, close: bool = False, new_page: str = "") -> str:
-        size = 8 if close else 10
+    def html(self, shares: Mapping[str, float], *, close: int = 0, new_page: str = "") -> str:
+        size = (10, 8, 6)[close]
         style = (
             f"div {{ height: {size}px }} #{new_page or 'none'} {{ break-before: page }} section {{ display: block }}"
         )
@@ -152,7 +152,13 @@ class Sections(Pages):
 def test_the_little_that_stands_on_a_last_page_is_drawn_in(tmp_path: Path) -> None:
     pages = Sections(30, 20)
     assert set(pages.made(tmp_path)) == {1}
-    assert pages.asked[-1].close_set
+    assert pages.asked[-1].close_set == 1
+
+
+def test_what_is_still_left_over_is_set_as_close_as_can_be(tmp_path: Path) -> None:
+    pages = Sections(40, 20)
+    assert set(pages.made(tmp_path)) == {1}
+    assert [*dict.fromkeys(asked.close_set for asked in pages.asked)] == [0, 1, CLOSEST]
 
 
 def test_a_last_section_that_a_page_tears_begins_the_last_page(tmp_path: Path) -> None:
@@ -169,7 +175,7 @@ def test_a_layout_that_fills_no_more_pages_is_not_taken(tmp_path: Path) -> None:
 
     pages = Unchanged(1)
     assert pages.made(tmp_path) == [1, 3]
-    assert len(pages.asked) == 1
+    assert [asked.close_set for asked in pages.asked].count(0) == 1
 
 
 PANELS = """

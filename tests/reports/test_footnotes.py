@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from markupsafe import Markup
+
 from benchbrief.model import plan as p
 from benchbrief.reports.render.render_report import render
+from benchbrief.reports.text.html_markup import lift_marks, marks_beside_number, note_letter
 from tests.reports import world as w
+from tests.reports.test_pages import HARDWARE, PDF, WORKLOADS, figure, text
+from tests.support import paging
 
 MOST = p.Value(query=w.reduce("max", w.throughput("threads", hardware="disk", workload="a"), "threads"), format=",.0f")
 BAD = "<script>x</script>\N{RIGHT-TO-LEFT OVERRIDE}"
@@ -28,7 +33,7 @@ def test_a_footnote_stands_once_and_each_text_has_its_mark(tmp_path: Path) -> No
     )
     html = page(tmp_path, *elements, src=w.text("Up to ", MOST, " in **2017**."))
     assert [html.count(f'href="#note-{n}"') for n in (1, 2)] == [3, 0]
-    assert html.count('<p id="note-1"><sup>1</sup> Up to <a class="num"') == 1
+    assert html.count('<p id="note-1"><sup class="of-note">a</sup> Up to <a class="num"') == 1
     assert html.count("</a> in <strong>2017</strong>.</p>") == 1
 
 
@@ -55,3 +60,27 @@ def test_nothing_in_a_footnote_becomes_markup(tmp_path: Path) -> None:
     html = page(tmp_path, p.TextElement(prose=w.text("One.[^a]")), a=w.text(BAD))
     assert BAD not in html
     assert "&lt;script&gt;x" in html
+
+
+def test_marks_are_letters_since_limits_have_numbers(tmp_path: Path) -> None:
+    texts = [p.TextElement(prose=w.text(f"{name}.[^{name}]")) for name in ("one", "two")]
+    html = page(tmp_path, *texts, one=w.text("First"), two=w.text("Second"))
+    assert 'href="#note-2" role="doc-noteref">b</a>' in html
+    assert '<sup class="of-note">b</sup> Second' in html
+    assert [note_letter(number) for number in (1, 26, 27, 52, 53, 703)] == ["a", "z", "aa", "az", "ba", "aaa"]
+
+
+def test_marks_beside_a_number_are_found_again() -> None:
+    assert lift_marks(Markup("27") + marks_beside_number((1, 28))) == ("27", (1, 28))
+
+
+def test_a_figure_on_a_later_page_has_the_note_once_more_and_leads_to_it(tmp_path: Path) -> None:
+    noted = {"note": w.text("As they say.[^src]")}
+    first, later = (figure(title).model_copy(update=noted) for title in ("F", "G"))
+    elements = (p.SectionElement(title="Part", elements=(first, text(700), later, text(90))),)
+    report = w.report("R", *elements, footnotes={"src": w.text("Datasheet")}, provenance="none")
+    world = w.World(HARDWARE, WORKLOADS, (1, 4))
+    pdf = render(world.plan(report), world.store(), report.name, tmp_path, formats=PDF).pdf
+    assert pdf
+    assert [word.page for word in paging.words(pdf) if word.text == "Datasheet"] == [1, 2]
+    assert {(mark.page, mark.note_page) for mark in paging.marks(pdf)} == {(1, 1), (2, 2)}

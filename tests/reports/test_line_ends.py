@@ -37,7 +37,7 @@ def test_a_title_of_one_line_has_all_of_it() -> None:
             '<p class="claim">One of <a href="#n" id="n">4 loads</a></p>',
             '<p class="claim">One of <a href="#n" id="n">4_loads</a></p>',
         ),
-        ('<h2>By load<sup>_<a href="#note-1">1</a></sup></h2>', '<h2>By_load<sup>_<a href="#note-1">1</a></sup></h2>'),
+        ('<h2>By load<sup>_<a href="#note-1">a</a></sup></h2>', '<h2>By_load<sup>_<a href="#note-1">a</a></sup></h2>'),
         ("<h2>A very considerable improvement</h2>", "<h2>A very considerable improvement</h2>"),
         ("<p>A text of a page</p>", "<p>A text of a page</p>"),
     ],

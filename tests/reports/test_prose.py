@@ -61,14 +61,14 @@ def test_a_number_may_be_bold_whatever_stands_beside_it(before: str, after: str)
 
 
 def test_the_mark_of_a_footnote_is_its_number_but_not_in_code_or_behind_a_backslash() -> None:
-    mark = '<sup>\N{NO-BREAK SPACE}<a href="#note-3" role="doc-noteref">3</a></sup>'
+    mark = '<sup>\N{NO-BREAK SPACE}<a href="#note-3" role="doc-noteref">c</a></sup>'
     assert shown("As **said**[^src], and [^b-2].") == f"<p>As <strong>said</strong>{mark}, and {mark}.</p>\n"
     assert shown("`[^src]` \\[^src] [^no name]") == "<p><code>[^src]</code> [^src] [^no name]</p>\n"
 
 
 def test_a_missing_number_points_to_its_footnote() -> None:
     html = render_prose.blocks(Prose(parts=("It is ", ANY)), lambda *_: Inserted("–", span("–", "x"), note=7), 3)
-    assert '<sup>\N{NO-BREAK SPACE}<a href="#note-7" role="doc-noteref">7</a></sup>' in html
+    assert '<sup>\N{NO-BREAK SPACE}<a href="#note-7" role="doc-noteref">g</a></sup>' in html
 
 
 @pytest.mark.parametrize(

@@ -225,9 +225,9 @@ def test_a_missing_number_is_a_dash_with_its_reason_below_and_never_zero(tmp_pat
     html = page(*briefs.quickstart(failed=True), tmp_path)
     row = re.search(r'<tr><th scope="row">Session store</th>(.*?)</tr>', html, flags=re.DOTALL)
     assert row is not None
-    number = re.search(r'>–</a><sup class="beside">\xa0\(<a href="#note-(\d+)" ', row[1])
+    number = re.search(r'>–</a><sup class="beside">\xa0<a href="#note-(\d+)" ', row[1])
     assert number is not None
-    assert f'<p id="note-{number[1]}"><sup>{number[1]}</sup> the measurement failed: YCSB ended with 12' in html
+    assert f'<p id="note-{number[1]}"><sup class="of-note">c</sup> the measurement failed: YCSB ended with 12' in html
     of_b = re.search(r"<h2>Photo tagging</h2>.*?</section>", html, flags=re.DOTALL)
     assert of_b is not None
     assert "YCSB ended" not in of_b[0]  # the reason of another cell
