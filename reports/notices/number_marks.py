@@ -77,7 +77,7 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def _best_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the marks of the best. Where repeats do not judge all that is compared, the best value alone has one."""
+    """Return the marks of the best, by the repeats. Where these do not judge all that is compared, none has one."""
     grids: dict[str, dict[PointKeys, list[tuple[p.Line, DimKey]]]] = {}
     for place, line in enumerate(element.lines):
         for key in element.keys if line.tested and line.query else ():
@@ -97,11 +97,7 @@ def _best_of(element: p.TableElement, results: Results) -> Letters:
                 continue
             ranking = ranked.get(at)
             judged.append(ranking is not None and values.keys() <= {*ranking.order})
-            sign = -1 if places[0][0].tested and places[0][0].tested.better == "lower" else 1
-            top = max(sign * value for value in values.values())
-            best = {place for place, value in values.items() if sign * value == top}
-            best |= {*ranking.leading} if ranking and judged[-1] else set()
-            for place in best:
+            for place in _best(places[0][0], values, ranking) if ranking and judged[-1] else ():
                 line, at_key = places[place]
                 found[line.query.sql if line.query else "", at_key] = BEST
     if not judged:
@@ -110,6 +106,13 @@ def _best_of(element: p.TableElement, results: Results) -> Letters:
     which = "column" if along != element.transposed else "row"
     sure = "" if all(judged) else "_of_some" if any(judged) else "_of_none"
     return Letters(found, results.words[f"best_{which}{sure}"])
+
+
+def _best(line: p.Line, values: Mapping[int, float], ranking: Ranking) -> set[int]:
+    """Return the places of the best value and of those that no test tells from it."""
+    sign = -1 if line.tested and line.tested.better == "lower" else 1
+    top = max(sign * value for value in values.values())
+    return {place for place, value in values.items() if sign * value == top} | {*ranking.leading}
 
 
 def _rankings(

@@ -113,13 +113,19 @@ def test_markdown_has_the_best_in_bold(tmp_path: Path) -> None:
     assert re.search(r"\| A \| [^*|]+ \| [^*|]+ \| \*\*[^*|]+\*\* \|", text)
 
 
-@pytest.mark.parametrize(("ops", "expected"), [(FAR, "--B"), ({**FAR, "new": 4000.0}, "-BB")])
-def test_what_was_measured_once_has_the_best_value_bold_and_the_line_says_so(
-    ops: Mapping[str, float], expected: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "No value is marked as the best: without repeats, noise is unknown."),
+        ("ja", "最良値の印はありません（反復がなく、ばらつきが不明なため）。"),
+    ],
+)
+def test_what_was_measured_once_has_no_best_value_and_the_line_says_so(
+    language: str, line: str, tmp_path: Path
 ) -> None:
-    page = made(tmp_path, BY, ops, repeats=1)
-    assert bold(page) == [expected] * 2
-    assert "Single values: noise is unknown." in said(page)
+    page = made(tmp_path, BY, FAR, repeats=1, language=language)
+    assert bold(page) == ["---"] * 2
+    assert line in said(page)
 
 
 def test_a_japanese_brief_says_what_bold_means(tmp_path: Path) -> None:

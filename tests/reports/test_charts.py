@@ -11,7 +11,7 @@ import pytest
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts import chart_texts
 from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
-from benchbrief.reports.charts.chart_layout import Plot
+from benchbrief.reports.charts.chart_layout import Margins, Plot
 from benchbrief.reports.charts.draw_chart import draw
 from tests.reports.one_converter import CONVERTER
 
@@ -239,3 +239,30 @@ def test_a_series_that_is_compared_with_is_drawn_below_the_one_in_colour() -> No
     own, grey = trace("Own", 1, 2, 3, 4), replace(trace("Other", 1, 2, 3, 4), given="#7a7a7a")
     svg = draw([Chart((own, grey), THREADS, "y")], 600, 240, "Inter", CONVERTER).svg
     assert svg.index('data-series="1"') < svg.index('data-series="0"')
+
+
+def test_a_few_bars_are_no_slabs() -> None:
+    chart = Chart((bar("A", 65), bar("B", 70, color=1)), XAxis("", "category", ("Reads",)), "%")
+    found = [re.match(r"M[-\d.]+,[-\d.]+h([\d.]+)v", d) for d in filled(drawn(chart), PALETTE[0])]
+    assert 40 < max(float(each[1]) for each in found if each) <= 64
+
+
+def test_a_legend_begins_at_the_left_edge_beside_a_figure_with_wider_numbers() -> None:
+    chart = Chart((trace("A", 1, 2, 3, 4), trace("B", 1, 2, 3, 4, color=1)), THREADS, "y")
+    plot = Plot(chart, 317, 212, least=Margins(left=90, beside=True))
+    assert plot.left == 90
+    assert min(item.x for item in plot.legend) == -90
+
+
+def test_an_ideal_that_leaves_the_plot_area_at_once_is_not_in_the_legend() -> None:
+    ideal = trace("Ideal", 500, 600, 700, 800, color=None, dashed=True, ideal=True)
+    lines = (trace("A", 1, 2, 3, 4), trace("B", 1, 2, 3, 4, color=1))
+    for shown in (ideal, trace("Ideal", 1, 600, 700, 800, color=None, dashed=True, ideal=True)):
+        assert ("Ideal" in texts(drawn(Chart((*lines, shown), THREADS, "y")))) is (shown is not ideal)
+
+
+def test_curves_have_their_values_alone_on_the_x_axis() -> None:
+    points = tuple(ChartPoint(x, y) for x, y in ((16_000.0, 1.0), (42_000.0, 30.0)))
+    chart = Chart((Trace("A", "curve", points, 0),), XAxis("Throughput (ops/s)", "linear"), "Latency (ms)")
+    low, high = Plot(chart, 600, 240).x_domain
+    assert (low, high) == (15_000, 45_000)

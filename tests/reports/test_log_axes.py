@@ -6,8 +6,13 @@ from itertools import pairwise
 
 import pytest
 
+from benchbrief.model import plan as p
+from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart import linear, log_ticks
 from benchbrief.reports.charts.searched_points import round_rates
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.words.brief_words import words
+from tests.reports import world as w
 
 VALUES = {
     "one power": [10.0],
@@ -54,3 +59,25 @@ def test_the_values_lie_between_the_ends_of_a_logarithmic_axis(values: list[floa
 )
 def test_the_loads_of_a_search_are_marked_at_round_numbers(rates: list[float], shown: tuple[float, ...]) -> None:
     assert round_rates(rates) == shown
+
+
+@pytest.mark.parametrize(("highest", "log"), [(9.0, False), (100.0, True)])
+def test_curves_that_would_lie_on_a_linear_axis_have_a_logarithmic_one(highest: float, log: bool) -> None:
+    def values(unit: str, first: float, last: float) -> p.Query:
+        rows = f"('a', 1, {first!r}::DOUBLE), ('a', 4, {last!r}::DOUBLE)"
+        return w.query(
+            f"SELECT * FROM (VALUES {rows}) AS t (hardware, threads, value)",  # noqa: S608  # made-up values
+            ("hardware", "threads"),
+            unit,
+            unit,
+            [],
+        )
+
+    made = w.series(
+        "curve", values("s", 1.0, highest), "p99", "threads",
+        color_dim="hardware", x_query=values("ops/s", 10.0, 20.0), x_label="Throughput",
+    )  # fmt: skip
+    figure = w.figure("F", made, by={"threads": w.keys((1, 4)), "hardware": w.keys({"a": "A"})})
+    world = w.World({"a": "A"}, {"w": "W"}, (1, 4))
+    (chart,) = drawing(figure, Results(world.plan(), world.store(), words("en"))).charts
+    assert chart.log_y is log

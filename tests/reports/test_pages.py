@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
 from benchbrief.model import plan as p
+from benchbrief.reports.charts.draw_chart import with_even_heads
+from benchbrief.reports.data.view_model import figures_of
 from benchbrief.reports.render.page_html import TEMPLATES, to_html
 from benchbrief.reports.render.render_report import Format, render
 from benchbrief.reports.view.build_view import build
@@ -110,6 +114,21 @@ def test_no_page_ends_with_a_heading_and_a_sentence(filler: int, tmp_path: Path)
     found = pdf(tmp_path, w.World(HARDWARE, WORKLOADS, (1, 4)), w.report("R", text(filler), section, provenance="none"))
     heading = next(word.page for word in found if word.text == "Part")
     assert heading == next(word.page for word in found if word.text == "paragraph")
+
+
+def test_in_a_row_all_figures_have_a_claim_or_those_of_their_author_alone() -> None:
+    world = w.World(HARDWARE, WORKLOADS, (1, 4))
+    report = w.report("R", figure("F"), figure("G"))
+    view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
+    one, other = figures_of(view.blocks)
+    claimed, bare = replace(one, claim=Markup("It is faster")), replace(other, claim=None)
+    for figures, own, shown in (
+        ((claimed, bare), [], [False, False]),
+        ((claimed, bare), [claimed], [True, False]),
+        ((claimed, claimed), [], [True, True]),
+    ):
+        made = with_even_heads(figures, CATALOGUES["en"], own)
+        assert [bool(each.claim) for each in made] == shown
 
 
 @pytest.mark.parametrize("paper", ["a4", "letter"])
