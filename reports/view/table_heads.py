@@ -196,7 +196,7 @@ _MARKS = re.compile(r"<sup\b.*?</sup>", re.DOTALL)
 
 def aligned(rows: Sequence[TableRow], decimal: str) -> list[TableRow]:
     """Return the rows with room behind numbers, so that those of a column stand with their decimal signs below each
-    other whatever follows: more digits, a unit, the marks of notes."""
+    other whatever follows: more digits, a unit. The marks of notes hang, and take no room."""
     tails = [[_tail(cell, decimal) for cell in row.cells] for row in rows]
     widest = [max((tail for tail in column if tail is not None), default=0.0) for column in zip(*tails, strict=True)]
     return [
@@ -215,11 +215,7 @@ def _tail(cell: TableCell, decimal: str) -> float | None:
     """Return the width of what follows a number's whole part, in heights of the type; None for a text, or a range."""
     if not cell.numeric:
         return None
-    html = cell.html.partition(_LETTERS)[0]
-    marks, text = (
-        Markup(each).striptags()  # noqa: S704  # was HTML before
-        for each in ("".join(_MARKS.findall(html)), _MARKS.sub("", html))
-    )
+    text = Markup(_MARKS.sub("", cell.html.partition(_LETTERS)[0])).striptags()  # noqa: S704  # was HTML before
     whole = _NUMBER.match(text)
     if whole is None:
         return None
@@ -228,11 +224,7 @@ def _tail(cell: TableCell, decimal: str) -> float | None:
         return None
     fraction = number.rpartition(decimal)[2] if decimal in number else ""
     tail = (decimal + fraction if decimal in number else "") + behind
-    return text_width(tail.replace("1", "0"), 1.0) + text_width(marks.replace("1", "0"), _MARK)
-
-
-_MARK = 0.8
-"""The size of a note's mark in a table on paper, in heights of the type: see base/style.css."""
+    return text_width(tail.replace("1", "0"), 1.0)
 
 
 def shared_unit(heads: Sequence[TableHead]) -> str:

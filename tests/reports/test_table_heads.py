@@ -13,8 +13,8 @@ from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import TableCell, TableHead, TableRow
 from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import render
-from benchbrief.reports.text.html_markup import keep_units_whole
-from benchbrief.reports.view.table_heads import parts_of, room_of
+from benchbrief.reports.text.html_markup import keep_units_whole, marks_beside_number
+from benchbrief.reports.view.table_heads import aligned, parts_of, room_of
 from tests.reports import world as w
 from tests.support.paging import Word, words
 
@@ -196,3 +196,11 @@ def test_forty_levels_of_odd_names_and_sizes_fit_the_page_in_parts(template: str
     assert [word for word in found if word.right > right + 0.5] == []
     assert "Continued:" in {word.text for word in found}
     assert not re.search(r">(?:nan|-?inf)<", page)
+
+
+def test_the_marks_of_notes_push_no_digits_out_of_line() -> None:
+    texts = [Markup("27") + marks_beside_number((1,)), Markup("29"), Markup("4.5")]
+    rows = [TableRow(TableHead("A"), (TableCell(text, True),)) for text in texts]
+    pads = [row.cells[0].pad for row in aligned(rows, ".")]
+    assert pads[0] == pads[1] > 0
+    assert pads[2] == 0
