@@ -12,6 +12,7 @@ from pathlib import Path
 from benchbrief.cli.run_options import run_name
 from benchbrief.cli.terminal import end_request, show_error, warn
 from benchbrief.model.plan import Plan
+from benchbrief.model.run_messages import say
 from benchbrief.progress.earlier_results import Retake
 from benchbrief.progress.finished_run import Finished
 from benchbrief.progress.openmetrics import MetricsFile
@@ -24,7 +25,7 @@ from benchbrief.runners.journal.run_folder import load_plan
 from benchbrief.running.lanes import merge, run_submitted
 from benchbrief.running.make_brief import make_tables, render_stored, warn_of_holder
 from benchbrief.running.measure import measure
-from benchbrief.running.measure_held_out import has_held_out, measure_held_out
+from benchbrief.running.measure_held_out import has_held_out, held_out_to_measure, measure_held_out
 from benchbrief.running.stop_signals import ended_by_sigterm
 
 
@@ -85,6 +86,8 @@ def merge_run(run_dir: Path, folders: Sequence[Path], progress: Progress, *, rep
     """Merge the lanes of a run, then store, evaluate and render what is there, as after `run_plan`."""
     plan = load_plan(run_dir)
     finished = merge(plan, run_dir, folders, progress)  # journals and raw outputs of lanes -> those of the run
+    if finished.status == "done" and (left := held_out_to_measure(run_dir, plan)):
+        progress.note(say.held_out_left(claims=", ".join(left), run=run_name(run_dir)))
     with _holding(run_dir, progress) as kept:
         return _make_brief(finished, plan, progress, Monitor(), kept, report=report)
 

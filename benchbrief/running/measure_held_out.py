@@ -44,6 +44,13 @@ def has_held_out(plan: Plan) -> bool:
     return any(claim.held_out for claim in plan.claims)
 
 
+def held_out_to_measure(run_dir: Path, plan: Plan) -> list[str]:
+    """Return the names of the claims whose held-out repeats are still to be measured."""
+    held = read_run(run_dir).held_out if has_held_out(plan) else {}
+    done = {name for name, last in held.items() if _is_done(held_out_folder(run_dir, last.folder))}
+    return [claim.name for claim in numbers_held_out(plan) if claim.name not in done]
+
+
 def measure_held_out(finished: Finished, plan: Plan, progress: Progress, *, wait_s: float) -> Finished:
     """Measure the held-out repeats of the run's claims that are not good yet. Raises RunnerError.
 

@@ -108,6 +108,17 @@ def test_the_winners_are_measured_again_and_no_table_has_these_repeats(bench: Be
     assert held_out(bench.folder / "bench-out" / run) == found, "nothing is measured again"
 
 
+def test_merged_lanes_are_held_out_when_the_run_is_resumed(bench: Bench) -> None:
+    bench.spec(SIMULATED.replace("@HELD@", "held_out = 4"))
+    assert bench("plan", "brief.bench", "--into", "nightly", "--simulate").code == 0
+    assert bench("lane", "nightly", "1").code == 0
+    merged = bench("merge", "nightly", "--no-report")
+    assert "held-out repeats of most, best are still to be measured" in merged.text
+    assert claims(bench, "nightly")["most"]["state"] == "unheld"
+    assert bench("resume", "nightly", "--no-report").code == 0
+    assert claims(bench, "nightly")["most"]["held_out"]["good"] == 4
+
+
 def test_a_budget_leaves_room_for_held_out_repeats(bench: Bench) -> None:
     def repeats(held: str) -> int:
         made = simulated(bench, held, "--budget", "32min")
