@@ -8,7 +8,8 @@ from functools import partial
 
 from benchbrief.model import precision
 from benchbrief.model.fingerprint import digest
-from benchbrief.model.plan import Claim, DimKey, Hardware, Plan, Report, key_text
+from benchbrief.model.plan import Cell, Claim, DimKey, Hardware, Plan, Report, key_text
+from benchbrief.model.points import Point
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import ClaimEntry
 from benchbrief.reports.data.place_labels import key_label
@@ -18,7 +19,7 @@ from benchbrief.reports.disclosure.systems_under_test import fact_name, fact_tex
 from benchbrief.reports.text.number_format import quantity, written_as
 from benchbrief.reports.view.said_claims import claims_of, sentence_text, verdicts_on
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted, words_of
-from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, is_base
 
 _DIGITS = 4
 """The significant digits of a number behind a sentence."""
@@ -214,7 +215,7 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
         yield words["sheet_against"].format(base=base)
     if verdict.at_least:
         yield words["said_at_most" if claim.better == "lower" else "said_at_least"]
-    if differing := list(_differing(claim, plan, words)):
+    if differing := [*_differing(claim, plan, words), *_differing_settings(claim, plan, words)]:
         yield words["sheet_differing"].format(facts=words["semicolon"].join(differing))
     if rival := _rival(claim, plan):
         facts = (f"{fact_name(name, words)} {fact_text(fact, words)}" for name, fact in rival.facts.items())
@@ -235,6 +236,31 @@ def _differing(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
             its, of_base = (fact_text(each.facts.get(name, ""), words) or words["missing"] for each in (other, base))
             if its != of_base:
                 yield words["sheet_differs"].format(fact=fact_name(name, words), its=its, base=of_base)
+
+
+def _differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
+    """Yield the durations and data sizes in which the cells of a claim differ from those that it is compared with."""
+    found: tuple[dict[str, set[str]], ...] = ({}, {})
+    unvaried = dict.fromkeys(plan.factors)
+    reads = [(read, int(is_base(read, claim))) for read in claim.points.reads or ()]
+    for cell in plan.cells:
+        keys = {**unvaried, **Point.of(cell).keys}
+        for side in {side for read, side in reads if read.covers(keys)}:
+            for name, value in _settings(cell, plan):
+                found[side].setdefault(name, set()).add(value)
+    for name, its in found[0].items():
+        of_base = found[1].get(name, its)
+        if its != of_base:
+            sides = {"its": words.locale.listed(sorted(its)), "base": words.locale.listed(sorted(of_base))}
+            yield words["sheet_differs"].format(fact=words[f"sheet_{name}"], **sides)
+
+
+def _settings(cell: Cell, plan: Plan) -> Iterator[tuple[str, str]]:
+    experiment = plan.experiments[cell.experiment]
+    yield "warm_up", quantity(experiment.warm_up_s, "s")
+    yield "measured_time", quantity(experiment.measure_s, "s")
+    if isinstance(records := plan.workloads[cell.workload].properties.get("records"), float):
+        yield "records", quantity(records, "records")
 
 
 def _rival(claim: Claim, plan: Plan) -> Hardware | None:

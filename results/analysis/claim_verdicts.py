@@ -208,12 +208,12 @@ def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[Point]) -> 
     unvaried = dict.fromkeys(plan.factors)
     for point in busy:
         keys = {**unvaried, **point.keys}
-        sides |= {_is_base(read, claim) for read in claim.points.reads or () if reads_at(read, verdict.at, keys)}
+        sides |= {is_base(read, claim) for read in claim.points.reads or () if reads_at(read, verdict.at, keys)}
     state: State = "limited" if True in sides else verdict.state
     return replace(verdict, state=state, at_least=False in sides)
 
 
-def _is_base(read: ReadMeasure, claim: Claim) -> bool:
+def is_base(read: ReadMeasure, claim: Claim) -> bool:
     """Return whether a claim reads this of what it is compared with."""
     return bool(claim.against) and all(read.keys.get(dim) == (key,) for dim, key in claim.against.items())
 

@@ -376,11 +376,30 @@ def test_a_load_generator_that_may_be_the_limit_makes_a_claim_a_lower_bound_or_u
 
 def test_the_sheet_names_declared_facts_that_differ_between_the_sides() -> None:
     plan = WORLD.plan(w.report("B", p.TextElement(prose=w.text(p.Said(claim="said")))))  # type: ignore[arg-type]  # a part of a text
-    facts = {"flash": {"disks": "1", "memory": "8 GiB"}, "disk": {"disks": "3", "memory": "8 GiB"}}
+    facts = {
+        "flash": {"disks": "1", "memory": "8 GiB", "vendor": "Ours"},
+        "disk": {"disks": "3", "memory": "8 GiB", "vendor": "Theirs"},
+    }
     hardware = {key: each.model_copy(update={"facts": facts[key]}) for key, each in plan.hardware.items()}
     changed = {"claims": (compared(8.71, 8.72, 8.73),), "hardware": hardware}
     (row,) = claims_sheet(plan.model_copy(update=changed), WORLD.store())
-    assert "different beside what it compares: Disks 1 against 3" in row.lines
+    assert "different beside what it compares: Disks 1 against 3; Vendor Ours against Theirs" in row.lines
+    (rival,) = [line for line in row.lines if line.startswith("of another vendor")]
+    assert rival.endswith("Disk: Disks 3; Memory 8 GiB; Vendor Theirs")
+
+
+def test_the_sheet_names_durations_that_differ_between_the_sides() -> None:
+    plan = WORLD.plan(w.report("B", p.TextElement(prose=w.text(p.Said(claim="said")))))  # type: ignore[arg-type]  # a part of a text
+    (name, experiment), *_ = plan.experiments.items()
+    short = experiment.model_copy(update={"name": "short", "measure_s": 2.0})
+    cells = [
+        cell.model_copy(update={"experiment": "short"}) if cell.hardware == "disk" else cell for cell in plan.cells
+    ]
+    changed = {"claims": (compared(8.71, 8.72, 8.73),), "experiments": {name: experiment, "short": short}}
+    (row,) = claims_sheet(plan.model_copy(update={**changed, "cells": tuple(cells)}), WORLD.store())
+    (line,) = [line for line in row.lines if line.startswith("different beside")]
+    assert line.endswith("against 2\u00a0s")
+    assert "measured time" in line
 
 
 def test_the_range_of_an_extreme_has_its_median(tmp_path: Path) -> None:
