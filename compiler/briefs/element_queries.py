@@ -217,23 +217,25 @@ def named_params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, st
 
 
 _BOUNDS: dict[str, Literal["low", "high"]] = {"min": "low", "max": "high"}
+_OF_NEGATIVES: dict[str, Literal["low", "high"]] = {"min": "high", "max": "low"}
 
 
 def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
     """Return the published value that an expression equals; None for any other expression.
 
-    It is a metric at a place, its negative, or its lowest or highest value over some dimensions.
+    It is a metric at a place, its negative, or the lowest or highest of either over some dimensions.
     """
     if isinstance(expr, ast.Unary) and expr.operator == "-":
         inner = quote_of(typer, expr.operand, place)
         return inner.model_copy(update={"negated": True}) if inner and inner.bound == "value" else None
     if isinstance(expr, ast.Call):
-        bound = _BOUNDS.get(expr.function.text)
-        if bound is None or expr.when or not expr.over or len(expr.arguments) != 1:
+        if expr.function.text not in _BOUNDS or expr.when or not expr.over or len(expr.arguments) != 1:
             return None
-        over = tuple(name.text for name in expr.over)
-        found = _metric(typer, expr.arguments[0].value, place)
-        return found and found.model_copy(update={"bound": bound, "over": over})
+        found = quote_of(typer, expr.arguments[0].value, place)
+        if found is None or found.bound != "value":
+            return None
+        bound = (_OF_NEGATIVES if found.negated else _BOUNDS)[expr.function.text]
+        return found.model_copy(update={"bound": bound, "over": tuple(name.text for name in expr.over)})
     return _metric(typer, expr, place)
 
 
