@@ -13,7 +13,8 @@ from typing import Literal
 Printing = Literal[1, 2, 3, 4]
 """How numbers are printed. 1, as in earlier versions: halves are rounded to the even neighbour, and a share has no
 blank before its `%`. 2: halves are rounded away from zero, and a share is written 79 %. 3: a number of nodes is rounded
-up to whole ones, too. 4: a number is rounded one way only where that takes little of it."""
+up to whole ones, too. 4: a number is rounded one way only where that takes little of it, and fewer than three nodes
+have a decimal."""
 
 _PRINTING: ContextVar[Printing] = ContextVar("printing", default=4)
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")

@@ -23,8 +23,8 @@ from benchbrief.reports.text.number_format import (
     fixed,
     formatted,
     in_column,
+    nodes_text,
     quantity,
-    whole_nodes,
     with_unit,
 )
 from benchbrief.reports.words.brief_words import Words
@@ -161,7 +161,7 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
     for d in drawn:
         write = axes[d.trace.right]
         if d.series.query.unit == "nodes" and d.trace.mark != "bracket":
-            write = _whole_nodes
+            write = nodes_text
         elif d.trace.mark == "rule" or d.trace.whole:
             write = automatic
         elif d.series.format:
@@ -170,10 +170,6 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
         points = (p if p.y is None else _with_text(p, p.y, written, words) for p in d.trace.points)
         found.append(replace(written, trace=replace(d.trace, points=tuple(points))))
     return tuple(found)
-
-
-def _whole_nodes(value: float) -> str:
-    return automatic(whole_nodes(value, "nodes"))
 
 
 def _axis_writer(drawn: Sequence[DrawnSeries], columns: Columns | None) -> Callable[[float], str]:

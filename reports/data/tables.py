@@ -13,7 +13,7 @@ from benchbrief.model.precision import magnitude
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import NumberSource
-from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for, whole_nodes
+from benchbrief.reports.text.number_format import Scale, decimals_for, node_decimals, scale_for, whole_nodes
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
 """A load in brackets: the author asks for that point."""
@@ -134,7 +134,8 @@ class Columns:
 def _column(values: Iterable[float | None], unit: str) -> Column:
     values = [value and whole_nodes(value, unit) for value in values]
     scale = scale_for(values, unit)
-    return _of_sizes(scale, (scale(value) for value in values if value))
+    column = _of_sizes(scale, (scale(value) for value in values if value))
+    return replace(column, decimals=node_decimals(values)) if unit == "nodes" else column
 
 
 def _of_sizes(scale: Scale, values: Iterable[float | None]) -> Column:

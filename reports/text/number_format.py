@@ -140,6 +140,8 @@ _STEPS: dict[str, tuple[tuple[float, str], ...]] = {
 _MOST_DECIMALS = 12
 _WHOLE_NODES = 3
 """The way of printing from which on nodes are whole."""
+FEW_NODES = 3
+"""Below so many nodes, a whole one is much of them: they have a decimal, after that way of printing."""
 _SMALLEST_PRICE = 0.01
 """The smallest price that is shown in its own unit. A cheaper thing is priced by a larger number of it."""
 _MICRO = re.compile(r"(?<![A-Za-z])us\b")
@@ -189,10 +191,24 @@ def is_scaled(unit: str) -> bool:
 
 
 def whole_nodes(value: float, unit: str) -> float:
-    """Return a number of nodes as whole ones, rounded up: nobody runs a part of a node. Other values stay."""
+    """Return a number of nodes as it is printed: whole ones, rounded up, since nobody runs a part of a node; few nodes
+    with a decimal. Other values stay."""
     if unit != "nodes" or precision.printing() < _WHOLE_NODES or not math.isfinite(value):
         return value
+    if precision.printing() > _WHOLE_NODES and value < FEW_NODES:
+        return value and (precision.to_decimals(value, 1) or 0.1)
     return precision.stepped(value, 1.0, "up")
+
+
+def node_decimals(values: Iterable[float | None]) -> int:
+    """Return the digits after the point for numbers of nodes, as `whole_nodes` returns them."""
+    return int(any(value != int(value) for value in values if value and math.isfinite(value)))
+
+
+def nodes_text(value: float) -> str:
+    """Write a number of nodes."""
+    whole = whole_nodes(value, "nodes")
+    return fixed(whole, node_decimals([whole]))
 
 
 def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) -> Scale:
@@ -269,9 +285,10 @@ def formatted(value: float, spec: str, unit: str) -> str:
     """
     rounded = ROUNDED.get(spec[:1])
     spec = spec[1:] if rounded else spec
-    whole = whole_nodes(value, unit)
-    if not spec or (unit == "nodes" and whole != value):
-        return automatic(whole)
+    if unit == "nodes" and (not spec or whole_nodes(value, unit) != value):
+        return nodes_text(value)
+    if not spec:
+        return automatic(value)
     if spec.endswith("%") and unit == "%":
         value /= 100
     if rounded:
@@ -307,7 +324,7 @@ def quantity(value: float, unit: str, *, significant: int = 0) -> str:
     value = whole_nodes(value, unit)
     scale = scale_for([value], unit)
     shown = scale(value)
-    decimals = decimals_for([shown])
+    decimals = node_decimals([shown]) if unit == "nodes" else decimals_for([shown])
     if significant and shown and shown != int(shown):
         decimals = max(decimals, significant - 1 - precision.magnitude(shown))
     text = fixed(shown, decimals)

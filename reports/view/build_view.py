@@ -84,6 +84,7 @@ from benchbrief.reports.notices.open_searches import sentences_by_cell
 from benchbrief.reports.text import render_prose
 from benchbrief.reports.text.html_markup import lift_marks, note_marks
 from benchbrief.reports.text.number_format import (
+    FEW_NODES,
     Scale,
     automatic,
     belonging,
@@ -851,7 +852,7 @@ class _Builder:
     def result(self, query: p.Query) -> Markup:
         """Write what a formula computes: of nodes also the number before it is rounded up."""
         shown, value = self.amount(query), self.results.at(query)
-        if value is None or whole_nodes(value, query.unit) == value:
+        if value is None or value < FEW_NODES or whole_nodes(value, query.unit) == value:
             return shown
         return Markup(escape(self.words["rounded_up"])).format(exact=automatic(value), whole=shown)  # noqa: S704  # escaped just there
 
