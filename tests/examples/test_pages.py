@@ -133,8 +133,8 @@ def words_of(page: str) -> str:
 
 def test_the_pages_of_published_ranges_show_them_in_a_figure_and_none_that_is_empty(tmp_path: Path) -> None:
     brief, disclosure = map(words_of, pages_of_published_figures("power_efficiency", tmp_path))
-    assert "Power efficiency, Micron 7100 MAX, Session recording 150.6 to 198.5 ops/s/W" in disclosure
-    assert "Ratio of efficiencies, User record change 63 to 69" in disclosure
+    assert "Power efficiency, Micron 7100 MAX, Session recording (A) 150.6 to 198.5 ops/s/W" in disclosure
+    assert "Ratio of efficiencies, User record change (F) 63 to 69" in disclosure
     assert "120 of the 120 planned measurements were not published." in disclosure
     assert "Imported at" in disclosure
     assert "19X the power efficiency of Legacy HDD, at the least (as published)" in brief
