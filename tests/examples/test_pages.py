@@ -122,7 +122,7 @@ def test_the_page_on_claims_quotes_what_the_briefs_of_published_figures_say(tmp_
     assert len(said) == len({name for name, _ in said}) == 5
     for name, text in said:
         brief, _ = pages_of_published_figures(name, tmp_path / name)
-        for quoted in re.findall(r"[“「]([^”」]*?as\s+published\)|[^”」]*?（公表値）)", text):
+        for quoted in re.findall(r"[“「]([^”」]*?(?:as\s+published|published\s+figures)\)|[^”」]*?（公表値）)", text):
             assert " ".join(quoted.split()) in words_of(brief)
 
 
