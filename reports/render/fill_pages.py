@@ -30,7 +30,7 @@ _HALF = 0.5
 """The filled share of a last page that has all of its section, if that is possible."""
 _SPARE = 6.0
 """The pixels that stay blank at a page's foot at least."""
-_WORTH = 0.17
+_WORTH = 0.12
 """The gain for which a document is laid out again, which takes as long as the first time."""
 CLOSEST = 2
 """How close texts are set at most."""

@@ -56,6 +56,11 @@ def test_no_page_but_the_last_is_more_than_a_third_blank(name: str, paper: str, 
     assert max(paging.blank_shares(brief(name, paper))[:-1]) < 1 / 3
 
 
+@pytest.mark.parametrize(("name", "paper"), PAPERS)
+def test_no_last_page_has_the_small_print_alone(name: str, paper: str, brief: Any) -> None:
+    assert paging.blank_shares(brief(name, paper))[-1] < 0.55
+
+
 @pytest.mark.parametrize(("name", "paper"), SLIDES)
 def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, paper: str, brief: Any) -> None:
     """A slide of its own has what is shown, and what closes the brief."""
