@@ -485,8 +485,8 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
             known = [keys for keys in found if keys is not None]
             if not known:
                 return None
-            others = [frozenset(keys) for keys in known[1:]]
-            return tuple(key for key in known[0] if all(key in keys for keys in others))
+            others = [frozenset(keys) for keys in known[1:] if keys != known[0]]
+            return tuple(key for key in known[0] if all(key in keys for keys in others)) if others else known[0]
         case SteadyTerm() | Reduction():
             return planned_keys(term.operand, dim)
         case SpreadTerm():
