@@ -108,7 +108,7 @@ _MORE = "more|higher|faster|larger|greater|better|quicker|less|fewer|lower|slowe
 _MORE_JA = "高|速|早|大き|多|低(?!減)|遅(?!延)|小さ|少な|短(?!縮)|長|安"
 _CHANGED = "increase|gain|rise|growth|improvement|uplift|saving|reduction|decrease|drop|decline|cut|boost"
 _CHANGED_JA = "増|減|向上|改善|削減|短縮|低減|アップ|ダウン|上回|下回"
-TIMES_MORE = _behind(_MORE, rf"[もの]?{_BLANKS}(?:{_MORE_JA})", _TIMES)
+TIMES_MORE = _behind(_MORE, rf"[もの]?{_BLANKS}(?:{_MORE_JA})(?!さ)", _TIMES)
 CHANGE = _behind(
     rf"(?:{_MORE}|(?:\w+ )?(?:{_CHANGED})s?)",
     rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))",
