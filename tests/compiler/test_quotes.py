@@ -43,6 +43,9 @@ def quotes(body: str, tmp_path: Path) -> list[p.Quote | None]:
             p.Quote(metric="gain", bound="low", at={"workload": "f"}, over=("threads",)),
             p.Quote(metric="gain", bound="high", at={"workload": "f"}, over=("threads",)),
         ]),
+        ("max(-gain[f] over threads)", [
+            p.Quote(metric="gain", bound="low", at={"workload": "f"}, over=("threads",), negated=True)
+        ]),
         ("max(gain over threads, workload)", [p.Quote(metric="gain", bound="high", over=("threads", "workload"))]),
     ],
 )  # fmt: skip

@@ -120,6 +120,10 @@ def test_a_number_of_nodes_is_whole_and_rounded_up() -> None:
     assert quantity(4.01, "nodes") == "5\u00a0nodes"
     assert quantity(1.0, "nodes") == "1\u00a0node"
     assert in_prose(23.7, 34.7, ".2g", "nodes", " nodes", " to ") == "24 to 35"
+    assert [formatted(few, ".2g", "nodes") for few in (0.7046, 1.0, 1.125, 0.01)] == ["0.7", "1", "1.1", "0.1"]
+    assert quantity(1.125, "nodes") == "1.1\u00a0nodes"
+    with printed_as(3):
+        assert formatted(1.125, ".2g", "nodes") == "2"
     with printed_as(2):
         assert formatted(26.06, ".2g", "nodes") == "26"
 
