@@ -11,7 +11,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import FactLine, FactRow, FactsView
 from benchbrief.reports.disclosure.systems_under_test import fact_groups, fact_lines
 from benchbrief.reports.text.number_format import quantity
-from benchbrief.reports.words.brief_words import Words
+from benchbrief.reports.words.brief_words import Words, sentences
 
 _MOST_BESIDE = 4
 """The most columns of facts that fit a page beside the rows' names."""
@@ -28,9 +28,12 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
     rows = [_row(name, sides, words) for name in names]
     apart = [row for row in rows if len(row.cells) == len(sides) > 1 or row.differs]
     alike = [row for row in rows if row not in apart and not _is_detail(row.name, sides)]
-    common = words["semicolon"].join(_said(row, words) for row in alike)
+    listed = [row for row in alike if not _is_prose(row.cells[0], words)]
+    common = words["semicolon"].join(_said(row, words) for row in listed)
     if common and len(sides) > 1:
         common = words["same_for_both" if len(sides) == 2 else "same_for_all"].format(facts=common)
+    prose = [words["fact_sentence"].format(fact=row.name, value=row.cells[0]) for row in alike if row not in listed]
+    common = sentences([common, *prose], words) if prose else common
     groups, table = fact_groups(hardware, results), _table(apart, [each.label for each in machines], words)
     return FactsView(number, title, groups, *table, common[:1].upper() + common[1:])
 
@@ -50,6 +53,13 @@ def _cell(line: FactLine | None, words: Words) -> str:
     if line.differs and line.observed:
         return words["stated_and_observed"].format(stated=line.declared, observed=line.observed)
     return line.declared or line.observed
+
+
+def _is_prose(text: str, words: Words) -> bool:
+    """Return whether a fact has sentences of its own, which would break a list."""
+    return any(
+        words[sign] in text for sign in ("stop", "colon", "semicolon") if words[sign] != words.locale.listed(("", ""))
+    )
 
 
 def _is_detail(name: str, sides: _Sides) -> bool:

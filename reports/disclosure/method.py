@@ -20,7 +20,7 @@ from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, v
 from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, served_by
 from benchbrief.reports.notices.repeat_variation import tested
 from benchbrief.reports.text.number_format import NBSP, bytes_text, duration, points, quantity
-from benchbrief.reports.words.brief_words import as_sentence, counted
+from benchbrief.reports.words.brief_words import counted, sentences
 
 _MOST_LOADS = 6
 """The most loads that are listed."""
@@ -46,7 +46,7 @@ def method(results: Results, *, shows_percentiles: bool = True) -> Method:
         ("m_noise", [tested(results)]),
     )
     said = ((words[topic], [text for text in texts if text]) for topic, texts in topics)
-    return Method(tuple(Item(topic, _sentences(texts, results)) for topic, texts in said if texts))
+    return Method(tuple(Item(topic, sentences(texts, words)) for topic, texts in said if texts))
 
 
 def repeat(results: Results) -> str:
@@ -79,12 +79,6 @@ def _what(cells: Iterable[ReportedCell], results: Results) -> str:
     return what
 
 
-def _sentences(texts: Iterable[str], results: Results) -> str:
-    """Return texts as sentences behind each other; in Japanese without blanks between them."""
-    blank = results.words["stop"].removeprefix(results.words["stop"].rstrip())
-    return blank.join(dict.fromkeys(as_sentence(text, results.words) for text in texts))
-
-
 def _of_source(results: Results) -> Iterator[Item]:
     """Return the source and what it tells, or for outputs of tools what those leave open."""
     for source in imported_briefs.sources(results):
@@ -115,11 +109,12 @@ def _letters(results: Results) -> str:
     """Return which of YCSB's workloads the load is made of: "From YCSB: A (Session store) and C (Photos)"."""
     used = dict.fromkeys(cell.workload for cell in results.cells if cell.status == "ok")
     found = (results.plan.workloads[name] for name in used)
-    named = [
-        f"{each.benchmark.upper()}{results.words['aside'].format(text=each.label)}"
-        for each in found
-        if each.family == "ycsb" and len(each.benchmark) == 1
-    ]
+    labels: dict[str, list[str]] = {}
+    for each in found:
+        if each.family == "ycsb" and len(each.benchmark) == 1:
+            labels.setdefault(each.benchmark.upper(), []).append(each.label)
+    aside, slash = results.words["aside"], " / "
+    named = [letter + aside.format(text=slash.join(its)) for letter, its in labels.items()]
     return results.words["m_letters"].format(listed=results.words.locale.in_a_sentence(named)) if named else ""
 
 

@@ -116,8 +116,11 @@ def paragraph(results: Results) -> Iterable[Item]:
         text = counted(results.words, "d_spread", len(found), median=median, **_worst(found, results))
         yield Item("", text, emphasis=wide)
         yield from _percentiles(results)
-        for text in _sentences(results.once(_differences), results):
+        differences = results.once(_differences)
+        for text in _sentences(differences, results):
             yield Item("", text)
+        if differences:
+            yield Item("", results.words["d_tested"].format(what=_compared(differences, results.words)))
         for sides in _contenders(results):
             if len(sides) > MOST_COMPARED:
                 yield Item("", results.words["d_noise_many"].format(n=len(sides)))

@@ -117,9 +117,9 @@ def _as_one(group: list[str]) -> str:
 
 def notice(results: Results) -> Iterable[Notice]:
     """Return what a reader must know before any number: transients, missed loads, probes with too few samples."""
-    words = results.words
+    words, loads = results.words, results.loads.values()
     _, short, ahead = _offered(results, "notice_short_body", "notice_ahead_body")
-    _, is_short, is_ahead = _offered(results, "limit_short", "limit_ahead")
+    _, is_short, is_ahead = _offered(results, "limit_short", "limit_ahead", "limit_short_all")
     for title, text, limit in (
         ("notice_transient", _transients(results, "notice_transient_body"), _transients(results, "limit_transient")),
         (
@@ -131,7 +131,9 @@ def notice(results: Results) -> Iterable[Notice]:
         ("notice_ahead", ahead, is_ahead),
     ):
         if text:
-            yield Notice(words[title], as_sentence(text, words), "warning", limits=(as_sentence(limit, words),))
+            is_grave = title == "notice_short" and len(loads) > 1 and all(load.is_short for load in loads)
+            told = (as_sentence(limit, words),)
+            yield Notice(words[title], as_sentence(text, words), "warning", limits=told, is_grave=is_grave)
     if texts := list(_sampled(results)):
         text = words["semicolon"].join(sentence.rstrip(".。") for sentence in texts)
         limits = tuple(_sampled(results, "limit_sampled", "limit_unsampled"))
@@ -195,8 +197,12 @@ def _sampled(results: Results, some: str = "v_sampled", none: str = "v_unsampled
         yield results.words.form(none if found.without else some, found.of).format(**holes)
 
 
-def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead") -> tuple[str, str, str]:
+def _offered(
+    results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead", key_none: str = ""
+) -> tuple[str, str, str]:
     """Return that all offered loads were achieved, or that some were missed or exceeded; "" without any.
+
+    `key_none` is the sentence where several were offered and none was achieved.
 
     Rates that a search for a promise went beyond do not count: it offers them to find where the load is not kept.
     """
@@ -225,7 +231,8 @@ def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_a
             cell=missed[0],
         )
 
-    return "", sentence(key_short, short), sentence(key_ahead, ahead)
+    missed_all = key_none and len(short) == len(cells) > 1
+    return "", sentence(key_none if missed_all else key_short, short), sentence(key_ahead, ahead)
 
 
 def _beyond_promises(results: Results) -> Iterable[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from pathlib import Path
 from types import MappingProxyType
@@ -192,6 +192,12 @@ def as_sentence(part: str, words: Words) -> str:
     """Return a part of a sentence as a sentence of its own."""
     stop = words["stop"].rstrip()
     return part[:1].upper() + part[1:] + ("" if part.endswith(stop) else stop)
+
+
+def sentences(texts: Iterable[str], words: Words) -> str:
+    """Return texts as sentences behind each other; in Japanese without blanks between them."""
+    blank = words["stop"].removeprefix(words["stop"].rstrip())
+    return blank.join(dict.fromkeys(as_sentence(text, words) for text in texts if text))
 
 
 _SOME = {

@@ -75,3 +75,16 @@ def test_each_fact_of_the_brief_and_each_that_it_leaves_out_is_in_the_disclosure
     facts: dict[str, dict[str, p.Fact]] = {"h0": {"drive": "A"}, "h1": {"drive": "A"}}
     (alike,), _ = configuration(replace(world, facts=facts))
     assert alike.beside == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "The same for both: 3 nodes; operating system Linux. Storage: One disk. A trial: no comparison."),
+        ("ja", "共通：3 ノード、OSは Linux。ストレージ：1 台のディスク。試行用。"),
+    ],
+)
+def test_a_fact_of_several_sentences_is_no_part_of_a_list(language: str, said: str) -> None:
+    storage = {"en": "One disk. A trial: no comparison", "ja": "1 台のディスク。試行用"}[language]
+    (found,), _ = configuration(several(2, storage=storage), language)
+    assert found.common.replace("\xa0", " ") == said

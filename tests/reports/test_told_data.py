@@ -39,19 +39,18 @@ def told(
 
 def test_records_their_size_and_the_data_against_the_memory_and_caches_are_told() -> None:
     assert told(options={"cache": 4194304.0, "direct_io": True})["Data"] == (
-        "100,000 records of 116 B (12 MB) were loaded. All of it fits in the memory of the server's host (16 GiB). "
+        "100,000 records of 116 B (12 MB). All of it fits in the server's memory (16 GiB). "
         "The engine's own cache has 4 MiB. Direct I/O: files are read past the page cache."
     )
-    assert "11 times the memory of the server's host (1 MiB)" in told(memory="1 MiB")["Data"]
+    assert "11 times the server's memory (1 MiB)" in told(memory="1 MiB")["Data"]
     assert told(language="ja")["データ"] == (
-        "1 件 116 B のレコードを 100,000 件（12 MB）ロードしました。"
-        "データはすべてサーバーのメモリー（16 GiB）に収まります。"
+        "1 件 116 B のレコード 100,000 件（12 MB）。すべてサーバーのメモリー（16 GiB）に収まります。"
     )
 
 
 def test_a_workload_of_ycsb_has_its_letter() -> None:
     record: dict[str, str | float | bool] = {"record_size": 1000.0}
-    assert "The workloads are from YCSB: A (Sessions)." in told(family="ycsb", properties=record)["Load"]
+    assert "Workloads of YCSB: A (Sessions)." in told(family="ycsb", properties=record)["Load"]
     assert "YCSB:" not in told()["Load"]
 
 

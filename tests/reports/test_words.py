@@ -146,6 +146,7 @@ SEVERAL = {
     "d_noise_all": "of comparisons, of which there are several",
     "d_until_late_none": "of none of several",
     "l_unsteady_none": "of none of several",
+    "limit_short_all": "of none of several",
     "limit_never_steady_none": "of none of several",
     "notice_never_steady_none_body": "of none of several",
     "l_all_judged": "of all of several",
