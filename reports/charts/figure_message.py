@@ -371,7 +371,7 @@ class _Said:
         noise = sum(each.noise / abs(each.value) * each.x if each.value else 0.0 for each in (top, below))
         if top.x - below.x > noise:
             return [self.say("claim_further", name=name, x=top.x_text, other=other, less=below.x_text)]
-        return [self.say("claim_as_far", name=name, other=other, x=top.x_text)]
+        return [self.say("claim_as_far", name=name, other=other, x=top.x_text, less=below.x_text)]
 
     # One line
 
