@@ -114,7 +114,7 @@ def _letters(results: Results) -> str:
         if each.family == "ycsb" and len(each.benchmark) == 1:
             labels.setdefault(each.benchmark.upper(), []).append(each.label)
     aside, slash = results.words["aside"], " / "
-    named = [letter + aside.format(text=slash.join(its)) for letter, its in labels.items()]
+    named = [letter + aside.format(text=slash.join(its)) for letter, its in sorted(labels.items())]
     return results.words["m_letters"].format(listed=results.words.locale.in_a_sentence(named)) if named else ""
 
 
