@@ -135,10 +135,15 @@ def loses_much(value: float, step: float, rounded: Literal["nearest", "down", "u
     return bool(value) and abs(stepped(value, step, rounded) - value) > MOST_LOST * abs(value)
 
 
-def one_way(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:
-    """Return the multiple of `step` that a value is rounded to, one way unless that would take much of it."""
-    nearest = printing() > 3 and loses_much(value, step, rounded)
-    return stepped(value, step, "nearest" if nearest else rounded)
+def one_way(value: float, spec: str, rounded: Literal["down", "up"]) -> tuple[float, str]:
+    """Return a value that is rounded one way to the last digit of a format, and the format: with more digits where
+    rounding would take much of the value."""
+    step = last_digit(spec, value)
+    while printing() > 3 and loses_much(value, step, rounded) and (found := _LAST_DIGIT.search(spec)):
+        digits = int(found["digits"] or 0) + 1
+        spec = f"{spec[: found.start()]}.{digits}{found['kind']}"
+        step = last_digit(spec, value)
+    return stepped(value, step, rounded), spec
 
 
 def stepped(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:

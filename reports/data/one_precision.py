@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
@@ -31,56 +31,31 @@ _FIRST: tuple[type[Node], ...] = (p.HeadlineElement, p.CalloutElement, p.TableEl
 def with_one_precision(report: p.Report, results: Results) -> p.Report:
     """Return the report whose figures and tables without a format have that of their measures."""
     formats: dict[_Measure, str] = {}
+    of_claims = {_measure(each.query, each.format): each.format for each in _numbers_of_claims(results)}
     found = sorted(_formats(report, len(_FIRST)), key=lambda each: each[0])  # stable: in the order of reading
     for _, query, format_ in found:
-        formats.setdefault(_measure(query, format_), format_)
+        measure = _measure(query, format_)
+        formats.setdefault(measure, of_claims.get(measure, format_))
     for query in _unwritten(report.elements):
         if _hides(query, formats.get(_measure(query), ""), results):
             del formats[_measure(query)]
     elements = tuple(_written(element, formats) for element in report.elements)
-    changed = {"elements": elements}
-    if toward := _roundings(report):
-        parts = {**{name: getattr(report, name) for name in _HEADINGS}, **changed}
-        changed = {name: _rounded(part, toward) for name, part in parts.items()}
-    return report.model_copy(update=changed)
+    if toward := _directions(report):
+        elements = tuple(_rounded(element, toward) for element in elements)
+    return report.model_copy(update={"elements": elements})
 
 
-_HEADINGS = ("heading", "subheading")
-
-
-class _Rounding(NamedTuple):
-    """How claims print a measure: the mark of the way in which they round it, "" of one that they round both ways, and
-    the digits behind the point."""
-
-    mark: str
-    digits: int
-
-
-def _roundings(node: Any) -> dict[_Measure, _Rounding]:
-    found: dict[_Measure, list[p.Value]] = {}
+def _directions(node: Any) -> dict[_Measure, str]:
+    """Return the mark of the way in which claims round each measure; none of one that they round both ways."""
+    found: dict[_Measure, set[str]] = {}
     for value in _claimed(node):
-        found.setdefault(_measure(value.query, value.format), []).append(value)
-    return {
-        measure: _Rounding(
-            marks.pop() if len(marks := {_turned(_MARKS[each.rounded], each.query) for each in values}) == 1 else "",
-            max(_digits(each.format) for each in values),
-        )
-        for measure, values in found.items()
-    }
+        found.setdefault(_measure(value.query, value.format), set()).add(_turned(_MARKS[value.rounded], value.query))
+    return {measure: marks.pop() for measure, marks in found.items() if len(marks) == 1}
 
 
-_FIXED = re.compile(r"(?:\.(?P<digits>\d+))?(?=[f%]\Z)")
-
-
-def _digits(format_: str) -> int:
-    """Return the digits behind the point that a format asks for; 0 of another kind of format."""
-    found = _FIXED.search(format_)
-    return int(found["digits"] or 0) if found else 0
-
-
-def _with_digits(format_: str, digits: int) -> str:
-    """Return a format with at least this many digits behind the point."""
-    return _FIXED.sub(f".{digits}", format_, count=1) if _digits(format_) < digits else format_
+def _numbers_of_claims(results: Results) -> Iterator[p.Value]:
+    """Yield the numbers of claims as the spec formats them; each is printed with the digits that it needs."""
+    return (claim.number for claim in results.plan.claims if claim.number and claim.number.format)
 
 
 _MARKS: Mapping[str, str] = {rounded: mark for mark, rounded in ROUNDED.items()}
@@ -99,23 +74,18 @@ def _claimed(node: Any) -> Iterator[p.Value]:
         yield from _claimed(part)
 
 
-def _rounded(node: Any, toward: Mapping[_Measure, _Rounding]) -> Any:
-    """Return a part of a report whose numbers of these measures are printed as claims print them."""
+def _rounded(node: Any, toward: Mapping[_Measure, str]) -> Any:
+    """Return a part of a report whose formats of these measures round as claims do."""
     if isinstance(node, tuple):
         made = tuple(_rounded(each, toward) for each in node)
         return made if any(new is not old for new, old in zip(made, node, strict=True)) else node
     if not isinstance(node, Node) or isinstance(node, p.Query | p.Theme):
         return node
     if isinstance(node, p.Value | p.Series | p.Line) and node.query:
-        of_claims = toward.get(_measure(node.query, node.format))
-        if not of_claims or not node.format:
+        mark = toward.get(_measure(node.query, node.format))
+        if not mark or not node.format or (isinstance(node, p.Value) and node.rounded in _MARKS):
             return node
-        format_ = _with_digits(node.format, of_claims.digits)
-        if isinstance(node, p.Value) and node.rounded in _MARKS:
-            finer = 10.0 ** (_digits(node.format) - _digits(format_))
-            return node.model_copy(update={"format": format_, "step": node.step * finer})
-        mark = _turned(of_claims.mark, node.query) if of_claims.mark else ""
-        return node.model_copy(update={"format": f"{mark}{format_}"})
+        return node.model_copy(update={"format": f"{_turned(mark, node.query)}{node.format}"})
     parts = {each.name: getattr(node, each.name) for each in fields(node)}
     changed = {name: new for name, old in parts.items() if (new := _rounded(old, toward)) is not old}
     return node.model_copy(update=changed) if changed else node

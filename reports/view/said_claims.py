@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
-from benchbrief.model.precision import one_way
 from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
@@ -161,7 +160,7 @@ class _Writer:
         numbers = []
         for number in element.numbers:
             verdict = self.verdicts[number.claim] if isinstance(number, p.Said) else None
-            if verdict is None or not verdict.is_said or not verdict.is_mixed or not (range_ := self._ends(verdict)):
+            if verdict is None or not verdict.is_said or not verdict.is_mixed or not (range_ := verdict.ends):
                 numbers.append(self._headline_number(number, ends))
             elif verdict.claim.points.sql not in mixed:
                 mixed.add(verdict.claim.points.sql)
@@ -219,23 +218,9 @@ class _Writer:
         listed = self.words.locale.listed(notes)
         return [f"{opening}{listed}{self.words['semicolon']}{begin.removeprefix(opening)}", *within[1:]]
 
-    def _ends(self, verdict: ClaimVerdict) -> tuple[p.Value, p.Value] | None:
-        """Return both ends of the range of a highest or lowest value, the lowest first; None where they look alike."""
-        claim, printed = verdict.claim, verdict.printed
-        if claim.opposite is None or printed is None or verdict.opposite is None or verdict.points < 2:
-            return None
-        of_all = claim.number or printed  # not that of held-out repeats
-        value = printed.model_copy(update={"query": of_all.query})
-        other = value.model_copy(update={"query": claim.opposite})
-        found = verdict.held.winner.value if verdict.held and verdict.held.winner else verdict.value or 0.0
-        ends_shown = [one_way(end, value.step, value.rounded) for end in (verdict.opposite, found)]
-        if ends_shown[0] == ends_shown[1]:
-            return None
-        return (other, value) if claim.bound == "high" else (value, other)
-
     def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
         """Return the range that stands behind the sentence: from the value to its other end."""
-        claim, ends = verdict.claim, self._ends(verdict)
+        claim, ends = verdict.claim, verdict.ends
         if ends is None:
             return ()
         if share := _told_overstatement(verdict):

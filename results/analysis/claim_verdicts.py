@@ -104,25 +104,44 @@ class ClaimVerdict:
         value = self.claim.number
         if value is None or self.value is None:
             return value
+        shown = self._shown(value, self.value)
         if self.held is not None and self.held.value is not None and math.isfinite(self.held.value):
             sql = f"SELECT {number_literal(self.held.value)}::DOUBLE AS value"  # a number, by the function for it
             alone = {"sql": sql, "reads": (), "quote": None, "made_of": ()}
-            value = value.model_copy(update={"query": value.query.model_copy(update=alone)})
+            shown = shown.model_copy(update={"query": value.query.model_copy(update=alone)})
+        return shown
+
+    @property
+    def ends(self) -> tuple[Value, Value] | None:
+        """Return both ends of the range that a highest or lowest value is of, the lowest first, printed as it is; None
+        where they look alike."""
+        value, opposite = self.claim.number, self.claim.opposite
+        if value is None or opposite is None or self.value is None or self.opposite is None or self.points < 2:
+            return None
+        found = self.held.winner.value if self.held and self.held.winner else self.value
+        own = self._shown(value, found)
+        other = self._shown(value.model_copy(update={"query": opposite}), self.opposite)
+        if stepped(found, own.step, own.rounded) == stepped(self.opposite, other.step, other.rounded):
+            return None
+        return (other, own) if self.claim.bound == "high" else (own, other)
+
+    def _shown(self, value: Value, found: float) -> Value:
+        """Return a value that prints what was `found` as the claim is printed."""
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
-        format_, step = _rounding(value.format, self.value, known)
+        format_, step = _rounding(value.format, found, known)
         for more in range(1, _MOST_MORE + 1):
-            if not self._looks_equal(step) and not loses_much(self.value, step, self._direction):
+            if not self._looks_equal(found, step) and not loses_much(found, step, self._direction):
                 break
-            format_, step = _rounding(value.format, self.value, known, more)
+            format_, step = _rounding(value.format, found, known, more)
         direction = self._direction if step else "nearest"
         return value.model_copy(update={"format": format_, "step": step, "rounded": direction})
 
-    def _looks_equal(self, step: float) -> bool:
-        """Return whether the number looks like no difference when it is rounded to this step."""
+    def _looks_equal(self, found: float, step: float) -> bool:
+        """Return whether a number looks like no difference when it is rounded to this step."""
         same = self.claim.no_difference
-        if self.state != "decided" or same is None or self.value is None or not step:
+        if self.state != "decided" or same is None or found != self.value or not step:
             return False
-        return math.isclose(stepped(self.value, step, self._direction), same, rel_tol=1e-9, abs_tol=step / 2)
+        return math.isclose(stepped(found, step, self._direction), same, rel_tol=1e-9, abs_tol=step / 2)
 
     @property
     def _direction(self) -> Literal["nearest", "down", "up"]:
