@@ -3,6 +3,7 @@ disclosure has the details."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -112,7 +113,9 @@ def _letters(results: Results) -> str:
     labels: dict[str, list[str]] = {}
     for each in found:
         if each.family == "ycsb" and len(each.benchmark) == 1:
-            labels.setdefault(each.benchmark.upper(), []).append(each.label)
+            letter = each.benchmark.upper()
+            bare = re.sub(rf"\s*[(（]{letter}[)）]\Z", "", each.label)  # a label may have it already
+            labels.setdefault(letter, []).append(bare)
     aside, slash = results.words["aside"], " / "
     named = [letter + aside.format(text=slash.join(its)) for letter, its in sorted(labels.items())]
     return results.words["m_letters"].format(listed=results.words.locale.in_a_sentence(named)) if named else ""

@@ -157,15 +157,24 @@ class _Writer:
         said = [self.verdicts[each.claim] for each in element.numbers if isinstance(each, p.Said)]
         ends: set[tuple[str, str]] = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
         mixed: set[str] = set()
-        numbers = []
+        numbers: list[p.HeadlineNumber | p.Said] = []
+        left_open = [verdict for verdict in said if verdict.state == "undecided" and not verdict.is_said]
         for number in element.numbers:
             verdict = self.verdicts[number.claim] if isinstance(number, p.Said) else None
-            if verdict is None or not verdict.is_said or not verdict.is_mixed or not (range_ := verdict.ends):
+            if verdict in left_open:
+                numbers += [self._no_difference(left_open)] if verdict is left_open[0] else []
+            elif verdict is None or not verdict.is_said or not verdict.is_mixed or not (range_ := verdict.ends):
                 numbers.append(self._headline_number(number, ends))
             elif verdict.claim.points.sql not in mixed:
                 mixed.add(verdict.claim.points.sql)
                 numbers.append(self._mixed(verdict, range_))
         return element.model_copy(update={"numbers": tuple(numbers)})
+
+    def _no_difference(self, left_open: Sequence[ClaimVerdict]) -> p.HeadlineNumber:
+        """Return what stands on the first page for all claims that the repeats leave open."""
+        what = dict.fromkeys(readable_label(verdict.claim.what, self.words) for verdict in left_open)
+        text = self.words["said_left_open"].format(what=self.words.locale.listed(what))
+        return p.HeadlineNumber(value=_markdown([self.words["said_no_difference"]]), text=_markdown([text]))
 
     def _mixed(self, verdict: ClaimVerdict, range_: tuple[p.Value, p.Value]) -> p.HeadlineNumber:
         """Return the range of an extreme that is no gain everywhere, and where it is one: in place of its sentence."""
