@@ -126,24 +126,30 @@ def last_digit(spec: str, value: float) -> float:
     return 10.0 ** (magnitude(value) - int(digits) + (kind not in ("e", "E"))) if digits else 0.0
 
 
-MOST_LOST = 0.03
-"""The share of a value that rounding it one way may take: more would be another number, as 0.8 for 0.89."""
+Worse = Literal["nearest", "down", "up"]
+"""To which side a number of a claim may be rounded freely: to its worse one, or to both."""
+MOST_GAINED, MOST_LOST = 0.005, 0.03
+"""The share of a claim's number by which rounding may move it in its favour, and against it."""
 
 
-def loses_much(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> bool:
-    """Return whether rounding takes more of a value than `MOST_LOST`."""
-    return bool(value) and abs(stepped(value, step, rounded) - value) > MOST_LOST * abs(value)
+def moves_much(value: float, step: float, worse: Worse) -> bool:
+    """Return whether rounding to the nearest step moves a number of a claim too much, so that it needs a digit more."""
+    moved = stepped(value, step, "nearest") - value
+    favours = moved > 0 if worse == "down" else moved < 0 if worse == "up" else False
+    return bool(value) and abs(moved) > (MOST_GAINED if favours else MOST_LOST) * abs(value)
 
 
-def one_way(value: float, spec: str, rounded: Literal["down", "up"]) -> tuple[float, str]:
-    """Return a value that is rounded one way to the last digit of a format, and the format: with more digits where
-    rounding would take much of the value."""
-    step = last_digit(spec, value)
-    while printing() > 3 and loses_much(value, step, rounded) and (found := _LAST_DIGIT.search(spec)):
-        digits = int(found["digits"] or 0) + 1
-        spec = f"{spec[: found.start()]}.{digits}{found['kind']}"
-        step = last_digit(spec, value)
-    return stepped(value, step, rounded), spec
+def with_needed_digits(value: float, spec: str, worse: Literal["down", "up"]) -> str:
+    """Return a format with the digits that a number of a claim needs."""
+    for _ in range(_MOST_MORE):
+        found = _LAST_DIGIT.search(spec)
+        if found is None or not moves_much(value, last_digit(spec, value), worse):
+            break
+        spec = f"{spec[: found.start()]}.{int(found['digits'] or 0) + 1}{found['kind']}"
+    return spec
+
+
+_MOST_MORE = 3
 
 
 def stepped(value: float, step: float, rounded: Literal["nearest", "down", "up"]) -> float:

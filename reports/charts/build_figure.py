@@ -38,6 +38,7 @@ from benchbrief.reports.charts.searched_points import (
     with_rules,
     with_verdicts,
 )
+from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.place_labels import level_name
 from benchbrief.reports.data.report_data import Results
@@ -797,6 +798,8 @@ def _explain(
     """Add footnotes for gaps, and for a requested band."""
     if not points and any(isinstance(results.plan.factors.get(dim), plan.Factor) for dim in where):
         return  # the run has no such combination of levels
+    if is_imported(results) and points and all(point.y is None for point in points):
+        return  # the source says nothing of it, which the limits tell; it is not drawn
     if series.mark == "rule" or not points:  # a mark is no point; a line through time has the sampled ones
         if all(point.y is None for point in points):
             reasons = results.words["semicolon"].join(results.reasons_missing(series.query, **where))

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from benchbrief.model.plan import Dimension, DimKey, Query
-from benchbrief.model.precision import Printing, stepped
+from benchbrief.model.precision import Printing, printing, stepped
 from benchbrief.reports.text.number_format import ENGLISH_UNITS, formatted, in_column, in_prose, quantity, whole_nodes
 from benchbrief.results.store.searched_doubts import Bound, Doubt
 
@@ -117,7 +117,7 @@ class PrintedBy(_Part):
             return self.missing
         match self.by:
             case "prose":
-                value = stepped(value, self.step, self.rounded)
+                value = stepped(value, self.step, self.rounded if printing() < 4 else "nearest")
                 return in_prose(value, high, self.format, unit, self.follows, self.to, declared=self.as_declared)
             case "format":
                 return formatted(value, self.format, unit)

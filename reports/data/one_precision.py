@@ -42,7 +42,11 @@ def with_one_precision(report: p.Report, results: Results) -> p.Report:
     elements = tuple(_written(element, formats) for element in report.elements)
     if toward := _directions(report):
         elements = tuple(_rounded(element, toward) for element in elements)
+        report = report.model_copy(update={name: _rounded(getattr(report, name), toward) for name in _HEADINGS})
     return report.model_copy(update={"elements": elements})
+
+
+_HEADINGS = ("heading", "subheading")
 
 
 def _directions(node: Any) -> dict[_Measure, str]:

@@ -281,7 +281,7 @@ def formatted(value: float, spec: str, unit: str) -> str:
     """Write a value by a Python format specification. Raises ValueError for a wrong one.
 
     A value in % is a share for the `%` presentation, which multiplies by 100. A format that begins with a mark of
-    `ROUNDED` rounds one way, with the digits that keep that from taking much of a value.
+    `ROUNDED` is that of a measure that a claim has: rounding may move it to that side, and hardly to the other.
     """
     rounded = ROUNDED.get(spec[:1])
     spec = spec[1:] if rounded else spec
@@ -292,7 +292,10 @@ def formatted(value: float, spec: str, unit: str) -> str:
     if spec.endswith("%") and unit == "%":
         value /= 100
     if rounded:
-        value, spec = precision.one_way(value, spec, rounded)
+        if precision.printing() > 3:
+            spec = precision.with_needed_digits(value, spec, rounded)
+        else:
+            value = precision.stepped(value, precision.last_digit(spec, value), rounded)
     text = precision.formatted(value, spec)
     if not re.search("[1-9]", text):
         text = text.lstrip("+-")  # a rounded zero is neither more nor less

@@ -173,17 +173,14 @@ class _Writer:
     def _no_difference(self, left_open: Sequence[ClaimVerdict]) -> p.HeadlineNumber:
         """Return what stands on the first page for all claims that the repeats leave open."""
         what = dict.fromkeys(readable_label(verdict.claim.what, self.words) for verdict in left_open)
-        text = self.words["said_left_open"].format(what=self.words.locale.listed(what))
+        text = self.words["said_left_open"].format(what=self.words["semicolon"].join(what))
         return p.HeadlineNumber(value=_markdown([self.words["said_no_difference"]]), text=_markdown([text]))
 
     def _mixed(self, verdict: ClaimVerdict, range_: tuple[p.Value, p.Value]) -> p.HeadlineNumber:
         """Return the range of an extreme that is no gain everywhere, and where it is one: in place of its sentence."""
         claim = verdict.claim
         after = re.split(r"\{\w+\}", self.words["said_from_to"])
-        sentence = claim.sentence.parts
-        at = next(index for index, part in enumerate(sentence) if isinstance(part, p.Value))
-        behind = next((part for part in sentence[at + 1 : at + 2] if isinstance(part, str)), "")
-        glued = found.group() if (found := _GLUED.match(behind)) else ""
+        glued = _glued(claim)
         low, high = range_
         kind = "" if claim.better else "_sided"
         base = readable_label(claim.base_label, self.words) if claim.base_label else claim.base
@@ -241,7 +238,18 @@ class _Writer:
         if claim.typical is not None and verdict.typical is not None:
             holes["{typical}"] = ends[0].model_copy(update={"query": claim.typical})
         said = said.replace("{median}", self.words["said_median"] if "{typical}" in holes else "")
-        return [holes.get(part, part) for part in re.split(r"(\{\w+\})", said) if part]
+        glued = _glued(claim)
+        parts = [part for part in re.split(r"(\{\w+\})", said) if part]
+        return [each for part in parts for each in ((holes[part], glued) if part in holes else (part,)) if each]
+
+
+def _glued(claim: p.Claim) -> str:
+    """Return the sign of the number in the claim's sentence, as the X of `8X`; "" for none, or a word."""
+    parts = claim.sentence.parts
+    at = next((index for index, part in enumerate(parts) if isinstance(part, p.Value)), len(parts))
+    behind = "".join(part for part in parts[at + 1 : at + 2] if isinstance(part, str))
+    found = _GLUED.match(behind)
+    return found.group() if found and "times" not in found.group() else ""
 
 
 def _told_overstatement(verdict: ClaimVerdict) -> str:

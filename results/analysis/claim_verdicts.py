@@ -23,7 +23,7 @@ from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
 from benchbrief.model.plan import Read as ReadMeasure
 from benchbrief.model.points import Point
-from benchbrief.model.precision import loses_much, magnitude, stepped
+from benchbrief.model.precision import magnitude, moves_much, stepped
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, at_place
 from benchbrief.results.statistics.selection_bias import overstatement
@@ -98,9 +98,8 @@ class ClaimVerdict:
 
     @property
     def printed(self) -> Value | None:
-        """Return the value of the sentence with no more digits than the interval knows, rounded so that it does not
-        favour the claim: to the worse side of its metric, else toward no difference. A decided difference keeps the
-        digits that show it, and rounding takes little of the value."""
+        """Return the value of the sentence with no more digits than the interval knows, but with those that keep
+        rounding from favouring the claim, and those that show a decided difference."""
         value = self.claim.number
         if value is None or self.value is None:
             return value
@@ -121,7 +120,7 @@ class ClaimVerdict:
         found = self.held.winner.value if self.held and self.held.winner else self.value
         own = self._shown(value, found)
         other = self._shown(value.model_copy(update={"query": opposite}), self.opposite)
-        if stepped(found, own.step, own.rounded) == stepped(self.opposite, other.step, other.rounded):
+        if stepped(found, own.step, "nearest") == stepped(self.opposite, other.step, "nearest"):
             return None
         return (other, own) if self.claim.bound == "high" else (own, other)
 
@@ -130,7 +129,7 @@ class ClaimVerdict:
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
         format_, step = _rounding(value.format, found, known)
         for more in range(1, _MOST_MORE + 1):
-            if not self._looks_equal(found, step) and not loses_much(found, step, self._direction):
+            if not self._looks_equal(found, step) and not moves_much(found, step, self._direction):
                 break
             format_, step = _rounding(value.format, found, known, more)
         direction = self._direction if step else "nearest"
@@ -141,7 +140,7 @@ class ClaimVerdict:
         same = self.claim.no_difference
         if self.state != "decided" or same is None or found != self.value or not step:
             return False
-        return math.isclose(stepped(found, step, self._direction), same, rel_tol=1e-9, abs_tol=step / 2)
+        return math.isclose(stepped(found, step, "nearest"), same, rel_tol=1e-9, abs_tol=step / 2)
 
     @property
     def _direction(self) -> Literal["nearest", "down", "up"]:

@@ -126,12 +126,13 @@ def test_a_measure_is_rounded_everywhere_as_a_claim_rounds_it() -> None:
     assert [part.format for part in said.prose.parts if isinstance(part, p.Value)] == ["\N{DOWNWARDS ARROW}.1f"]
     formats = [each.lines[0].format for each in (shown, negated, other) if isinstance(each, p.TableElement)]
     assert formats == ["\N{DOWNWARDS ARROW}.1f", "\N{UPWARDS ARROW}.1f", ".1f"]
-    assert [formatted(2.35, spec, "") for spec in formats] == ["2.3", "2.4", "2.4"]
-    assert [formatted(value, "\N{DOWNWARDS ARROW}.0%", "%") for value in (-41.03, 117.9)] == [
+    assert [formatted(2.35, spec, "") for spec in formats] == ["2.35", "2.4", "2.4"]
+    assert [formatted(value, "\N{DOWNWARDS ARROW}.0%", "%") for value in (-41.53, 117.4, 117.9)] == [
         "−42\u00a0%",
         "117\u00a0%",
+        "118\u00a0%",
     ]
-    assert formatted(37_999.0, "\N{DOWNWARDS ARROW},.2g", "ops/s") == formatted(37_000.0, ",.2g", "ops/s")
-    assert formatted(0.891, "\N{DOWNWARDS ARROW}.1f", "") == "0.89", "0.8 would be another number"
-    assert formatted(1.473, "\N{DOWNWARDS ARROW}.2g", "") == "1.47"
+    assert formatted(37_199.0, "\N{DOWNWARDS ARROW},.2g", "ops/s") == formatted(37_000.0, ",.2g", "ops/s")
+    assert formatted(0.891, "\N{DOWNWARDS ARROW}.1f", "") == "0.89", "0.9 would favour it"
+    assert formatted(1.659, "\N{DOWNWARDS ARROW}.2f", "") == "1.66"
     assert formatted(6.71, "\N{DOWNWARDS ARROW}.1f", "") == "6.7"
