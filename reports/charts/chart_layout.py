@@ -318,7 +318,7 @@ class Plot:
 
     def shows(self, trace: Trace) -> bool:
         """Return whether anything of a trace is drawn: an ideal may leave the plot area at once."""
-        return not trace.ideal or any(p.y is not None and p.y <= self.y.high for p in trace.points)
+        return not trace.ideal or any(p.y is not None and p.y < self.y.high for p in trace.points)
 
     def place(self, trace: Trace) -> int:
         """Return the place of a trace among those in a slot."""

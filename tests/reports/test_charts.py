@@ -257,6 +257,8 @@ def test_a_legend_begins_at_the_left_edge_beside_a_figure_with_wider_numbers() -
 def test_an_ideal_that_leaves_the_plot_area_at_once_is_not_in_the_legend() -> None:
     ideal = trace("Ideal", 500, 600, 700, 800, color=None, dashed=True, ideal=True)
     lines = (trace("A", 1, 2, 3, 4), trace("B", 1, 2, 3, 4, color=1))
+    at_the_edge = trace("Ideal", 4, 600, 700, 800, color=None, dashed=True, ideal=True)
+    assert "Ideal" not in texts(drawn(Chart((*lines, at_the_edge), THREADS, "y")))
     for shown in (ideal, trace("Ideal", 1, 600, 700, 800, color=None, dashed=True, ideal=True)):
         assert ("Ideal" in texts(drawn(Chart((*lines, shown), THREADS, "y")))) is (shown is not ideal)
 
