@@ -134,9 +134,15 @@ MOST_GAINED, MOST_LOST = 0.005, 0.03
 
 def moves_much(value: float, step: float, worse: Worse) -> bool:
     """Return whether rounding to the nearest step moves a number of a claim too much, so that it needs a digit more."""
-    moved = stepped(value, step, "nearest") - value
-    favours = moved > 0 if worse == "down" else moved < 0 if worse == "up" else False
-    return bool(value) and abs(moved) > (MOST_GAINED if favours else MOST_LOST) * abs(value)
+    shown = stepped(value, step, "nearest")
+    favours = shown > value if worse == "down" else shown < value if worse == "up" else False
+    hidden = shown in _NO_DIFFERENCE and abs(shown - value) > _LEAST_DIFFERENCE
+    return hidden or abs(shown - value) > (MOST_GAINED if favours else MOST_LOST) * abs(value)
+
+
+_NO_DIFFERENCE = (0.0, 1.0)
+"""What a change and a ratio are where nothing differs: a number that is neither is not printed so."""
+_LEAST_DIFFERENCE = 0.001
 
 
 def with_needed_digits(value: float, spec: str, worse: Literal["down", "up"]) -> str:
