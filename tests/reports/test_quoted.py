@@ -103,7 +103,7 @@ def test_figures_of_power_efficiency_are_drawn_of_the_published_ranges_and_say_s
 def test_the_figure_of_the_flash_cache_has_the_published_gains(views: Views) -> None:
     (gains,) = (block for block in blocks(views.of("flash_cache")) if isinstance(block, FigureView))
     drawn = {(row[0], row[1]): row[2].replace("\u00a0", " ") for row in gains.data}
-    names = ("Operations per second", "Time of an average read", "Time of an average update")
+    names = ("Operations per second", "Average read latency", "Average update latency")
     assert [drawn[name, "Web updates (B)"] for name in names] == ["+117 %", "−45 %", "−55 %"]
     assert [drawn[name, "Transactions (F)"] for name in names] == ["+111 %", "−50 %", "−43 %"]
 
