@@ -743,7 +743,8 @@ class Claim(Node):
     what the value is compared with, `base_label` its name in a report's language where it is a point of a ramp, and
     `against` its keys; `named` is whether the sentence names it, and `no_difference` the value that says that there is
     none: 1 of a ratio, 0 of a change. `better` is that of its metric. A `directed` sentence says by how much there is
-    more or less, so its number is above zero. `allowed` has the reasons for exceptions, by
+    more or less, so its number is above zero. A value `of_extremes` is computed of highest or lowest ones, which each
+    repeat has elsewhere: only held-out repeats can decide it. `allowed` has the reasons for exceptions, by
     rule. With `held_out`, the claim takes the repeats that it asks for, and no others.
     """
 
@@ -762,6 +763,7 @@ class Claim(Node):
     no_difference: float | None = None
     better: Literal["higher", "lower"] | None = None
     directed: bool = False
+    of_extremes: bool = False
     held_out: HeldOut | None = None
     allowed: dict[str, str] = field(default_factory=dict)
     origin: Origin

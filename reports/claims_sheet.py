@@ -125,7 +125,7 @@ class SheetRow:
 
     def cells(self) -> list[object]:
         """Return the row for a table with `COLUMNS`."""
-        document = self.document()
+        document = {**self.document(), "sha256": self.digest}
         document["at"] = ", ".join(f"{dim} {_key(key)}" for dim, key in self.verdict.at.items())
         held = self.verdict.held
         document["held_out"] = f"{len(held.values)} of {held.times}, attempt {held.attempt}" if held else ""
@@ -135,7 +135,8 @@ class SheetRow:
 
 COLUMNS = (
     "claim", "brief", "state", "said", "sentence", "value", "unit", "low", "high", "level", "repeats", "at", "points",
-    "opposite", "held_out", "overstated", "base", "decided_with", "exceptions", "expression", "origin",
+    "opposite", "median", "held_out", "overstated", "generator_busy", "base", "decided_with", "exceptions",
+    "expression", "origin", "sha256",
 )  # fmt: skip
 
 
@@ -278,7 +279,7 @@ def _hardware_of(claim: Claim) -> set[str]:
 
 
 def _placed(place: Mapping[str, DimKey | None], plan: Plan, words: Words) -> str:
-    keys = ((dim, key_label(dim, key, plan) if key else None, key) for dim, key in place.items())
+    keys = ((dim, key_label(dim, key, plan), key) for dim, key in place.items() if key is not None and key != "")
     return words.locale.listed(label or f"{words.dimension_within(dim)} {_key(key)}" for dim, label, key in keys)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from glob import escape
 from itertools import islice
@@ -32,7 +33,7 @@ def _numbers_files(spec: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the numbers files of the runs by a spec, those of the last run first, each with the folder of runs."""
     for folder in islice(spec.absolute().parents, _FOLDERS_ABOVE):
         for run in sorted((folder / _RUNS).glob(f"*-{escape(spec.stem)}*"), reverse=True):
-            if RUN_NAME.match(run.name):
+            if re.fullmatch(rf"{RUN_NAME.pattern}{re.escape(spec.stem)}(?:-[0-9]+)?", run.name):
                 yield from ((folder / _RUNS, each) for each in sorted((run / "reports").glob("*.json")))
 
 

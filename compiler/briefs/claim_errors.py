@@ -90,6 +90,15 @@ class UndecidableClaim(CompileProblem):
     base: str
 
 
+class RatioOfNothing(CompileProblem):
+    code = "E0850"
+    stands_alone = True
+    says = "`{words}` compares, and `{value}` is compared with nothing"
+    hint = "divide by what the sentence compares with, as in `throughput[eco] / throughput[legacy]`, or use other words"
+    words: str
+    value: str
+
+
 class NestedExtreme(CompileProblem):
     code = "E0842"
     stands_alone = True

@@ -123,6 +123,15 @@ TIMES = _behind("the|as|of|what|that", "の", _TIMES)
 """Words behind a ratio that compare: `2 times the`, `2X as`, `2 倍の`."""
 
 
+MULTIPLE = rf"\A(?:[xX×](?![A-Za-z])|{_BLANKS}倍(?!率)|{_BLANK}times{_BLANK}(?:the|as|that|what|those)\b)"
+"""What makes a number right before it a multiple of something."""
+_AGAINST = (
+    "against|than|versus|vs\\.?|over|compared (?:to|with)|relative to|instead of|in place of|replac(?:es?|ing)|of"
+)
+COMPARED = rf"\b(?:{_AGAINST})(?:{_BLANK}(?:the|an?|its|our|their))?{_BLANKS}\Z"
+"""Words before a name that make it what is compared with, wherever it stands in an English sentence."""
+
+
 class Direction(NamedTuple):
     """The words for one direction of a change: behind its number, and verbs before it (`cuts the latency by`)."""
 
@@ -292,6 +301,10 @@ def amount_of(result: str) -> tuple[float, Dimension] | None:
 
 def without_blanks(number: str) -> str:
     return re.sub(r"[\s\u00a0]", "", number).casefold()
+
+
+def is_japanese(text: str) -> bool:
+    return re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", text) is not None
 
 
 def names(label: str, text: str) -> bool:

@@ -181,14 +181,17 @@ def _compared(
 _LARGER = 1.1
 
 
-def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: float) -> bool:
-    """Return whether a comparison takes the best of one side and the worst of the other, so that equal sides differ on
-    its better side."""
+def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: float, base: Sequence[_Base]) -> bool:
+    """Return whether a comparison takes the best of one side and the worst or one point of the other, so that equal
+    sides differ on its better side."""
     extreme = _extreme(typer, expr)
     within = extreme.arguments[0].value if extreme and extreme.arguments else expr
     seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
-    mixed = len({each.function.text for each in _extremes(typer, within)}) > 1
-    if not mixed or seen is None or math.isclose(seen, no_difference):
+    found = list(_extremes(typer, within))
+    along = {name.text for each in found for name in each.over}
+    # The best of a ramp against one of its points says how far it goes; against another's point, it is a choice.
+    unlike = len({each.function.text for each in found}) > 1 or any(each.dim not in along for each in base)
+    if not found or not unlike or seen is None or math.isclose(seen, no_difference):
         return False
     return better is None or (seen > no_difference) is (better == "higher")
 
@@ -306,14 +309,14 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     if sentence is None:
         return None
     known = set(allowed)
-    base = _base(typer, value, body.values("against"), known)
+    base = _base(typer, value, body.values("against"), known, block.label)
     if isinstance(base, CompileProblem):
         return typer.refuse(base)
     no_difference = _no_difference(typer, value) if base else None
-    if base and no_difference is None and "decided" not in allowed:
+    if base and _is_unclear_ratio(typer, value, base, no_difference, block.label) and "decided" not in allowed:
         return typer.refuse(wrong.UndecidableClaim(value.span, text_of(value), ", ".join(each.label for each in base)))
     better = _better(typer, value)
-    if problem := _unfair(typer, value, better, no_difference, known):
+    if problem := _unfair(typer, value, better, no_difference, known, base):
         return typer.refuse(problem)
     _check_words(typer, block.label, value, no_difference, known)
     if no_difference == 0.0 and "direction" not in known:
@@ -355,21 +358,42 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         no_difference=None if no_difference is None else no_difference / unit.factor,
         better=better,
         directed=no_difference == 0.0 and _says_direction(block.label),
+        of_extremes=not extreme and bool(extremes),
         held_out=held,
         allowed=allowed,
         origin=origin(block.span),
     )
 
 
+def _is_unclear_ratio(
+    typer: Typer, value: ast.Expr, base: tuple[_Base, ...], no_difference: float | None, label: ast.String
+) -> bool:
+    """Return whether what a value is when its sides are equal can't be told, or is not that of the multiple that the
+    sentence says: twice as much of one side has to double it."""
+    said = words.found_in(words.MULTIPLE, _around_value(label)[1])
+    if no_difference is None or not said or _nested_extreme(typer, value):
+        return no_difference is None
+    doubled = _compared(typer, value, frozenset(base), 2.0)
+    multiples = (2 * no_difference, no_difference / 2)
+    return no_difference not in (0.0, 1.0) or (
+        no_difference == 1.0 and doubled is not None and not any(math.isclose(doubled, each) for each in multiples)
+    )
+
+
 def _unfair(
-    typer: Typer, value: ast.Expr, better: str | None, no_difference: float | None, allowed: set[str]
+    typer: Typer,
+    value: ast.Expr,
+    better: str | None,
+    no_difference: float | None,
+    allowed: set[str],
+    base: Sequence[_Base],
 ) -> CompileProblem | None:
     """Return what is wrong with the highest and lowest values that a value is made of; None if nothing is."""
     if nested := _nested_extreme(typer, value):
         return wrong.NestedExtreme(value.span, text_of(value), nested)
     if lucky := next((each for each in _extremes(typer, value) if "repeat" in (name.text for name in each.over)), None):
         return wrong.LuckiestRepeat(value.span, text_of(lucky))
-    if no_difference is not None and "alike" not in allowed and _favours(typer, value, better, no_difference):
+    if no_difference is not None and "alike" not in allowed and _favours(typer, value, better, no_difference, base):
         return wrong.BestAgainstWorst(value.span, text_of(value))
     return None
 
@@ -405,8 +429,8 @@ def _sentence(typer: Typer, label: ast.String, value: ast.Expr) -> ast.String | 
 
 
 def _base(
-    typer: Typer, value: ast.Expr, against: Sequence[ast.Expr], allowed: set[str]
-) -> tuple[_Base, ...] | wrong.UnclearBase | wrong.NoSuchBase:
+    typer: Typer, value: ast.Expr, against: Sequence[ast.Expr], allowed: set[str], label: ast.String
+) -> tuple[_Base, ...] | wrong.UnclearBase | wrong.NoSuchBase | wrong.RatioOfNothing:
     """Return what the value is compared with; () for a value of its own."""
     found = list(dict.fromkeys(_bases(typer, value)))
     if against:
@@ -420,6 +444,9 @@ def _base(
         labels = tuple(", ".join(each.label for each in divisor) for divisor in found)
         keys = (each.key for divisor in reversed(found) for each in divisor if isinstance(each.key, str))
         return wrong.UnclearBase(value.span, labels, next(keys, "hdd"))
+    multiple = words.found_in(words.MULTIPLE, _around_value(label)[1])
+    if not found and multiple and "ratio" not in allowed:
+        return wrong.RatioOfNothing(value.span, multiple, text_of(value))
     return found[0] if found else ()
 
 
@@ -431,14 +458,22 @@ def _label_of(base: Sequence[_Base]) -> plan.Label:
 
 
 def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
-    """Return whether the sentence names what the value is compared with."""
-    for part in label.parts:
+    """Return whether the sentence names what the value is compared with. An English one that has the name before the
+    number makes it the subject, but behind words such as `against`."""
+    number = next(at for at, part in enumerate(label.parts) if isinstance(part, ast.Hole) and _is_value(part))
+    japanese = any(words.is_japanese(part) for part in label.parts if isinstance(part, str))
+    before = ""
+    for at, part in enumerate(label.parts):
         if isinstance(part, str):
-            counted = isinstance(base.key, float) and words.counts(base.key, base.dim, part)
-            if counted or words.names(base.label, part):
-                return True
-        elif (subject := subject_of(typer, part.expr)) and subject == (base.dim, base.key, "label"):
+            found = isinstance(base.key, float) and words.counts(base.key, base.dim, part)
+            found = found or words.names(base.label, part)
+            before = part[: part.casefold().find(base.label.casefold())] if at < number else ""
+        else:
+            subject = subject_of(typer, part.expr)
+            found = subject is not None and subject == (base.dim, base.key, "label")
+        if found and (at > number or japanese or words.found_in(words.COMPARED, before) or isinstance(base.key, float)):
             return True
+        before = part if isinstance(part, str) else ""
     return False
 
 

@@ -1,8 +1,8 @@
 """Writes the numbers of one measure with one number of digits in a brief: in headline, box, figure and table.
 
 An author may give each place a format of its own. A place without one has the format that the measure has elsewhere,
-first in the headline, then in boxes, tables, figures and texts. A measure that a claim rounds to its worse side is
-rounded so wherever it is printed.
+first in the headline, then in boxes, tables, figures and texts. A claim's measure has everywhere the digits that
+keep rounding from favouring the claim.
 """
 
 from __future__ import annotations

@@ -118,6 +118,8 @@ class ClaimVerdict:
         if value is None or opposite is None or self.value is None or self.opposite is None or self.points < 2:
             return None
         found = self.held.winner.value if self.held and self.held.winner else self.value
+        if not min(found, self.opposite) <= self.value <= max(found, self.opposite):
+            return None  # held-out repeats beyond the range that they were chosen from
         own = self._shown(value, found)
         other = self._shown(value.model_copy(update={"query": opposite}), self.opposite)
         if stepped(found, own.step, "nearest") == stepped(self.opposite, other.step, "nearest"):
@@ -269,6 +271,8 @@ def _verdict(
     low, high = _interval(values, level, by_ratio=claim.points.by_ratio)
     once: State = "undecided" if claim.repeats else "once"
     state = _state(claim, low, high, once)
+    if claim.of_extremes and state in ("decided", "opposed"):
+        state = "undecided"  # the highest of each repeat is chosen for its noise
     overstated = _overstated(claim, read, [place for place, _ in known], value)
     return made(state, at=place, repeats=max(1, len(values)), low=low, high=high, level=level, overstated=overstated)
 
@@ -286,7 +290,7 @@ def _held_verdict(made: Callable[..., ClaimVerdict], claim: Claim, held: HeldOut
 def _state(claim: Claim, low: float | None, high: float | None, without: State) -> State:
     """Return what an interval decides; `without` one."""
     if claim.no_difference is None:
-        return "absolute"
+        return "once" if without == "once" else "absolute"
     if low is None or high is None:
         return without
     above, below = low > claim.no_difference, high < claim.no_difference

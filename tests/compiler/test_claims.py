@@ -243,6 +243,43 @@ report brief "Up to 99X the work" {{
 
 
 @pytest.mark.parametrize(
+    ("code", "sentence", "value"),
+    [
+        ("E0841", "{value:.1f}X the work of {legacy}", f"3 * ratio{AT}"),
+        ("E0841", "{value:.1f}X the work of {legacy}", f"(ratio{AT} - 1) * 10 + 1"),
+        (
+            "E0847",
+            "Up to {value:.1f}X the work of {legacy}",
+            f"max(throughput[eco] over threads) / throughput[legacy]{AT}",
+        ),
+        ("E0850", "{value:.1f}X the work of {legacy}", f"throughput[eco]{AT} / 1000"),
+        ("E0850", "{legacy} の {value:.1f} 倍", f"throughput[eco]{AT} / throughput[eco]{AT}"),
+    ],
+)
+def test_a_multiple_is_a_plain_ratio_of_like_things(tmp_path: Path, code: str, sentence: str, value: str) -> None:
+    assert code in {each.code for each in checked(tmp_path, sentence, value).diagnostics}
+
+
+def test_the_best_of_a_ramp_against_one_of_its_points_says_how_far_it_goes(tmp_path: Path) -> None:
+    scaling = "max(throughput[eco, a] over threads) / throughput[eco, a][threads: 8]"
+    assert claim(tmp_path, "Up to {value:.1f}X the work of 8 threads", scaling).no_difference == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("{value:.1f}X the work of {legacy}", True),
+        ("Against {legacy}, {eco} does {value:.1f}X the work", True),
+        ("{legacy} does {value:.1f}X the work of {eco}", False),
+        ("{legacy} に対して {value:.1f} 倍", True),
+        ("{value:.1f}X the work", False),
+    ],
+)
+def test_a_base_that_is_the_subject_is_not_named_as_the_base(tmp_path: Path, sentence: str, *, named: bool) -> None:
+    assert claim(tmp_path, sentence, f"ratio{AT}").named is named
+
+
+@pytest.mark.parametrize(
     ("sentence", "typed"),
     [
         ("At 20,000 ops/s: {value:.1f}X", False),

@@ -16,7 +16,7 @@ MOST = "max(ratio over threads, workload)"
 
 
 def codes(folder: Path, value: str, more: str) -> set[str]:
-    return {each.code for each in checked(folder, "{value:.1f}X the work of {legacy}", value, more).diagnostics}
+    return {each.code for each in checked(folder, "Work, {value:.1f}, against {legacy}", value, more).diagnostics}
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ SMOKES = (
         says=(
             r"Recent statistics \(D\) [\d.]+X",
             r"RAM disk.*Local disk",
-            r"It takes [\d.]+ to [\d.]+ Local disk nodes to match one RAM disk node",
+            r"A rehearsal on one machine: [\d.]+ to [\d.]+ Local disk nodes to match one RAM disk node",
             MONGO_STAND_IN,
         ),
     ),
@@ -80,7 +80,7 @@ SMOKES = (
         # One operation in twenty is an update: on a busy machine, a phase of one second may have none.
         cuts=(("phases = 6 x 3 s", "phases = 3 x 2 s  workloads = [b]"),),
         says=(
-            r"[+−]\d+\s?% operations per second: RAM disk against Local disk",
+            r"A rehearsal on one machine: .*% operations per second with RAM disk",
             r"a RAM disk in place of a cache",
             MONGO_STAND_IN,
         ),

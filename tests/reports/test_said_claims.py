@@ -85,7 +85,7 @@ def test_a_decided_claim_is_said_large_and_in_texts(tmp_path: Path) -> None:
     assert "We found: Up to 8.7X the work of Disk." in text
 
 
-def test_rounding_goes_toward_no_difference_and_never_favours() -> None:
+def test_rounding_never_favours() -> None:
     (up,) = verdicts(claim(12.64, 12.66, 12.68, format=".0f"))
     assert up.printed is not None
     assert (up.printed.step, up.printed.rounded) == (0.1, "down"), "13 would favour 12.66"
@@ -487,3 +487,16 @@ def test_a_claim_that_is_held_out_is_limited_by_its_own_repeats() -> None:
 
     assert at_least(held, frozenset())
     assert not at_least(replace(held, busy=frozenset()), busy)
+
+
+def test_a_value_of_highest_ones_is_decided_by_held_out_repeats_alone() -> None:
+    (found,) = verdicts(claim(8.71, 8.72, 8.73, of_extremes=True))
+    assert (found.state, found.is_said) == ("undecided", False)
+
+
+def test_held_out_repeats_beyond_the_range_have_no_range_beside_them() -> None:
+    points = values(("threads",), [(1.0, 1.005), (2.0, 1.03)], by_ratio=True)
+    made = claim(1.03, bound="high", points=points, opposite=values((), [(1.005,)]))
+    (found,) = verdicts(made)
+    assert found.ends is not None
+    assert replace(found, value=0.99, held=HeldOutRepeats(3, 1, Winner(({},), 2, 1.03), 0.99, (0.99,))).ends is None
