@@ -15,6 +15,8 @@ from benchbrief.reports.data.numbers_file import ClaimEntry
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.view_model import Item
+from benchbrief.reports.disclosure.number_ledger import kind_of
+from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import fact_name, fact_text
 from benchbrief.reports.text.number_format import quantity, written_as
 from benchbrief.reports.view.said_claims import claims_of, sentence_text, verdicts_on
@@ -27,13 +29,16 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A claim in one brief; `brief` is "" for a claim that none says. `lines` are what is behind the sentence."""
+    """A claim in one brief; `brief` is "" for a claim that none says. `lines` are what is behind the sentence, `run` is
+    whose numbers they are, and `numbers` whether they were measured, simulated or imported."""
 
     brief: str
     verdict: ClaimVerdict
     sentence: str
     judged: str
     lines: tuple[str, ...]
+    run: str = ""
+    numbers: str = "measured"
 
     @property
     def name(self) -> str:
@@ -86,6 +91,8 @@ class SheetRow:
         return {
             "claim": claim.name,
             "brief": self.brief or None,
+            "run": self.run,
+            "numbers": self.numbers,
             "state": found.state,
             "said": found.is_said and bool(self.brief),
             "sentence": self.sentence,
@@ -134,9 +141,9 @@ class SheetRow:
 
 
 COLUMNS = (
-    "claim", "brief", "state", "said", "sentence", "value", "unit", "low", "high", "level", "repeats", "at", "points",
-    "opposite", "median", "held_out", "overstated", "generator_busy", "base", "decided_with", "exceptions",
-    "expression", "origin", "sha256",
+    "claim", "brief", "run", "numbers", "state", "said", "sentence", "value", "unit", "low", "high", "level",
+    "repeats", "at", "points", "opposite", "median", "held_out", "overstated", "generator_busy", "base",
+    "decided_with", "exceptions", "expression", "origin", "sha256",
 )  # fmt: skip
 
 
@@ -169,7 +176,13 @@ def _row(verdict: ClaimVerdict, results: Results, words: Words, brief: str = "")
     elif not brief:
         judged = words["sheet_in_no_brief"].format(judged=judged)
     return SheetRow(
-        brief, verdict, sentence_text(verdict, results), judged, tuple(_details(verdict, results.plan, words))
+        brief,
+        verdict,
+        sentence_text(verdict, results),
+        judged,
+        tuple(_details(verdict, results.plan, words)),
+        run=str(run_row(results)["run_id"] or ""),
+        numbers=kind_of(results),
     )
 
 

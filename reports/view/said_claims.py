@@ -104,15 +104,17 @@ class _Writer:
             if not isinstance(part, p.Said):
                 parts.append(part)
                 continue
-            sentence = self.sentence(self.verdicts[part.claim])
+            sentence = self.sentence(self.verdicts[part.claim], tagged=is_imported(self.results))
             parts += map(_escaped, sentence) if markdown else sentence
         return p.Prose.of(parts)
 
-    def sentence(self, verdict: ClaimVerdict) -> Sequence[_Part]:
-        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not."""
+    def sentence(self, verdict: ClaimVerdict, *, tagged: bool = False) -> Sequence[_Part]:
+        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not.
+        Texts and titles of a brief whose pages are all `tagged` with their source do not say again whose number it
+        is."""
         if not verdict.is_said:
             return [self.not_said(verdict)]
-        notes = self._beside(verdict, before_range=False)
+        notes = self._beside(verdict, before_range=False, tagged=tagged)
         return [*self._said(verdict), *([self._bracketed(notes)] if notes else [])]
 
     def _said(self, verdict: ClaimVerdict) -> list[_Part]:
@@ -127,7 +129,7 @@ class _Writer:
         key = {"missing": "said_missing", "unheld": "said_unheld"}.get(verdict.state, "said_undecided")
         return self.words[key].format(what=readable_label(verdict.claim.what, self.words))
 
-    def _beside(self, verdict: ClaimVerdict, *, before_range: bool) -> list[str]:
+    def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
         """Return what stands in brackets behind the sentence: the base that it does not name, whether its point was
         measured once, which held-out repeats it lacks; without them, how much of a highest value may be chance."""
         notes = []
@@ -139,7 +141,7 @@ class _Writer:
             notes.append(self.words["said_at_most" if verdict.claim.better == "lower" else "said_at_least"])
         if verdict.state == "once":
             notes.append(self.words["said_once"])
-        elif verdict.state == "published":
+        elif verdict.state == "published" and not tagged:
             number = verdict.claim.number
             quoted = number is None or self.results.is_quoted(number.query)
             notes.append(self.words["said_published" if quoted else "said_from_published"])
