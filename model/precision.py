@@ -128,7 +128,7 @@ def last_digit(spec: str, value: float) -> float:
 
 Worse = Literal["nearest", "down", "up"]
 """To which side a number of a claim may be rounded freely: to its worse one, or to both."""
-MOST_GAINED, MOST_LOST = 0.005, 0.03
+MOST_GAINED, MOST_LOST = 0.01, 0.03
 """The share of a claim's number by which rounding may move it in its favour, and against it."""
 
 

@@ -392,7 +392,7 @@ def _claim(name: str, model: Model) -> str:
     if found.held_out:
         lines.append(f"held out: the highest or lowest is measured {found.held_out.times} times more, for this alone")
     if found.better:
-        lines.append(f"{found.better} is better, so rounding never makes it {found.better} by more than 0.5 %")
+        lines.append(f"{found.better} is better, so rounding never makes it {found.better} by more than 1 %")
     lines += [f"not by the rule `{rule}`: {reason}" for rule, reason in found.allowed.items()]
     return "  \n".join(lines)
 

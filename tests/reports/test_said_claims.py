@@ -92,9 +92,9 @@ def test_rounding_never_favours() -> None:
     (little,) = verdicts(claim(37.14, 37.16, 37.18, format=".0f"))
     assert little.printed is not None
     assert (little.printed.step, little.printed.rounded) == (1.0, "down")
-    (favoured,) = verdicts(claim(37.64, 37.66, 37.68, format=".0f"))
+    (favoured,) = verdicts(claim(37.51, 37.52, 37.53, format=".0f"))
     assert favoured.printed is not None
-    assert favoured.printed.step == 0.1, "38 would favour 37.66"
+    assert favoured.printed.step == 0.1, "38 would favour 37.52"
     (unknown,) = verdicts(claim(0.4001, 0.4002, 0.4003, format=".1f", better=None))
     assert unknown.printed is not None
     assert (unknown.state, unknown.printed.rounded) == ("decided", "up")

@@ -123,7 +123,7 @@ def test_a_claim_tells_its_rule_and_what_the_last_run_said(client: Client) -> No
     assert "the highest of `gain`" in found
     assert "compared with First: said where repeats show that it is not 0" in found
     assert "measured 3 times more" in found
-    assert "higher is better, so rounding never makes it higher by more than 0.5 %" in found
+    assert "higher is better, so rounding never makes it higher by more than 1 %" in found
     assert "last:" not in found
 
     def said(run: str, text: str) -> None:
