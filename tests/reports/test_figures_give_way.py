@@ -115,7 +115,7 @@ def test_a_document_is_laid_out_twice_at_most_and_all_figures_are_fitted_then(tm
 
 
 def test_no_figure_is_drawn_again_where_a_page_ends_on_purpose_or_all_is_full(tmp_path: Path) -> None:
-    full = Pages(2, '<p style="height: 190px"></p>', high=60)
+    full = Pages(2, '<p style="height: 196px"></p>', high=60)
     assert full.made(tmp_path) == [1, 3, 5]
     assert full.asked == []
 
