@@ -26,7 +26,8 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
     assert plan.reports
     for report in plan.reports:
         html = render(plan, store, report.name, tmp_path, html_only=True).html.read_text("utf-8")
-        if not any(isinstance(part, p.Said) for part in (report.heading.parts if report.heading else ())):  # a claim may be left open
+        titled = report.heading.parts if report.heading else ()
+        if not any(isinstance(part, p.Said) for part in titled):  # a claim may be left open
             assert all(part.split("&")[0] in html for part in report.title.split("…"))
         notes = re.findall(r'id="note-\d+"><sup class="of-note">[a-z]+</sup> ([^<]*)', html)
         assert all(
