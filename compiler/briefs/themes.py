@@ -94,7 +94,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "disclosure": ("block", "next", "loop"),
 }
 """More names that some parts can use."""
-FILTERS = ("ticked", "marks", "footed", "traced", "abridged", "unparted", "pictured")
+FILTERS = ("ticked", "marks", "lettered", "footed", "traced", "abridged", "unparted", "pictured")
 """Filters that a part can use besides those of Jinja."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
 """Our templates that a part may use."""

@@ -20,7 +20,7 @@ from benchbrief.reports.disclosure.disclosure import disclose_latency, smallest_
 from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, versions
 from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, served_by
 from benchbrief.reports.notices.repeat_variation import tested
-from benchbrief.reports.text.number_format import NBSP, bytes_text, duration, points, quantity
+from benchbrief.reports.text.number_format import NBSP, bytes_text, duration, fixed, points, quantity
 from benchbrief.reports.words.brief_words import counted, sentences
 
 _MOST_LOADS = 6
@@ -139,7 +139,7 @@ def _data_sets(results: Results) -> Iterator[str]:
         return
     counts, record_sizes = (sorted(set(values)) for values in zip(*found, strict=True))
     holes = {
-        "records": _ends([words.locale.numerals(f"{count:,.0f}") for count in counts], results),
+        "records": _ends([fixed(count, 0) for count in counts], results),
         "size": _ends([quantity(to_digits(size, 3), "B") for size in record_sizes], results),
         "total": _ends(
             [quantity(to_digits(end, 2), "B") for end in sorted({count * size for count, size in found})], results
