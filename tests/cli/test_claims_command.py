@@ -35,7 +35,7 @@ def test_a_run_shows_its_claims_by_the_spec_of_today(copied_run: Bench) -> None:
     done = copied_run("claims", "--spec", "newer.bench")
     assert done.code == 0, done.err
     assert "most (brief): measured once: no repeat tells whether it is more than noise" in done.out
-    assert "unsaid: a number of its own, compared with nothing; no brief says it" in done.out
+    assert "unsaid: measured once: no repeat tells whether it is more than noise; no brief says it" in done.out
     assert "First folder" in done.out
     without = copied_run("claims")
     assert without.code == 2
