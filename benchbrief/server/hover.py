@@ -43,7 +43,6 @@ from benchbrief.server.cursor_context import (
     schema_of,
     tokens,
 )
-from benchbrief.server.last_claims import last_said
 from benchbrief.server.spec_view import View
 
 _DOCS = {
@@ -269,6 +268,8 @@ def _of_symbol(symbol: Symbol, view: View, model: Model | None) -> Iterator[str]
     if model is not None:
         yield from filter(None, [_resolved(symbol, model)])
     if symbol.kind == "claim":
+        from benchbrief.server.last_claims import last_said
+
         yield from filter(None, [last_said(view.file.path, symbol.name)])
 
 

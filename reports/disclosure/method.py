@@ -122,7 +122,7 @@ def _letters(results: Results) -> str:
 
 
 def _data_sets(results: Results) -> Iterator[str]:
-    """Yield how many records of which size were loaded, how large they are against the memory of the smallest host,
+    """Yield the number and size of the records, how large the data are against the memory of the smallest host,
     and what the engine and the kernel may cache of them."""
     words, plan = results.words, results.plan
     cells = [cell for cell in plan.cells if cell.dataset and cell.dataset.records]

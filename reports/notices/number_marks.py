@@ -77,7 +77,7 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def _best_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the marks of the best, by the repeats. Where these do not judge all that is compared, none has one."""
+    """Return the marks of the best values, by the repeats; none unless they judge each value that is compared."""
     grids: dict[str, dict[PointKeys, list[tuple[p.Line, DimKey]]]] = {}
     for place, line in enumerate(element.lines):
         for key in element.keys if line.tested and line.query else ():

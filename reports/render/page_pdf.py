@@ -12,8 +12,7 @@ from math import degrees
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.brief_error import ReportError, hides
-from benchbrief.reports.render.fill_pages import Arrangement, fit_figures
-from benchbrief.reports.render.notes_elsewhere import notes_elsewhere
+from benchbrief.reports.render.fill_pages import Arrangement, fit_figures, notes_elsewhere
 from benchbrief.reports.text.html_markup import letters
 
 if TYPE_CHECKING:

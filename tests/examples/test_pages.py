@@ -48,11 +48,11 @@ def test_the_page_of_generated_results_reads_as_it_did(
     golden(GOLDENS / f"{name}.html", visible(html).replace(str(EXAMPLES), "examples"))
 
 
-def test_a_brief_on_settings_takes_a_page_of_lines_and_never_calls_them_hardware() -> None:
-    """Without blank lines, comments, and the profile for a trial."""
+def test_an_experiment_on_settings_takes_thirty_lines_and_its_brief_never_calls_them_hardware() -> None:
+    """Without blank lines, comments, the report, and the profile for a trial."""
     path = EXAMPLES / "compression" / "compression.bench"
-    laid_out = format_source(Source(path.name, path.read_text(encoding="utf-8"))).partition("\nprofile")[0]
-    assert len([line for line in laid_out.splitlines() if line and not line.startswith("#")]) <= 75
+    laid_out = format_source(Source(path.name, path.read_text(encoding="utf-8"))).partition("\nreport")[0]
+    assert len([line for line in laid_out.splitlines() if line and not line.startswith("#")]) <= 30
     assert "hardware" not in (GOLDENS / "compression.html").read_text(encoding="utf-8").lower()
 
 

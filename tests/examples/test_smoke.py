@@ -114,7 +114,7 @@ SMOKES = (
         pages=range(2, 4),
         cuts=(("threads = [8, 32, 96]", "threads = [96]  workloads = [rww, rr]"), ("measure = 2 s", "measure = 1 s")),
         says=(
-            r"最高値の ?[\d,]+ ?%",
+            r"フォルダー C の最大スループット（負荷別の ?最低値）は ?最高値の ?[\d.]+ ?%",
             r"フォルダー A、フォルダー B、フォルダー C ?を",
             r"試 ?行 ?用",
         ),
