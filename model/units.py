@@ -242,7 +242,11 @@ def parse_unit(text: str) -> Unit:
     return Unit(result.dimension, result.factor, text)
 
 
-def amount(value: float, unit: str) -> tuple[float, Dimension] | None:
+Amount = tuple[float, Dimension]
+"""A number in base units, with what it measures."""
+
+
+def amount(value: float, unit: str) -> Amount | None:
     """Return an amount in its base unit, rounded to 9 digits, and its dimension; None of an unknown unit."""
     try:
         found = parse_unit(unit)

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from benchbrief.model.units import Dimension, amount
+from benchbrief.model.units import Amount, amount
 
 _BLANKS = r"[\s\u00a0]*"
 _BLANK = r"[\s\u00a0]+"
@@ -283,7 +283,7 @@ _UNITS = (
 )
 
 
-def amount_of(result: str) -> tuple[float, Dimension] | None:
+def amount_of(result: str) -> Amount | None:
     """Return the amount that a typed result is, in its base unit, as `units.amount` does; None of other results."""
     text = unicodedata.normalize("NFKC", result)
     found = re.search(_WHOLE_RESULT, text)

@@ -599,7 +599,7 @@ def typed_results(typer: Typer, string: ast.String) -> list[str]:
 
 def _is_known(typer: Typer, result: str) -> bool:
     amount = words.amount_of(result)
-    return (amount is not None and amount in typer.scope.settings) or words.without_blanks(result) in _labelled(typer)
+    return (amount is not None and typer.is_set(amount)) or words.without_blanks(result) in _labelled(typer)
 
 
 def _labelled(typer: Typer) -> frozenset[str]:

@@ -70,7 +70,7 @@ from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.extension_spec import LANGUAGES, TemplateSpec
 from benchbrief.model.plan import Dimension
-from benchbrief.model.units import Unit
+from benchbrief.model.units import Amount, Unit
 
 _SIGNS = {"+": ("+", 1), "-": ("−", 1), "*": ("×", 2), "/": ("/", 2)}
 
@@ -242,19 +242,30 @@ def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = T
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They hold as long as everything that expressions may refer to is unchanged; a report's also need
-    its block unchanged.
+    They hold as long as everything that expressions may refer to is unchanged, and the settings that a text
+    names; a report's also need its block unchanged.
     """
 
     scope: Scope | None = None
-    numbers: Findings = field(default_factory=Findings)
-    reports: list[tuple[ast.Block, Findings]] = field(default_factory=list)
+    numbers: Remembered | None = None
+    reports: list[tuple[ast.Block, Remembered]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """The mistakes of some blocks, and for each amount that their texts name, whether the spec sets it."""
+
+    findings: Findings
+    amounts: Mapping[Amount, bool]
+
+    def holds_for(self, scope: Scope) -> bool:
+        return all((amount in scope.settings) == is_set for amount, is_set in self.amounts.items())
 
 
 def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of `lower`, from memory where nothing has changed."""
     without_reports = replace(scope, reports=())
-    if memory.scope != without_reports:
+    if memory.scope != without_reports or memory.numbers is None or not memory.numbers.holds_for(scope):
         memory.scope = None
         typer = Typer(scope, Findings(), planning=False)
         for metric in scope.metrics:
@@ -264,24 +275,20 @@ def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Dia
             _expect(typer, expect, judged)
         for block in scope.claims:
             _claim(typer, block)
-        memory.scope, memory.numbers, memory.reports = without_reports, typer.findings, []
+        memory.scope, memory.numbers, memory.reports = without_reports, Remembered(typer.findings, typer.amounts), []
     runs = planned_runs(scope)
-    before = {id(block): findings for block, findings in memory.reports}
-    memory.reports = [
-        (block, _wrong_with(block, scope, runs) if (known := before.get(id(block))) is None else known)
-        for block in scope.reports
-    ]
+    before = {id(block): lowered for block, lowered in memory.reports if lowered.holds_for(scope)}
+    memory.reports = [(block, before.get(id(block)) or _wrong_with(block, scope, runs)) for block in scope.reports]
     every = Findings()
-    every.include(memory.numbers)
-    for _, findings in memory.reports:
-        every.include(findings)
+    for lowered in (memory.numbers, *(lowered for _, lowered in memory.reports)):
+        every.include(lowered.findings)
     return every.diagnostics() if whole else every.standing_alone()
 
 
-def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Findings:
-    findings = Findings()
-    _report(Typer(scope, findings, runs, planning=False), block)
-    return findings
+def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Remembered:
+    typer = Typer(scope, Findings(), runs, planning=False)
+    _report(typer, block)
+    return Remembered(typer.findings, typer.amounts)
 
 
 def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:

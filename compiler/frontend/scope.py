@@ -130,11 +130,11 @@ class Scope:
     factors: tuple[FactorKey, ...] = ()
     """The factors of the spec, in its order."""
     profile: str | None = None
-    blocks: tuple[Entry, ...] = ()
-    """All blocks but claims and reports, with what they inherit."""
+    blocks: tuple[Entry, ...] = field(default=(), compare=False)
+    """All blocks but claims and reports, with what they inherit: for `settings`, not for expressions."""
 
     @cached_property
-    def settings(self) -> frozenset[tuple[float, units.Dimension]]:
+    def settings(self) -> frozenset[units.Amount]:
         """The amounts that the spec sets or expects, in base units: targets, durations, sizes, promises."""
         found = {amount for block in self.blocks for amount in _amounts_of_block(block)}
         return frozenset(found.union(*(_amounts(expect.condition, "") for expect in self.expects)))
@@ -214,7 +214,7 @@ class Scope:
         }
 
 
-def _amounts_of_block(block: Entry) -> Iterator[tuple[float, units.Dimension]]:
+def _amounts_of_block(block: Entry) -> Iterator[units.Amount]:
     for attribute in block.attributes.values():
         unit = AXIS_UNITS.get(attribute.key.text, "")
         for value in attribute.values:
@@ -223,7 +223,7 @@ def _amounts_of_block(block: Entry) -> Iterator[tuple[float, units.Dimension]]:
         yield from _amounts_of_block(inner)
 
 
-def _amounts(expr: ast.Expr, usual: str) -> Iterator[tuple[float, units.Dimension]]:
+def _amounts(expr: ast.Expr, usual: str) -> Iterator[units.Amount]:
     """Yield the amounts in an expression, in base units; those without a unit of their own in the `usual` one."""
     left: list[object] = [expr]
     while left:

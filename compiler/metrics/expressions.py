@@ -76,7 +76,7 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import DIMENSIONS, Dimension, DimKey, Quantity
 from benchbrief.model.points import POINT
-from benchbrief.model.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
+from benchbrief.model.units import DIMENSIONLESS, Amount, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.model.units import Dimension as UnitDimension
 
 Apart: TypeAlias = tuple[Dimension, tuple[DimKey, ...], tuple[DimKey, ...]]
@@ -528,6 +528,8 @@ class Typer:
             metric.name.text: metric for metric in scope.metrics if not reserved_for(metric.name.text)
         }
         self.facts: dict[str, Typed | None] = {}
+        self.amounts: dict[Amount, bool] = {}
+        """The amounts in texts that were looked for among the settings of the spec, and whether they are there."""
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._known: dict[tuple[type[ast.Expr], str, str, Demanded], Typed] = {}
@@ -549,6 +551,10 @@ class Typer:
         """Report a mistake. Returns None, in place of the value that it spoils."""
         self.report(problem)
         return None
+
+    def is_set(self, amount: Amount) -> bool:
+        """Return whether the spec sets or expects an amount."""
+        return self.amounts.setdefault(amount, amount in self.scope.settings)
 
     def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
         """Type an expression. A measure keeps `demanded` dimensions that it has on demand."""

@@ -38,7 +38,7 @@ def method(results: Results, *, shows_percentiles: bool = True) -> Method:
     percentiles = [item.text for item in disclose_latency(results)]
     topics = (
         ("notice_simulated", [words["m_simulated"]] if is_simulated else []),
-        ("m_load", [_tools(results, named=is_simulated), _letters(results), *_loads(results)]),
+        ("m_load", [_tools(results, named=is_simulated), *_letters(results), *_loads(results)]),
         ("m_data_set", _data_sets(results)),
         ("m_time", _times(results)),
         ("m_data", _resets(results)),
@@ -106,19 +106,22 @@ def _tools(results: Results, *, named: bool) -> str:
     return words["m_drove"].format(tools=listed(dict.fromkeys(tools)), systems=listed(dict.fromkeys(systems)))
 
 
-def _letters(results: Results) -> str:
-    """Return which of YCSB's workloads the load is made of: "From YCSB: A (Session store) and C (Photos)"."""
-    used = dict.fromkeys(cell.workload for cell in results.cells if cell.status == "ok")
-    found = (results.plan.workloads[name] for name in used)
-    labels: dict[str, list[str]] = {}
-    for each in found:
-        if each.family == "ycsb" and len(each.benchmark) == 1:
+def _letters(results: Results) -> Iterator[str]:
+    """Yield which workloads of a tool that names its own by letters the load is made of, as in "A (Session store) and
+    C (Photos)"."""
+    words = results.words
+    labels: dict[str, dict[str, list[str]]] = {}
+    for name in dict.fromkeys(cell.workload for cell in results.cells if cell.status == "ok"):
+        each = results.plan.workloads[name]
+        if len(each.benchmark) == 1:
             letter = each.benchmark.upper()
             bare = re.sub(rf"\s*[(（]{letter}[)）]\Z", "", each.label)  # a label may have it already
-            labels.setdefault(letter, []).append(bare)
-    aside, slash = results.words["aside"], " / "
-    named = [letter + aside.format(text=slash.join(its)) for letter, its in sorted(labels.items())]
-    return results.words["m_letters"].format(listed=results.words.locale.in_a_sentence(named)) if named else ""
+            labels.setdefault(each.family, {}).setdefault(letter, []).append(bare)
+    for family, of_family in labels.items():
+        tool = TOOL_SPECS.usable(family)
+        named = [letter + words["aside"].format(text=" / ".join(its)) for letter, its in sorted(of_family.items())]
+        listed = words.locale.in_a_sentence(named)
+        yield words["m_letters"].format(tool=tool.label if tool else family, listed=listed)
 
 
 def _data_sets(results: Results) -> Iterator[str]:
