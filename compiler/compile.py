@@ -235,7 +235,7 @@ def _of_block(block: ast.Block, params: Mapping[str, ast.Expr]) -> Iterator[TooL
     kind = block.keyword.text
     schema = _SCHEMAS.get(kind, _OTHER)
     if kind == "override" and block.subject is not None:
-        schema = BLOCKS.get(block.subject.text, _OTHER)
+        schema = _SCHEMAS.get(block.subject.text, _OTHER)
     yield from _name(kind, block.name)
     of = f"{kind} `{block.name.text}`" if block.name else f"a {kind}"
     what, where = (

@@ -25,6 +25,7 @@ from benchbrief.compiler.blocks.ramps import KneeReference
 from benchbrief.compiler.blocks.shared_equipment import warn_of_overlap
 from benchbrief.compiler.blocks.values import Reader
 from benchbrief.compiler.blocks.workloads import ReadWorkload, workload_reader
+from benchbrief.compiler.briefs.overridden_report import mistakes_in, overridden
 from benchbrief.compiler.expand import dataset_of, ordered
 from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.declarations import Declarations, Entry, merge, names_in, text_of
@@ -279,10 +280,17 @@ def apply_profile(found: Declarations, profile: str | None, findings: Findings) 
     if hosts or "power" in chosen.attributes:
         _meters(found, chosen)
     for override in chosen.all("override"):
+        if override.of_report:
+            changed = {name: overridden(each, override.of_report) for name, each in _reports_of(override, found)}
+            found.reports.update(changed)
         entries = found.blocks.get(override.subject.text, {}) if override.subject else {}
         for name in [override.name] if override.name else list(entries):
             if name in entries:
                 entries[name] = merge(_bared(entries[name], override), override, keep_base=True)
+
+
+def _reports_of(override: Entry, found: Declarations) -> list[tuple[str, ast.Block]]:
+    return [(name, report) for name, report in found.reports.items() if override.name in ("", name)]
 
 
 def _meters(found: Declarations, chosen: Entry) -> None:
@@ -352,10 +360,16 @@ def check_profiles(found: Declarations, reader: Reader) -> None:
                 continue
             kind = override.subject.text
             entries = found.blocks[kind]
-            if override.name and override.name not in entries:
+            known = tuple(found.reports if override.of_report else entries)
+            if override.name and override.name not in known:
                 end = override.head.end
                 span = Span(override.head.source, end - len(override.name), end)
-                findings.add(name_errors.UnknownName(span, kind, override.name, tuple(entries)))
+                findings.add(name_errors.UnknownName(span, kind, override.name, known))
+            if override.of_report:
+                for _, report in _reports_of(override, found):
+                    for problem in mistakes_in(override.of_report, report):
+                        findings.add(problem)
+                continue
             named = [entries[override.name]] if override.name in entries else list(entries.values())
             reader.block(replace(override, kind=kind), _schema(kind, named), complete=False)
 

@@ -545,7 +545,7 @@ BLOCKS: Mapping[str, BlockSchema] = {
 }
 """Reports are elsewhere: `compiler/briefs/lower_report.py` has their tables."""
 
-OVERRIDABLE = tuple(kind for kind, block in BLOCKS.items() if block.overridable)
+OVERRIDABLE = (*(kind for kind, block in BLOCKS.items() if block.overridable), "report")
 
 
 TEMPLATE = "technical_brief"

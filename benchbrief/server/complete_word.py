@@ -64,6 +64,7 @@ _ICONS: dict[Kind, types.CompletionItemKind] = {
     "param": ItemKind.Variable,
 }
 """Other kinds of names are shown as classes."""
+_SCHEMAS = {**BLOCKS, **ELEMENTS}
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ class Suggestions:
         """Whether values here are expressions over metrics: in reports, metrics and expectations."""
         outermost = self.cursor.blocks[1] if len(self.cursor.blocks) > 1 else None
         if outermost is not None:
-            return outermost.head.keyword == "report"
+            inner = self.cursor.blocks[2].head if len(self.cursor.blocks) > 2 else outermost.head
+            return "report" in (outermost.head.keyword, inner.name if inner.keyword == "override" else "")
         file = self.cursor.frames[0]
         return file.key == "metric" or (bool(file.tokens) and file.tokens[0].text == "expect")
 
@@ -500,14 +502,16 @@ class _Completer(ExpressionSuggestions):
         elif first == "formula":
             yield self.word("for", "the keys that the numbers are of", ItemKind.Keyword)
         elif first == "override" and len(words) == 1:
-            yield from (self.word(kind, BLOCKS[kind].doc, ItemKind.Class) for kind in OVERRIDABLE if kind != "options")
-        elif first == "override" and words[1] in BLOCKS:
+            yield from (
+                self.word(kind, _SCHEMAS[kind].doc, ItemKind.Class) for kind in OVERRIDABLE if kind != "options"
+            )
+        elif first == "override" and words[1] in OVERRIDABLE:
             yield from self.names(words[1])
 
     def schema(self, block: OpenBracket) -> BlockSchema | None:
         keyword = block.head.keyword
         if keyword == "override":
-            return BLOCKS.get(block.head.name)
+            return _SCHEMAS.get(block.head.name)
         return schema_of(keyword, family_at(self.cursor, self.index))
 
     def keys(self, block: OpenBracket) -> Iterator[Item]:

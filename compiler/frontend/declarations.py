@@ -107,6 +107,8 @@ class Entry:
     """Attributes that the profile takes away."""
     labelled: bool = False
     """Whether the spec gives a label other than the name."""
+    of_report: ast.Block | None = None
+    """The block itself, where it overrides a report."""
 
     @property
     def keyword(self) -> Span:
@@ -210,11 +212,12 @@ def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Fi
 
 def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
     schema = BLOCKS.get(kind, _NO_SCHEMA)
+    of_report = block if kind == "override" and block.subject and block.subject.text == "report" else None
     attributes: dict[str, ast.Attribute] = {}
     blocks: dict[tuple[str, str, str], Entry] = {}
     events: list[Entry] = []
     """Events have no names, and may be alike."""
-    for item in block.body:
+    for item in () if of_report else block.body:
         if isinstance(item, ast.Attribute):
             key = item.key.text
             if key in attributes:
@@ -243,6 +246,7 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
         base=block.base,
         subject=subject,
         labelled=bool(block.label and block.label.plain),
+        of_report=of_report,
     )
 
 

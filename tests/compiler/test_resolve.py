@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
+from benchbrief.model import plan as p
 from benchbrief.model.plan import DatabaseKey, Plan, Quantity, Reference
 from tests.support.plans import compile_spec
 
@@ -238,6 +239,43 @@ def test_a_profile_names_what_stands_in_for_another(tmp_path: Path) -> None:
 
 def test_a_label_for_all_of_a_kind_is_no_label(tmp_path: Path) -> None:
     assert codes(tmp_path, VARIANTS + 'profile p { override hardware "A laptop" { prepare = [] } }\n') == ["E0101"]
+
+
+REPORT = """
+report brief "Ready for production" {
+  subtitle = "Three nodes"
+  text     = "What it does."
+  text     = "How it does it."
+  section "Results" {
+    figure "Throughput" { line = throughput by threads, color workload  claim = "More with each thread" }
+    text = "It gains."
+  }
+}
+profile smoke {
+  override report brief "A rehearsal" {
+    subtitle = none
+    text     = "One machine stands in."
+    author   = "The lab"
+    provenance = none
+    section "Results" { figure "Throughput" { claim = none } }
+  }
+}
+"""
+
+
+def test_a_profile_gives_a_report_other_words(tmp_path: Path) -> None:
+    (report,) = plan_of(tmp_path, PROFILES.split("profile smoke")[0] + REPORT, "smoke").reports
+    assert (report.title, report.subtitle, report.author) == ("A rehearsal", "", "The lab")
+    text, section = report.elements
+    assert isinstance(text, p.TextElement)
+    assert text.prose.parts == ("One machine stands in.",)
+    assert isinstance(section, p.SectionElement)
+    figure, after = section.elements
+    assert isinstance(figure, p.FigureElement)
+    assert (figure.claim, after.kind) == (None, "text")
+    assert report.provenance == "none", "a value like others"
+    (before,) = plan_of(tmp_path, PROFILES.split("profile smoke")[0] + REPORT).reports
+    assert (before.title, before.subtitle, len(before.elements)) == ("Ready for production", "Three nodes", 3)
 
 
 def test_a_mistake_in_a_profile_is_found_whichever_is_chosen(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""A report with other words for a profile: what `override report` says stands in place of what the report says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
+from typing import TypeAlias
+
+from benchbrief.compiler.frontend.declarations import text_of
+from benchbrief.compiler.frontend.name_errors import UnknownName
+from benchbrief.compiler.frontend.structure_errors import UnknownAttribute
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.compiler.schemas import ELEMENTS
+from benchbrief.dsl.syntax import ast
+from benchbrief.model.value_shapes import Word
+
+_Slot: TypeAlias = tuple[str, str]
+"""What is replaced together: an attribute's key, or the kind of a block with its title."""
+
+
+def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
+    """Return the report with its title, attributes and blocks replaced by those of the override.
+
+    An attribute replaces all of its key, and `none` removes them, where it is no value. A block changes the block of
+    its kind and title in the same way.
+    """
+    said: dict[_Slot, list[ast.Item]] = {}
+    for item in override.body:
+        said.setdefault(_slot(item), []).append(item)
+    removing = [item for item in override.body if _removes(item, report.keyword.text)]
+    body: list[ast.Item] = []
+    replaced: set[_Slot] = set()
+    for item in report.body:
+        changes = said.pop(_slot(item), [])
+        if isinstance(item, ast.Block):
+            body.append(reduce(overridden, (each for each in changes if isinstance(each, ast.Block)), item))
+        elif changes:
+            replaced.add(_slot(item))
+            body += changes
+        elif _slot(item) not in replaced:
+            body.append(item)
+    body += (item for items in said.values() for item in items if isinstance(item, ast.Attribute))
+    kept = tuple(item for item in body if item not in removing)
+    return replace(report, label=override.label or report.label, body=kept)
+
+
+def mistakes_in(override: ast.Block, report: ast.Block, kind: str = "report") -> Iterator[CompileProblem]:
+    """Yield a mistake for each attribute of the override that its kind of block lacks, and for each block that the
+    report lacks."""
+    schema = ELEMENTS[kind]
+    known: dict[str, list[ast.Block]] = {}
+    for item in report.body:
+        if isinstance(item, ast.Block):
+            known.setdefault(item.keyword.text, []).append(item)
+    for item in override.body:
+        word = item.key.text if isinstance(item, ast.Attribute) else item.keyword.text
+        if isinstance(item, ast.Attribute):
+            if word not in schema.keys and schema.open_keys is None:
+                yield UnknownAttribute(item.key.span, kind, word, tuple(schema.keys))
+        elif same := [each for each in known.get(word, ()) if _slot(each) == _slot(item)]:
+            yield from mistakes_in(item, same[0], word)
+        else:
+            span = (item.label or item.subject or item.keyword).span
+            yield UnknownName(span, word, _slot(item)[1], tuple(_slot(each)[1] for each in known.get(word, ())))
+
+
+def _slot(item: ast.Item) -> _Slot:
+    if isinstance(item, ast.Attribute):
+        return "", item.key.text
+    told = item.label or item.subject or item.base
+    return item.keyword.text, text_of(told).strip('"') if told else ""
+
+
+def _removes(item: ast.Item, kind: str) -> bool:
+    if isinstance(item, ast.Block) or [text_of(value) for value in item.values] != ["none"]:
+        return False
+    key = ELEMENTS[kind].keys.get(item.key.text) if kind in ELEMENTS else None
+    return not (key and isinstance(key.shape, Word) and "none" in key.shape.words)
