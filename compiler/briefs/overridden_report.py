@@ -76,4 +76,4 @@ def _removes(item: ast.Item, kind: str) -> bool:
     if isinstance(item, ast.Block) or [text_of(value) for value in item.values] != ["none"]:
         return False
     key = ELEMENTS[kind].keys.get(item.key.text) if kind in ELEMENTS else None
-    return not (key and isinstance(key.shape, Word) and "none" in key.shape.words)
+    return not (key and isinstance(key.shape, Word) and "none" in key.shape.choices)
