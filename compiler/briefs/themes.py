@@ -126,7 +126,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "table": _TABLE,
     "figure": _FIGURE,
     "figures": ("figures", "kind"),
-    "formula": ("cells", "for_label", "kind", "marks", "name", "notes", "sources", "steps", "title"),
+    "formula": ("cells", "for_label", "id", "kind", "marks", "name", "notes", "number", "sources", "steps", "title"),
     "facts": ("beside", "common", "corner", "groups", "heads", "id", "kind", "number", "observed", "title"),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip

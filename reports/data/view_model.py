@@ -281,7 +281,12 @@ class FormulaView:
     cells: str
     sources: tuple[NumberSource, ...]
     marks: tuple[int, ...] = ()
+    number: int = 0
     kind: Literal["formula"] = "formula"
+
+    @property
+    def id(self) -> str:
+        return f"formula-{self.number}"
 
 
 @dataclass(frozen=True)
@@ -436,12 +441,12 @@ def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -
 
 
 def with_notes_again(blocks: Iterable[Block], again: Mapping[str, Iterable[int]]) -> tuple[Block, ...]:
-    """Return the blocks; figures and tables have these notes of others once more, by their ids."""
+    """Return the blocks; figures, tables and formulas have these notes of others once more, by their ids."""
     blocks = tuple(blocks)
     known = {note.number: note for note in notes_of(blocks)}
 
     def noted(block: Block) -> Block:
-        if not isinstance(block, FigureView | TableView):
+        if not isinstance(block, FigureView | TableView | FormulaView):
             return block
         more = [replace(known[number], again=block.id) for number in again.get(block.id, ()) if number in known]
         return replace(block, notes=(*block.notes, *more))

@@ -33,8 +33,11 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
     if common and len(sides) > 1:
         common = words["same_for_both" if len(sides) == 2 else "same_for_all"].format(facts=common)
     prose = [words["fact_sentence"].format(fact=row.name, value=row.cells[0]) for row in alike if row not in listed]
+    labels = [each.label for each in machines]
+    if (told := _told(apart, labels, words)) is not None:
+        apart, prose = [], [told, *prose]
     common = sentences([common, *prose], words) if prose else common
-    groups, table = fact_groups(hardware, results), _table(apart, [each.label for each in machines], words)
+    groups, table = fact_groups(hardware, results), _table(apart, labels, words)
     return FactsView(number, title, groups, *table, common[:1].upper() + common[1:])
 
 
@@ -73,6 +76,14 @@ def _said(row: FactRow, words: Words) -> str:
         return quantity(float(text), "nodes")
     name = row.name if row.name[1:2].isupper() else row.name[:1].lower() + row.name[1:]
     return words["fact_said"].format(fact=name, value=text)
+
+
+def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str | None:
+    """Return the only fact that differs as a sentence, "Drive: SSD (Box 0), HDD (Box 1)"; None where a table is due."""
+    if len(apart) != 1 or apart[0].differs or len(apart[0].cells) != len(sides) or len(sides) > _MOST_BESIDE:
+        return None
+    each = [cell + words["aside"].format(text=side) for cell, side in zip(apart[0].cells, sides, strict=True)]
+    return words["fact_sentence"].format(fact=apart[0].name, value=words.locale.listed(each))
 
 
 def _table(

@@ -214,6 +214,20 @@ def subtracts(text: str) -> bool:
     return bool(re.search(" [-−] ", text))
 
 
+def in_one_time(formula: str, units: Sequence[str]) -> str:
+    """Return a formula with the seconds of an hour in it, where a rate per second is divided by one per hour:
+    `{0} * 3,600 s/h / {1}`."""
+    times = [found[1] for unit in units if (found := _RATE.fullmatch(unit))]
+    if formula not in ("{0} / {1}", "{0} ÷ {1}") or len(times) < len(units):
+        return formula
+    ours, theirs = times
+    each = parse_unit(theirs).factor / parse_unit(ours).factor
+    return formula.replace("{0}", f"{{0}} × {each:,.0f} {ours}/{theirs}") if each > 1 else formula
+
+
+_RATE = re.compile(r"[^/]+/(s|min|h)")
+
+
 def declared_text(results: Results, query: p.Query) -> str:
     """Return a declared fact as in the spec: `0.10 USD/h`, and not in base units; else ""."""
     value, name = results.at(query), next(iter(query.names), "")
@@ -393,7 +407,7 @@ class _Builder:
         self.sketches: Mapping[int, tuple[Sketch, Reach]] = {}
         self.ledger = Ledger(results, report.provenance)
         self.font = font_of(report)
-        self.figures = self.tables = self.sections = 0
+        self.figures = self.tables = self.sections = self.formulas = 0
         self.foot = Footnotes(results, repeated=self.slides)
         self.citing = False
         self.margins = NO_MARGINS
@@ -838,8 +852,12 @@ class _Builder:
         words = as_written(element.text.format(*(readable_label(term.text, self.words) for term in element.terms)))
         significant = 6 if subtracts(element.text) else 4  # a difference of near values needs more digits
         self.ledger.at(self.words["formula"])
-        amounts = [self.amount(t.query, significant, declared_text(self.results, t.query)) for t in element.terms]
-        numbers = Markup(as_written(escape(element.text))).format(*amounts)  # noqa: S704  # escaped just there
+        declared = [declared_text(self.results, term.query) for term in element.terms]
+        pairs = zip(element.terms, declared, strict=True)
+        amounts = [self.amount(term.query, significant, said) for term, said in pairs]
+        units = [said.rpartition(" ")[2] or term.query.unit for term, said in zip(element.terms, declared, strict=True)]
+        text = in_one_time(element.text, units)
+        numbers = Markup(as_written(escape(text))).format(*amounts)  # noqa: S704  # escaped just there
         steps = (words, numbers, self.result(element.result))
         queries = [*(term.query for term in element.terms), element.result]
         self.foot.tell_cautions(queries)
@@ -847,7 +865,8 @@ class _Builder:
         name, key = readable_label(element.name, self.words), element.for_label
         title = self.words["for_key"].format(name=name, key=key) if key else name
         marks = self.foot.cited
-        return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources, marks)
+        self.formulas += 1
+        return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources, marks, self.formulas)
 
     def result(self, query: p.Query) -> Markup:
         """Write what a formula computes: of nodes also the number before it is rounded up."""

@@ -43,8 +43,8 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
         return report
     writer = _Writer({each.claim.name: each for each in verdicts}, results)
     changed = {
-        "heading": writer.prose(report.heading, markdown=False),
-        "subheading": writer.prose(report.subheading, markdown=False),
+        "heading": writer.prose(report.heading, markdown=False, short=True),
+        "subheading": writer.prose(report.subheading, markdown=False, short=True),
         "elements": writer.everywhere(report.elements),
         "footnotes": writer.everywhere(report.footnotes),
         "legal": writer.everywhere(report.legal),
@@ -84,6 +84,8 @@ class _Writer:
             return self.prose(node)
         if isinstance(node, p.HeadlineElement):
             return self._headline(node)
+        if isinstance(node, p.FigureElement):
+            node = node.model_copy(update={"claim": self.prose(node.claim, short=True)})
         if isinstance(node, tuple):
             changed = tuple(map(self._changed, node))
             return changed if any(new is not old for new, old in zip(changed, node, strict=True)) else node
@@ -95,7 +97,7 @@ class _Writer:
             return node.model_copy(update=made) if made else node
         return node
 
-    def prose(self, prose: p.Prose | None, *, markdown: bool = True) -> p.Prose | None:
+    def prose(self, prose: p.Prose | None, *, markdown: bool = True, short: bool = False) -> p.Prose | None:
         """Return a text with the sentences of its claims."""
         if prose is None or not any(isinstance(part, p.Said) for part in prose.parts):
             return prose
@@ -104,16 +106,16 @@ class _Writer:
             if not isinstance(part, p.Said):
                 parts.append(part)
                 continue
-            sentence = self.sentence(self.verdicts[part.claim], tagged=is_imported(self.results))
+            sentence = self.sentence(self.verdicts[part.claim], tagged=is_imported(self.results), short=short)
             parts += map(_escaped, sentence) if markdown else sentence
         return p.Prose.of(parts)
 
-    def sentence(self, verdict: ClaimVerdict, *, tagged: bool = False) -> Sequence[_Part]:
+    def sentence(self, verdict: ClaimVerdict, *, tagged: bool = False, short: bool = False) -> Sequence[_Part]:
         """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not.
         Texts and titles of a brief whose pages are all `tagged` with their source do not say again whose number it
         is."""
         if not verdict.is_said:
-            return [self.not_said(verdict)]
+            return [self.not_said(verdict, short=short)]
         notes = self._beside(verdict, before_range=False, tagged=tagged)
         return [*self._said(verdict), *([self._bracketed(notes)] if notes else [])]
 
@@ -125,9 +127,13 @@ class _Writer:
     def _bracketed(self, notes: Sequence[str]) -> str:
         return self.words["aside"].format(text=self.words.locale.listed(notes))
 
-    def not_said(self, verdict: ClaimVerdict) -> str:
-        key = {"missing": "said_missing", "unheld": "said_unheld"}.get(verdict.state, "said_undecided")
-        return self.words[key].format(what=readable_label(verdict.claim.what, self.words))
+    def not_said(self, verdict: ClaimVerdict, *, short: bool = False) -> str:
+        """Return what stands in place of the sentence. Titles are `short`: what was compared stands beside them."""
+        what = readable_label(verdict.claim.what, self.words)
+        if verdict.state == "undecided":
+            return self.words["said_no_difference"] + ("" if short else self._bracketed([what]))
+        key = {"missing": "said_missing", "unheld": "said_unheld"}.get(verdict.state, "said_not_shown")
+        return self.words[key].format(what=what)
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
         """Return what stands in brackets behind the sentence: the base that it does not name, whether its point was

@@ -26,10 +26,12 @@ def configuration(world: w.World, language: str = "en") -> tuple[list[FactsView]
     return brief, full
 
 
-def several(count: int, **facts: str) -> w.World:
-    """Hardware with these facts, and one of each group's own."""
+def several(count: int, *, rack: bool = True, **facts: str) -> w.World:
+    """Hardware with these facts, and two of each group's own; without a `rack`, one."""
     hardware = {f"h{n}": f"Box {n}" for n in range(count)}
     own: dict[str, dict[str, p.Fact]] = {key: {**facts, "drive": f"SSD {key}"} for key in hardware}
+    if rack:
+        own = {key: {**its, "rack": f"bay {key}"} for key, its in own.items()}
     return w.World(hardware, {"a": "Sessions"}, nodes=3, facts=own, observed={"os": "Linux", "clock_source": "tsc"})
 
 
@@ -38,7 +40,7 @@ def several(count: int, **facts: str) -> w.World:
     [
         (2, "en", "The same for both: 3 nodes; network 10 Gbit/s; operating system Linux"),
         (3, "en", "The same for all: 3 nodes; network 10 Gbit/s; operating system Linux"),
-        (1, "en", "3 nodes; network 10 Gbit/s; drive SSD h0; operating system Linux"),
+        (1, "en", "3 nodes; network 10 Gbit/s; drive SSD h0; rack bay h0; operating system Linux"),
         (2, "ja", "共通：3 ノード、ネットワークは 10 Gbit/s、OSは Linux"),
     ],
 )
@@ -46,15 +48,30 @@ def test_what_all_share_is_a_line_and_only_what_differs_a_table(count: int, lang
     (found,), _ = configuration(several(count, network="10 Gbit/s"), language)
     assert found.common.replace("\xa0", " ") == said
     assert [(row.name, row.cells) for row in found.beside] == (
-        [("Drive", tuple(f"SSD h{n}" for n in range(count)))] if count > 1 else []
+        [(name, tuple(f"{of} h{n}" for n in range(count))) for name, of in (("Drive", "SSD"), ("Rack", "bay"))]
+        if count > 1
+        else []
     )
     assert found.number == (1 if count > 1 else 0), "a line alone is no table"
 
 
 def test_more_sides_than_columns_are_rows() -> None:
     (found,), _ = configuration(several(6))
-    assert (found.corner, found.heads) == ("Hardware", ("Drive",))
-    assert [(row.name, row.cells) for row in found.beside][:2] == [("Box 0", ("SSD h0",)), ("Box 1", ("SSD h1",))]
+    assert (found.corner, found.heads) == ("Hardware", ("Drive", "Rack"))
+    assert (found.beside[1].name, found.beside[1].cells) == ("Box 1", ("SSD h1", "bay h1"))
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "The same for both: 3 nodes; operating system Linux. Drive: SSD h0 (Box 0), SSD h1 (Box 1)."),
+        ("ja", "共通：3 ノード、OSは Linux。Drive：SSD h0（Box 0）、SSD h1（Box 1）。"),
+    ],
+)
+def test_the_only_fact_that_differs_is_a_sentence(language: str, said: str) -> None:
+    (found,), _ = configuration(several(2, rack=False), language)
+    assert found.common.replace("\xa0", " ") == said
+    assert (found.beside, found.number) == ((), 0)
 
 
 def test_a_fact_that_an_observation_contradicts_is_said_with_it() -> None:

@@ -398,7 +398,7 @@ def test_a_formula_shows_a_declared_price_as_it_was_declared(tmp_path: Path) -> 
     )
     world.facts = {"disk": {"price": p.Quantity(value=0.1 / 3600, unit="USD/s", text="0.10 USD/h")}}
     html = page(world, report, tmp_path).replace("\u00a0", " ")
-    assert "= 4,000 ops/s ÷ 0.10 USD/h" in re.sub("<[^>]*>", "", html)
+    assert "= 4,000 ops/s × 3,600 s/h ÷ 0.10 USD/h" in re.sub("<[^>]*>", "", html)
     assert "= 144 Mops/USD" in re.sub("<[^>]*>", "", html)
     slides = page(world, report.model_copy(update={"template": "slide"}), tmp_path)
     assert "<h2>Operations per dollar</h2>" in slides
