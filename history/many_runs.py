@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.run_manifest import RunManifest
     from benchbrief.history.shared_store.shared_store import SharedStore
 
-DATA_VERSION = 7
+DATA_VERSION = 8
 """The version of what is kept of a run. Raise it with every change: all runs are then read again."""
 Suite = tuple[str, str, str]
 """The spec, the profile and the origin."""

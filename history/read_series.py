@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.history.series_cache import SeriesTable
-from benchbrief.history.series_rows import Facts, changed_facts, reason_of, without_facts
+from benchbrief.history.series_rows import CLAIM, Facts, changed_facts, reason_of, without_facts
 from benchbrief.model.plan import DIMENSIONS, key_text
 from benchbrief.model.points import place_of, word_of_key
 from benchbrief.results.compare.comparison import Better
@@ -164,10 +164,10 @@ def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
     if not known:
         raise ResultsError("there is no finished run", "start one with `bench run SPEC`, or name another place: --from")
     if not choice.quantities:
-        return [name for name in known if not name.startswith("latency.") or name.startswith("latency.p99[")]
+        return [name for name in known if not name.startswith(("latency.", CLAIM)) or name.startswith("latency.p99[")]
     chosen: dict[str, None] = {}
     for wanted in choice.quantities:
-        named = [name for name in known if name == wanted or name.startswith(f"{wanted}[")]
+        named = [name for name in known if name == wanted or name.startswith((f"{wanted}[", f"{wanted}."))]
         if not named:
             guess = did_you_mean(wanted, dict.fromkeys((*known, *(name.partition("[")[0] for name in known))))
             there = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from io import BytesIO
-from itertools import product
+from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.model.events import RunStarted
 from benchbrief.model.fingerprint import Parts, digest, size_parts, workload_parts
+from benchbrief.model.held_out import number_digest
 from benchbrief.model.message import Message, message_from_data, to_data
 from benchbrief.model.plan import Cell, Database, DatabaseKey, DimKey, Experiment, Metric, Plan
 from benchbrief.model.points import Point, PointKeys, labels_of_levels
@@ -24,6 +25,7 @@ from benchbrief.results.compare.compared_quantities import own_quantities
 from benchbrief.results.compare.comparison import Better
 from benchbrief.results.compare.contender import Contender, definition_of, is_passing
 from benchbrief.results.open_store import unchanged_store
+from benchbrief.results.result_messages import say
 from benchbrief.results.runs.find_runs import started_at
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt
 from benchbrief.results.store.store import Store
@@ -107,10 +109,10 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 
 SERIES = "series.parquet"
-SERIES_VERSION = 7
+SERIES_VERSION = 8
 """The version of series files. Raise it when the columns change, or what decides the series of a value."""
-READABLE = (2, 3, 4, 5, 6)
-"""Earlier versions, whose rows only lack columns that have a default."""
+READABLE = (2, 3, 4, 5, 6, 7)
+"""Earlier versions, whose rows only lack claims, or columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
 """The labels of hardware and workloads by key, as JSON. A file that was pushed earlier has none."""
@@ -135,7 +137,7 @@ class SeriesRow(NamedTuple):
     revision: str
     """The git revision of the spec, with `+` for changes since; "" when it is not known."""
     quantity: str
-    """throughput, errors, sustained, latency.p99[read], or the name of a metric."""
+    """throughput, errors, sustained, latency.p99[read], the name of a metric, or that of a claim: claim.gain."""
     label: str
     unit: str
     better: str | None
@@ -158,7 +160,8 @@ class SeriesRow(NamedTuple):
     bound: str = ""
     """at_least | at_most | open, for a value that a search knows from one side only; "" for others."""
     decided: bool = True
-    """Whether the searches behind the value decided with their confidence."""
+    """Whether the searches behind the value decided with their confidence, and whether a claim's numbers bear it out in
+    all briefs."""
     chosen: bool = False
     """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose others."""
     message: str = ""
@@ -255,7 +258,8 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
     definitions: dict[tuple[str, _Behind], str] = {}
     placed = PlacedCells(plan)
     behind: dict[tuple[PointKeys, str], tuple[Cell, ...]] = {}
-    for place, each in enumerate(_measured(Contender(run_dir.name, plan, store, origin=origin))):
+    measured = chain(_measured(Contender(run_dir.name, plan, store, origin=origin)), _claimed(plan, store))
+    for place, each in enumerate(measured):
         at = each.point, each.metric.name if each.metric else ""
         if at not in behind:
             behind[at] = tuple(placed.at(each.point, each.metric))
@@ -363,6 +367,45 @@ def _measured(side: Contender) -> Iterator[_Measured]:
             )
 
 
+def _claimed(plan: Plan, store: Store) -> Iterator[_Measured]:
+    """Yield the number of each claim, once for claims in two languages."""
+    if not plan.claims:
+        return
+    from benchbrief.reports.claims_sheet import claims_sheet
+
+    sheet, metrics, seen = claims_sheet(plan, store), metrics_in(plan), set[str]()
+    for claim in plan.claims:
+        if (number := number_digest(claim)) in seen:
+            continue
+        seen.add(number)
+        verdicts = [row.verdict for row in sheet if row.verdict.claim.name == claim.name]
+        found, metric = verdicts[0], metrics[f"{CLAIM}{claim.name}"]
+        doubt = Doubt("at_least" if found.at_least else "", all(each.is_borne_out for each in verdicts))
+        whole = (None, found.value, "" if found.value is not None else say.no_such_value())
+        unit = metric.query.unit
+        yield _Measured(metric.name, metric.label, unit, metric.better, False, (), (whole,), metric, False, doubt)
+
+
+CLAIM = "claim."
+"""What the quantity of a claim begins with."""
+
+
+def metrics_in(plan: Plan) -> dict[str, Metric]:
+    """Return the metrics of a plan and, as metrics, the numbers of its claims, by quantity."""
+    claims = (
+        Metric(
+            name=f"{CLAIM}{each.name}",
+            label="".join(part if isinstance(part, str) else "\N{HORIZONTAL ELLIPSIS}" for part in each.sentence.parts),
+            better=each.better,
+            query=each.points,
+            params={"of": each.bound or "one", "held out": f"{each.held_out.times if each.held_out else 0} times"},
+            origin=each.origin,
+        )
+        for each in plan.claims
+    )
+    return {each.name: each for each in (*plan.metrics, *claims)}
+
+
 _Placed = tuple[Cell, dict[str, DimKey | None]]
 """A cell with the known keys of its point."""
 
@@ -406,7 +449,7 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
     for key in {key for _, _, key in behind}:
         workloads.setdefault(plan.workloads[key].name, []).append(workload_parts(plan.workloads[key]))
     parts = {
-        "metric": definition_of(each.metric.name, plan) if each.metric else {},
+        "metric": definition_of(each.metric, plan) if each.metric else {},
         "unit": each.unit,
         "better": each.better,
         "workloads": {name: found[0] if len(found) == 1 else _distinct(found) for name, found in workloads.items()},

@@ -16,7 +16,7 @@ from benchbrief.compiler.explain.explain_diff import part_name, value_text
 from benchbrief.compiler.planning.plan_diff import changed_parts, search_diffs
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.read_series import HistorySeries, SeriesPart, differences
-from benchbrief.history.series_rows import PlacedCells
+from benchbrief.history.series_rows import CLAIM, PlacedCells, metrics_in
 from benchbrief.history.site.site_texts import amount, changed_by, p_text, remarks, worth
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.model.points import Curve
@@ -62,9 +62,9 @@ def _named(series: HistorySeries, plan_of: Callable[[str], Plan | None]) -> Iter
 
 def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
     """Yield `workload a.records: 100,000 → 200,000` for each changed field behind a series."""
-    metrics = [next((each for each in plan.metrics if each.name == series.quantity), None) for plan in (was, now)]
+    metrics = [metrics_in(plan).get(series.quantity) for plan in (was, now)]
     if all(metrics):
-        ours, theirs = (definition_of(series.quantity, plan) for plan in (was, now))
+        ours, theirs = (definition_of(metric, plan) for metric, plan in zip(metrics, (was, now), strict=True) if metric)
         for name in dict.fromkeys((*ours, *theirs)):
             if ours.get(name) != theirs.get(name):
                 yield f"metric {name}: {ours.get(name, 'none')} → {theirs.get(name, 'none')}"
@@ -222,7 +222,10 @@ def _series_lines(trend: Trend, columns: int) -> Iterator[tuple[str, str | None]
     drawn = [[each.value for each in part.part.known if each.value is not None] for part in parts]
     shown = drawn if len({part.part.unit for part in parts}) == 1 else [drawn[-1]]
     yield f"    {sparkline(shown, max(10, min(80, columns - 4)))}", None
-    yield f"    {value} last; {plural(len(known), 'run')}{gaps}, {begin:%Y-%m-%d} to {last.at:%Y-%m-%d}", None
+    runs = plural(len(known), "run")
+    if series.quantity.startswith(CLAIM):
+        runs = f"held in {sum(each.doubt.decided for each in known)} of {runs}"
+    yield f"    {value} last; {runs}{gaps}, {begin:%Y-%m-%d} to {last.at:%Y-%m-%d}", None
     for before, part in zip([None, *parts], parts, strict=False):
         if before is not None:
             yield from _new_part(before.part, part.part)

@@ -13,7 +13,7 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.history.gate_rule import JudgedSeries, Remeasured
 from benchbrief.history.read_series import HistorySeries, SeriesPart, differences
-from benchbrief.history.series_rows import PlacedCells, SeriesRow, canonical, series_rows, without_facts
+from benchbrief.history.series_rows import PlacedCells, SeriesRow, canonical, metrics_in, series_rows, without_facts
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.pipeline import run_plan
 from benchbrief.progress.run_progress import Progress
@@ -97,8 +97,7 @@ def _value(
 
 def _cells(plan: Plan, series: HistorySeries, notes: dict[str, None]) -> list[Cell]:
     """Return the cells behind a value; none if they can't be measured alone."""
-    metric = next((each for each in plan.metrics if each.name == series.quantity), None)
-    cells = list(PlacedCells(plan).at(tuple(series.point.items()), metric))
+    cells = list(PlacedCells(plan).at(tuple(series.point.items()), metrics_in(plan).get(series.quantity)))
     alone = f"{series.quantity} at {series.at} can't be measured again alone"
     for name in dict.fromkeys(cell.experiment for cell in cells):
         experiment = plan.experiments[name]

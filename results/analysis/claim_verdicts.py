@@ -87,9 +87,14 @@ class ClaimVerdict:
         return self.worse > 0 and (self.better > 0 or self.claim.better is not None)
 
     @property
+    def is_borne_out(self) -> bool:
+        """Return whether its numbers let a brief say it, without an exception."""
+        return self.state not in _NOT_SAID
+
+    @property
     def is_said(self) -> bool:
         """Return whether the brief says it as a claim."""
-        return self.state not in _NOT_SAID or self.is_excepted
+        return self.is_borne_out or self.is_excepted
 
     @property
     def is_excepted(self) -> bool:

@@ -160,10 +160,11 @@ def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
             yield DefinedOtherwise(name, name, *words)
 
 
-def definition_of(name: str, plan: Plan) -> dict[str, str]:
+def definition_of(metric: Metric, plan: Plan) -> dict[str, str]:
     """Return the definition of a metric, and of each metric in it, by name."""
-    metrics = {each.name: each for each in plan.metrics}
-    kind = "" if metrics[name].percentile is None else f", percentile: {metrics[name].percentile}"
+    name = metric.name
+    metrics = {**{each.name: each for each in plan.metrics}, name: metric}
+    kind = "" if metric.percentile is None else f", percentile: {metric.percentile}"
     return {of: f"{_definition(metrics.get(of))}{kind if of == name else ''}" for of in _made_of(name, metrics)}
 
 

@@ -191,3 +191,26 @@ def test_a_run_that_was_killed_goes_on_with_the_winner_it_chose_and_a_later_one_
     assert "attempt 2" in claim["sentence"]
     shutil.rmtree(second / HELD_OUT)
     assert "Not measured again: Ratio" in bench("claims", second.name).out
+
+
+def test_a_claim_is_followed_from_run_to_run(bench: Bench) -> None:
+    """Its number is a series. It held where its repeats bore it out, whatever exception its brief has."""
+    runs = [simulated(bench, "held_out = 2", "--seed", str(seed))["run"] for seed in range(3)]
+    found = {
+        each["quantity"]: each for each in bench("trend", "claim", "--origin", "simulated", "--json").json["series"]
+    }
+    assert found.keys() == {"claim.most", "claim.best"}
+    (part,) = found["claim.most"]["parts"]
+    told = [claims(bench, run)["most"] for run in runs]
+    assert [each["value"] for each in part["values"]] == [each["value"] for each in told]
+    held = [each["state"] == "decided" for each in told]
+    assert [each["decided"] for each in part["values"]] == held
+    assert {"held": sum(held), "of": 3} == told[-1]["runs"]
+    assert f"held in {sum(held)} of 3 runs" in bench("trend", "claim.most", "--all", "--origin", "simulated").out
+    assert f"held in {sum(held)} of the 3 runs" in bench("claims", runs[0]).out
+    judged = bench("gate", "--metric", "claim", "--origin", "simulated", "--json").json["series"]
+    assert {each["quantity"] for each in judged} == {"claim.most", "claim.best"}
+    assert not any(
+        each["quantity"].startswith("claim")
+        for each in bench("trend", "--origin", "simulated", "--json").json["series"]
+    )

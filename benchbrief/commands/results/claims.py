@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from benchbrief.cli.run_options import chosen_run, open_results, out_option, run_argument
 from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_data, show_json, show_wrapped, warn
 from benchbrief.dsl.bench_error import ExitCode
+
+if TYPE_CHECKING:
+    from benchbrief.model.plan import Plan
 
 
 @click.command(
@@ -50,8 +54,11 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
         raise fail(f"the spec of {run_dir.name} has no `claim`", hint)
     with open_results(run_dir) as results:
         sheet, simulated = claims_sheet(plan, results), results.simulated
+        origin = "imported" if results.imported else "simulated" if simulated else "measured"
+    held = {} if spec is not None or as_csv else _held(run_dir, plan, origin)
     if as_json:
-        claims = [{**row.document(), "sha256": row.digest} for row in sheet]
+        runs = {name: {"held": count, "of": of} for name, (count, of) in held.items()}
+        claims = [{**row.document(), "sha256": row.digest, "runs": runs.get(row.verdict.claim.name)} for row in sheet]
         show_json({"run": run_dir.name, "simulated": simulated, "claims": claims})
     elif as_csv:
         show_data(rows_to_csv(COLUMNS, [row.cells() for row in sheet]).encode())
@@ -62,9 +69,42 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
             show(one_line(f"{row.name}: {row.judged}"))
             for line in (row.sentence, *row.lines, f"SHA-256: {row.digest}"):
                 show_wrapped(f"  {line}")
+            count, of = held.get(row.verdict.claim.name, (0, 0))
+            if of > 1:
+                show_wrapped(f"  held in {count} of the {of} runs of its series (`bench trend claim` shows them)")
         show("\napproved by: ______________________   on: ____________   signature: ______________________")
     states = {row.verdict.state for row in sheet}
     if "missing" in states:
         raise Stop(ExitCode.CELL_FAILED)
     if any(not row.verdict.is_said for row in sheet):
         raise Stop(ExitCode.EXPECT_FAILED)
+
+
+def _held(run_dir: Path, plan: Plan, origin: str) -> dict[str, tuple[int, int]]:
+    """Return by claim in how many runs like this one its numbers bore it out, and how many there are."""
+    from benchbrief.cli.store_options import History, read_history
+    from benchbrief.history.series_rows import CLAIM
+    from benchbrief.model.held_out import number_digest
+    from benchbrief.results.store_errors import ResultsError
+
+    asked = History(
+        place=str(run_dir.parent),
+        where=(),
+        tag="",
+        spec=Path(plan.spec.name).name,
+        origin=origin,
+        across=(),
+        verdicts=Path(),
+    )
+    try:
+        found = read_history(asked, (CLAIM.rstrip("."),))
+    except ResultsError:  # no run has ended yet
+        return {}
+    kept: dict[str, tuple[int, int]] = {}
+    for series in found.series:
+        for part in series.parts:
+            if run_dir.name in {each.run_id for each in part.values}:
+                held = sum(each.doubt.decided for each in part.known)
+                kept[series.quantity.removeprefix(CLAIM)] = held, len(part.values)
+    of_number = {number_digest(each): kept[each.name] for each in plan.claims if each.name in kept}
+    return {each.name: pair for each in plan.claims if (pair := of_number.get(number_digest(each)))}

@@ -22,6 +22,7 @@ Examples:
   bench trend --all                           all of them, changed or not
   bench trend throughput --where hardware=nvme --where threads=8
   bench trend latency.p99 --from s3://bench/nightly --html trend.html
+  bench trend claim                           the briefs' claims, and how often they held
   bench trend --across 'database version'     the version is what is tested
 
 A series is one quantity at one point of a spec and profile. Another environment (host facts, versions of tools and
@@ -46,7 +47,8 @@ def command(metrics: tuple[str, ...], html: Path | None, every: bool, as_json: b
 
     The last line counts the series that did not change or can't be judged. --json and --html have all series.
 
-    METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, or a metric of the spec.
+    METRIC is throughput, latency.p99, latency.p99[read], errors, sustained, a metric of the spec, or
+    claim (claim.NAME).
     """
     from benchbrief.comparing.trend_output import (
         as_dict,
