@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchbrief.reports.charts.chart import INK, SMALL, TEXT, ChartPoint, Trace, text_width
@@ -103,13 +103,33 @@ def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:
         first, last = plot.bar(trace, 0)
         room = last - first
     together = all(text_width(bar.point.label, SMALL) < room - 4 for bar in drawn)
+    all_bars = [bar for one in plot.in_slots if one.mark == "range" for bar in floating_bars(plot, one)]
     for bar in drawn:
         middle = (bar.left + bar.right) / 2
         low, high = bar.point.ends
         if together:
             yield ChartText(bar.point.label, middle, bar.top - 7, "center", INK, SMALL, series=series)
             continue
+        low_fits = bar.bottom + 13 < plot.height and text_width(low, SMALL) < room - 2
+        if low != high and not low_fits and _has_room_above(bar, all_bars):
+            yield ChartText(bar.point.label, middle, bar.top - 7, "center", INK, SMALL, series=series)
+            continue
         if text_width(high, SMALL) < room - 2:
             yield ChartText(high, middle, bar.top - 7, "center", INK, SMALL, series=series)
-        if low != high and bar.bottom + 13 < plot.height and text_width(low, SMALL) < room - 2:
+        if low != high and low_fits:
             yield ChartText(low, middle, bar.bottom + 7, "center", INK, SMALL, series=series)
+
+
+def _has_room_above(bar: FloatingBar, bars: Sequence[FloatingBar]) -> bool:
+    """Return whether both ends of a bar can stand above it, clear of all others and of their numbers."""
+
+    def middle(of: FloatingBar) -> float:
+        return (of.left + of.right) / 2
+
+    own = text_width(bar.point.label, SMALL)
+    return all(
+        abs(middle(bar) - middle(one)) > (own + text_width(one.point.label, SMALL)) / 2 + 2
+        or not one.top - 16 < bar.top - 7 < one.bottom + 16
+        for one in bars
+        if middle(one) != middle(bar)
+    )

@@ -57,6 +57,7 @@ from benchbrief.reports.text.number_format import (
     scale_for,
     spelled_unit,
     unit_text,
+    whole_nodes,
     with_unit,
 )
 from benchbrief.reports.text.render_prose import Citation, Inserted, heading
@@ -482,10 +483,9 @@ def finished(
     titles = axis_title(left, y_scale, results.words), axis_title(right, y_right, results.words)
     logs = sketch.log_y, sketch.log_y_right
     even = results.words["no_difference"] if left and all(map(_is_ratio, left)) else ""
-    charts = tuple(
-        Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, *logs, name, reach=reach, even=even)
-        for name in dict.fromkeys(d.panel for d in scaled)
-    )
+    panels = dict.fromkeys(d.panel for d in scaled)
+    traces = {name: tuple(_as_labelled(d) for d in scaled if d.panel == name) for name in panels}
+    charts = tuple(Chart(traces[name], axis, *titles, *logs, name, reach=reach, even=even) for name in panels)
     charts = tuple(_with_notes(chart, figure, notes, scaled, remarks) for chart in charts)
     for text in (each for each in notes if each not in remarks.placed):
         remarks.notes[results.words["note_not_placed"].format(note=text)] = None
@@ -500,6 +500,18 @@ def finished(
         results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
         "" if figure.claim else message(figure, scaled, results, numeric=bool(stairs) or kind != "category"),
     )
+
+
+def _as_labelled(drawn: DrawnSeries) -> Trace:
+    """Return the trace with bars of nodes as high as their labels say: rounded up."""
+    trace, unit = drawn.trace, drawn.series.query.unit
+    if not trace.stands_in_slot:
+        return trace
+
+    def whole(value: float | None) -> float | None:
+        return None if value is None else whole_nodes(value, unit)
+
+    return replace(trace, points=tuple(replace(p, y=whole(p.y), end=whole(p.end)) for p in trace.points))
 
 
 def _is_ratio(drawn: DrawnSeries) -> bool:

@@ -147,7 +147,9 @@ class Plot:
         self.top += self.headroom
         self.left = max(self.least.left, float(math.ceil(self.left)))
         self.right = max(self.least.right, float(math.ceil(self.right)))
-        self.top, self.bottom = max(self.least.top, self.top), max(self.least.bottom, self.bottom)
+        above = max(0.0, self.least.top - self.top)
+        self.legend = tuple(replace(item, y=item.y - above) for item in self.legend)  # as high as that of a neighbour
+        self.top, self.bottom = self.top + above, max(self.least.bottom, self.bottom)
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
@@ -288,7 +290,7 @@ class Plot:
 
     def _wrapped(self, width: float) -> list[list[str]]:
         names = self.chart.x.categories
-        return [wrap(name, width / len(names) - 6) for name in names]
+        return [wrap(name, width / len(names) - 4) for name in names]
 
     @staticmethod
     def widest(ticks: Ticks) -> float:
@@ -573,7 +575,11 @@ def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins
     inner = round((width - left - right - gap * (columns - 1)) / columns, 1)
     lines = max(len(heading_lines(chart.heading, inner)) for chart in shared)
     items = legend(first, width, -left, 0.0) if needs_legend(first) else ()
-    head, foot = 22.0 + _ROW * rows_of(items), 16.0 if first.x.written_title else 0.0
+    blank_from = len(charts) % columns
+    free = (columns - blank_from) * (inner + gap) - gap + right if blank_from else 0.0
+    in_blank = bool(items) and all(24 + text_width(item.trace.name, TEXT) <= free for item in items)
+    head = 22.0 + _ROW * rows_of(items) * (not in_blank)
+    foot = 16.0 if first.x.written_title else 0.0
     each = (height - head - foot) / rows
     panels = []
     for index, chart in enumerate(shared):
@@ -591,6 +597,9 @@ def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins
         panels.append(Panel(plot, round(x, 1), round(head + row * each, 1)))
     top = panels[0].plot.top
     moved = tuple(replace(item, y=item.y - top - 16) for item in items)
+    if in_blank:  # a last row that is not full has room for it
+        items = legend(first, free, blank_from * (inner + gap), 0.0)
+        moved = tuple(replace(item, y=item.y + each * (rows - 1) + _ROW * (rows_of(items) + 1)) for item in items)
     written = [
         *axis_titles(first, width, -left, -top - 8),
         *legend_texts(moved),

@@ -254,7 +254,10 @@ class _Said:
             return self._mixed(common, clear, ranked)
         once = any(line.values[key].once for line in self.lines for key in common)
         if once and (len(clear) < len(keys) or len(ahead) > 1):
-            return self._extent_of_ratios(keys, common) if not self.figure.panel_dim else []
+            panels = self.figure.panel_dim
+            return self._counted(keys, clear, ranked) if panels else self._extent_of_ratios(keys, common)
+        if len(ahead) > 1 and self.figure.panel_dim:
+            return self._counted(keys, clear, ranked)
         if len(ahead) > 1:
             return self._crossing(common, clear, ranked) if along and 2 * len(clear) >= len(keys) else []
         leader = ranked[clear[0]][0]
@@ -296,6 +299,16 @@ class _Said:
         of = "m_repeat_workloads" if self.first.series.x_dim == "workload" else "claim_places"
         total = counted(self.words, of, len(keys))
         return [self.say("claim_mixed", name=name, n=str(most), total=total, other=other, rest=str(rest))]
+
+    def _counted(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
+        """Return at how many points of all panels either of two lines is ahead."""
+        if len(self.lines) != 2:
+            return []
+        (name, most), *others = Counter(ranked[key][0].name for key in clear).most_common()
+        holes = {"name": name, "n": str(most), "total": counted(self.words, "claim_points", len(keys))}
+        if others:
+            return [self.say("claim_counts", other=others[0][0], rest=str(others[0][1]), **holes)]
+        return [self.say("claim_count", **holes)]
 
     def _extent_of_ratios(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
         """Return the ratios of two lines from the lowest to the highest, with the line that they rise the most for."""

@@ -358,7 +358,7 @@ def in_prose(
     It follows `spec`, or, without one, is scaled and has its unit. Where its unit follows (a format ending in `u`),
     times and sizes are scaled before the digits apply, from ns to h and from B to TB, unless a metric declares the
     unit; the unit is then part of the result. What joins a range without a blank belongs to both ends:
-    `{range(x):.0f}X` prints "28X to 37X".
+    `{range(x):.0f}X` prints "28X to 37X". A range in per cent with no difference inside it has both signs.
     """
     values = [whole_nodes(v, unit) for v in (value, high) if v is not None]
     unit_after = ""
@@ -367,6 +367,8 @@ def in_prose(
         if spelled_unit(unit, follows):
             scale = scale if declared else scale_for(values, unit, long=True)
             unit_after = scale.unit
+        if min(values) < 0 < max(values) and spec.endswith("%") and "+" not in spec:
+            spec = spec.replace(".", "+.", 1)
         texts = [formatted(scale(v), spec, unit) for v in values]
     else:
         scale = scale_for(values, unit)

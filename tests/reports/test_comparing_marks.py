@@ -41,6 +41,7 @@ workload w "Writes" from ycsb.a { records = 2k }
 experiment ramp { hardware = box.variants  workloads = [r, w]  threads = [1, 4, 16]  measure = 10 s }
 metric ratio "Ratio" = throughput[nvme] / throughput[hdd], higher is better
 metric gain "Gain" = throughput[nvme] / throughput[hdd] - 1, higher is better
+metric needed "Needed" in nodes = nodes[hdd] * throughput[nvme, threads: 4] / throughput[hdd, threads: 4]
 report brief "Brief" { figure "F" { FIGURE } }
 """
 Rate = Callable[[str, str, int], float | None]
@@ -122,6 +123,38 @@ def test_a_range_of_equal_ends_is_one_number_and_a_line(tmp_path: Path) -> None:
         "bars = range(ratio over threads) by workload", tmp_path, lambda h, *_: 37.0 if h == "nvme" else 1.0
     )
     assert [text for text in written(found) if "X" in text] == ["37X", "37X"]
+
+
+def test_a_low_range_has_both_ends_above_it(tmp_path: Path) -> None:
+    def rate(hardware: str, _: str, threads: int) -> float:
+        return (100.0 if hardware == "nvme" else 1.0) * (threads + 3)
+
+    _, found = made("bars = range(throughput over threads) by workload, color hardware", tmp_path, rate)
+    (panel,) = arrange(found.charts, 240, FULL[1])
+    assert [text.text for text in numbers_at_bars(panel.plot)] == ["4 to 19"] * 2 + ["1,900", "400"] * 2
+
+
+def test_bars_of_nodes_are_as_high_as_the_whole_nodes_they_are_labelled_with(tmp_path: Path) -> None:
+    _, found = made("bars = needed by workload", tmp_path)
+    (point, _) = found.charts[0].traces[0].points
+    assert (point.y, point.text) == (11.0, "11")
+    assert found.series[0].details[0].value == pytest.approx(8.7 * 1.25)
+
+
+def test_figures_of_panels_say_at_how_many_points_either_line_is_ahead(tmp_path: Path) -> None:
+    def rate(hardware: str, workload: str, threads: int) -> float:
+        ahead = "hdd" if (workload, threads) == ("w", 16) else "nvme"
+        return 150.0 if hardware == ahead else 100.0
+
+    lines = "line = throughput by threads, color hardware  multiples = workload"
+    assert made(lines, tmp_path, rate)[1].message == "NVMe is ahead in throughput at 5 of 6 points, HDD at 1"
+    japanese = made(lines, tmp_path, rate, "ja")[1].message
+    assert japanese == "6 点のうち 5 で NVMe、1 で HDD のスループットが優位"
+
+    def once(hardware: str, workload: str, threads: int) -> float:
+        return 100.0 if hardware == "hdd" or (workload, threads) == ("w", 16) else 150.0
+
+    assert made(lines, tmp_path, once)[1].message == "NVMe is ahead in throughput at 5 of 6 points"
 
 
 @pytest.mark.parametrize("width", range(200, 660, 20))
