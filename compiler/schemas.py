@@ -603,7 +603,7 @@ def _series(doc: str, wanted: str, example: str) -> Key:
 ELEMENTS: Mapping[str, BlockSchema] = {
     "claim": BlockSchema(
         "What a brief says of one number, `{value}`, under rules (`docs/claims.md`): in a `headline`, as a figure's "
-        "`claim`, and by `{name}` in a text.",
+        "`claim`, and by `{name}` in a text or a title.",
         {
             "value": Key(
                 Special("an expression that gives one number"),

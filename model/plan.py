@@ -652,7 +652,7 @@ class Value(Node):
     """A computed number in a text, printed by `format` (Python's format language; `%` multiplies by 100).
 
     `{range(x over d):.0f}` has `high` too, and prints "28 to 37". With a `step`, as in a claim, the number is `rounded`
-    to a multiple of it first.
+    to a multiple of it first. `note` is what a footnote says of it.
     """
 
     query: Query
@@ -660,6 +660,7 @@ class Value(Node):
     high: Query | None = None
     step: float = 0.0
     rounded: Literal["nearest", "down", "up"] = "nearest"
+    note: str = ""
 
 
 class Said(Node):
@@ -829,6 +830,7 @@ class TableElement(Node):
 
     kind: Literal["table"] = "table"
     title: str
+    heading: Prose | None = None
     dim: str
     dim_label: str
     keys: tuple[LabelledKey, ...]
@@ -851,6 +853,7 @@ class CalloutElement(Node):
 
     kind: Literal["callout"] = "callout"
     title: str
+    heading: Prose | None = None
     table: TableElement | None = None
     prose: Prose | None = None
     note: Prose | None = None
@@ -921,6 +924,7 @@ class FigureElement(Node):
 
     kind: Literal["figure"] = "figure"
     title: str
+    heading: Prose | None = None
     claim: Prose | None = None
     series: tuple[Series, ...]
     keys: dict[str, tuple[LabelledKey, ...]]
@@ -970,8 +974,12 @@ class DisclosureElement(Node):
 
 
 class SectionElement(Node):
+    """A section. As in a callout, a table and a figure, `heading` is the title where it says a claim; `title` then has
+    an ellipsis in place of each number."""
+
     kind: Literal["section"] = "section"
     title: str
+    heading: Prose | None = None
     elements: tuple[Element, ...]
 
 

@@ -86,6 +86,13 @@ class Suggestions:
         file = self.cursor.frames[0]
         return file.key == "metric" or (bool(file.tokens) and file.tokens[0].text == "expect")
 
+    def says_claims(self, *, in_hole: bool) -> bool:
+        """Whether the name of a claim may stand here: in a text or title of a report, `headline = ` and `claim = `."""
+        file, *outermost = self.cursor.blocks[:2]
+        words = [token.text for token in file.tokens[:1]]
+        in_report = outermost[0].head.keyword == "report" if outermost else words == ["report"]
+        return in_report and (in_hole or self.cursor.block.key in ("headline", "claim"))
+
     def members(self, family: str) -> Iterator[Item]:
         """Yield what may stand after `family.`"""
         for name in family_of(family):
@@ -294,6 +301,8 @@ class ExpressionSuggestions(Suggestions):
         return self.cursor.last in (",", "and") and bool(links) and links[-1] == "over"
 
     def operands(self, *, in_hole: bool) -> Iterator[Item]:
+        if self.says_claims(in_hole=in_hole):
+            yield from self.names("claim")
         yield from self.names("metric")
         for name in KINDS:
             doc = word_meanings.measure_doc(name)

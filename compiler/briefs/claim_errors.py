@@ -195,4 +195,4 @@ class TypedInTitle(TypedResult):
     """A result that is written by hand in a title, a subtitle or a headline without a claim."""
 
     code = "W0760"
-    hint = "compute it, as in `{{max(gain over threads):.1f}}X`, or make it a claim"
+    hint = "make it a claim, and write its name in its place, as in `{{speedup}}`"

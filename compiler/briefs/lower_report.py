@@ -34,6 +34,7 @@ from benchbrief.compiler.briefs.plan_prose import (
     ELLIPSIS,
     Body,
     claim_named,
+    element_title,
     heading,
     prose,
     read_attributes,
@@ -537,12 +538,12 @@ def _element(typer: Typer, item: ast.Item, place: FixedKeys, parent: str) -> lis
             return _each(typer, item, place)
         case "section":
             _warn_of_typed(typer, *_titles(item))
-            heading = title(typer, item.label, place, "title") if item.label else ""
+            made = element_title(typer, item, place)
             elements = tuple(_elements(typer, item.body, place, "section"))
             if not item.body:
                 usage = 'a `text = "..."`, a table or a figure'
                 typer.report(wrong.EmptyElement(item.keyword.span, "section", usage))
-            return [plan.SectionElement(title=heading, elements=elements)] if heading is not None else []
+            return [plan.SectionElement(title=made[0], heading=made[1], elements=elements)] if made else []
         case word if word in _LOWERED:
             return _watched(typer, place, word, lambda: _made(typer, item, place)) or []
         case word:

@@ -25,6 +25,7 @@ from benchbrief.compiler.briefs.element_queries import (
 from benchbrief.compiler.briefs.plan_prose import (
     Body,
     claim_named,
+    element_title,
     ends_of_range,
     option_format,
     option_title,
@@ -32,7 +33,6 @@ from benchbrief.compiler.briefs.plan_prose import (
     prose,
     read_body,
     split_options,
-    title,
 )
 from benchbrief.compiler.frontend.declarations import text_of
 from benchbrief.compiler.frontend.structure_errors import WrongType
@@ -244,7 +244,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
     pointing = [item for item in block.body if is_point_note(item)]
     block = replace(block, body=tuple(item for item in block.body if item not in pointing))
     body = read_body(typer, block, known, repeated=tuple(_MARKS))
-    heading = title(typer, block.label, place, "title") if block.label else ""
+    titled = element_title(typer, block, place)
     note = body.string("note")
     words = prose(typer, note, place) if note else None
     named = claim_named(typer, body.values("claim")[0]) if body.values("claim") else None
@@ -260,7 +260,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
     panel = _panel(typer, body)
     if panel is None and body.said("multiples"):
         return None  # its free dimensions would cause further mistakes
-    failed = heading is None or (note is not None and words is None) or (said is not None and claim is None)
+    failed = titled is None or (note is not None and words is None) or (said is not None and claim is None)
     made_of: dict[ast.Attribute, list[PlannedSeries]] = {}
     for attribute in sorted(attributes, key=lambda each: each.key.text in _LAST):
         beside = [one for series in made_of.values() for one in series]
@@ -268,7 +268,7 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
         failed = failed or found is None
         made_of[attribute] = found or []
     drawn = [one for attribute in attributes for one in made_of[attribute]]
-    if failed or not _one_axis(typer, drawn) or not _fits_panels(typer, panel, drawn):
+    if failed or titled is None or not _one_axis(typer, drawn) or not _fits_panels(typer, panel, drawn):
         return None
     _check_logs(typer, drawn, logs)
     made = lowered_series(typer, drawn, panel)
@@ -279,7 +279,8 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
     if None in notes:
         return None
     return plan.FigureElement(
-        title=heading or "",
+        title=titled[0],
+        heading=titled[1],
         claim=claim,
         series=series,
         keys={dim: plan_keys(typer, dim, found) for dim, found in keys.items()},

@@ -230,6 +230,23 @@ def _sentence_of(typer: Typer, part: plan.Value | plan.Said) -> Sequence[object]
     return label.parts if label else (part,)
 
 
+def element_title(typer: Typer, block: ast.Block, place: FixedKeys) -> tuple[str, plan.Prose | None] | None:
+    """Return the title of an element as `heading` does, with names and claims in its holes; None after a mistake."""
+    string = block.label
+    if string is None:
+        return "", None
+    holes = [part for part in string.parts if isinstance(part, ast.Hole)]
+    said = [hole for hole in holes if claim_named(typer, hole.expr)]
+    if not said:
+        plain = title(typer, string, place, "title")
+        return None if plain is None else (plain, None)
+    names = replace(string, parts=tuple(part for part in string.parts if part not in said))
+    if title(typer, names, place, "title") is None:
+        return None
+    text, found = heading(typer, string, place)
+    return (text, found) if found else None
+
+
 def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str | None:
     """Return a plain text, in which holes can only be names."""
     parts: list[str] = []
@@ -252,7 +269,7 @@ def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
     name = expr.base if isinstance(expr, ast.Attr) else expr
     if not isinstance(name, ast.Name) or name.text in typer.metrics or name.text in KINDS:
         return None
-    names = described_names(typer)
+    names = (*described_names(typer), *typer.scope.claims_by_name)
     return UnknownName(name.span, "name", name.text, names) if did_you_mean(name.text, names) else None
 
 

@@ -25,6 +25,7 @@ from benchbrief.compiler.briefs.element_queries import (
 )
 from benchbrief.compiler.briefs.plan_prose import (
     Body,
+    element_title,
     fact_text,
     number_terms,
     option_title,
@@ -169,7 +170,6 @@ def table(
     typer: Typer, block: ast.Block, place: FixedKeys
 ) -> plan.TableElement | plan.FactsElement | plan.PublishedElement | None:
     body = read_body(typer, block, (*_ATTRIBUTES, "heat", "mark"), repeated=("column",))
-    heading = title(typer, block.label, place, "title") if block.label else ""
     heat = body.word("heat", HEAT)
     rows = body.values("rows")
     mark = body.word("mark", ("best",))
@@ -180,19 +180,21 @@ def table(
             if values := body.values(key):
                 usage = f"`{key}` in a table of numbers"
                 typer.report(wrong.TableShape(values[0].span, "table", f"has `{key}`, but {why}", usage))
+        heading = title(typer, block.label, place, "title") if block.label else ""
         if whole == "published":
             return plan.PublishedElement(title=heading or "")
         hardware = runs_at(typer, place).keys("hardware")
         return plan.FactsElement(title=heading or "", hardware=tuple(map(str, ordered(typer, "hardware", hardware))))
+    titled = element_title(typer, block, place)
     made = _table(typer, block, body, place, marked=mark is not None)
-    if made is None or heading is None:
+    if made is None or titled is None:
         return None
-    return made.model_copy(update={"title": heading, "heat": heat or "", "mark": mark or ""})
+    return made.model_copy(update={"title": titled[0], "heading": titled[1], "heat": heat or "", "mark": mark or ""})
 
 
 def callout(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.CalloutElement | None:
     body = read_body(typer, block, (*_ATTRIBUTES, "text"), repeated=("column",))
-    heading = title(typer, block.label, place, "title") if block.label else ""
+    titled = element_title(typer, block, place)
     has_table = body.said("rows", "columns", "column")
     if not has_table and not body.said("text"):
         if _has_block(block):
@@ -200,12 +202,12 @@ def callout(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.CalloutEle
         return typer.refuse(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_CALLOUT}'))
     inner = _table(typer, block, body, place) if has_table else None
     text, note = _prose(typer, body, "text", place), _prose(typer, body, "note", place)
-    if heading is None or (has_table and inner is None) or (body.said("text") and text is None):
+    if titled is None or (has_table and inner is None) or (body.said("text") and text is None):
         return None
     if body.said("note") and note is None:
         return None
     bare = inner.model_copy(update={"note": None}) if inner else None
-    return plan.CalloutElement(title=heading, table=bare, prose=text, note=note)
+    return plan.CalloutElement(title=titled[0], heading=titled[1], table=bare, prose=text, note=note)
 
 
 def _prose(typer: Typer, body: Body, key: str, place: FixedKeys) -> plan.Prose | None:
@@ -215,11 +217,11 @@ def _prose(typer: Typer, body: Body, key: str, place: FixedKeys) -> plan.Prose |
 
 def comparison(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.TableElement | None:
     body = read_body(typer, block, ("rows", "columns", "note"))
-    heading = title(typer, block.label, place, "title") if block.label else ""
+    titled = element_title(typer, block, place)
     if body.said("columns") and not has_contenders(typer, body.values("columns")):
         return None
     made = _table(typer, block, body, place, compared=True)
-    return made.model_copy(update={"title": heading}) if made and heading is not None else None
+    return made.model_copy(update={"title": titled[0], "heading": titled[1]}) if made and titled else None
 
 
 def _has_block(block: ast.Block) -> bool:

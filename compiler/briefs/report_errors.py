@@ -196,8 +196,12 @@ class NumberInTitle(CompileProblem):
     stands_alone = True
     says = "a {what} can't hold a computed number"
     mark = "only names and labels"
-    hint = "write it in a `text`; a {what} can hold names, such as `{{workload.label}}`"
+    hint = "write it in a `text`; a {what} can hold names, such as `{{workload.label}}`{or_claims}"
     what: str
+
+    @property
+    def or_claims(self) -> str:
+        return ", and claims by their names" if self.what == "title" else ""
 
 
 class HeadlineWithoutNumber(CompileProblem):

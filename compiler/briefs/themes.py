@@ -103,12 +103,12 @@ MACROS = ("notes", "noted", "remarks", "sources", "head", "table", "columns", "r
 
 _TABLE = (
     "columns", "compared", "corner", "head", "heat", "id", "kind", "marks", "note", "notes", "number", "parts", "rows",
-    "sources", "title", "unit",
+    "sources", "title", "title_html", "unit",
 )  # fmt: skip
 _FIGURE = (
     "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "head_pt", "id", "key", "kind",
-    "marks", "note", "notes", "number", "points", "redrawn", "row", "sources", "svg", "title", "undrawn", "wide",
-    "width",
+    "marks", "note", "notes", "number", "points", "redrawn", "row", "sources", "svg", "title", "title_html",
+    "undrawn", "wide", "width",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
@@ -119,10 +119,13 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     ),
     "house": ("cover", "css", "logo", "logo_file", "look", "paper", "parts"),
     "notice": ("first", "is_grave", "limits", "link", "number", "origin", "severity", "text", "title"),
-    "section": ("anchor", "blocks", "kind", "level", "title"),
+    "section": ("anchor", "blocks", "kind", "level", "title", "title_html"),
     "text": ("html", "kind", "leads", "notes"),
     "headline": ("beside", "kind", "notes", "numbers", "points"),
-    "callout": ("card_pt", "cards", "column", "html", "kind", "marks", "note", "notes", "sources", "table", "title"),
+    "callout": (
+        "card_pt", "cards", "column", "html", "kind", "marks", "note", "notes", "sources", "table", "title",
+        "title_html",
+    ),
     "table": _TABLE,
     "figure": _FIGURE,
     "figures": ("figures", "kind"),

@@ -154,6 +154,8 @@ class TableView:
     """The meaning of a comparison's letters, with its test and its correction."""
     unit: str = ""
     """The unit of all its numbers, where several columns or rows share one: it then stands in the caption alone."""
+    title_html: Markup = EMPTY
+    """The title with the numbers of its claims, where it says any; `title` is plain."""
     kind: Literal["table"] = "table"
 
     @property
@@ -187,6 +189,8 @@ class CalloutView:
     sources: tuple[NumberSource, ...]
     marks: tuple[int, ...] = ()
     """The numbers of the notes on all of its values."""
+    title_html: Markup = EMPTY
+    """The title with the numbers of its claims, where it says any; `title` is plain."""
     kind: Literal["callout"] = "callout"
 
 
@@ -247,6 +251,8 @@ class FigureView:
     """Draws it for a narrow screen: the drawing, and its `points`. None where it is narrow enough."""
     marks: tuple[int, ...] = ()
     """The numbers of its notes, with those that stand under an earlier block."""
+    title_html: Markup = EMPTY
+    """The title with the numbers of its claims, where it says any; `title` is plain."""
     head_pt: float = 0.0
     """The least points of height of the texts above it: those of a figure beside it. 0 where it has none beside it."""
     kind: Literal["figure"] = "figure"
@@ -390,6 +396,8 @@ class SectionView:
     level: int
     anchor: str
     blocks: tuple[Block, ...]
+    title_html: Markup = EMPTY
+    """The title with the numbers of its claims, where it says any; `title` is plain."""
     kind: Literal["section"] = "section"
 
 

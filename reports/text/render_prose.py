@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 class Inserted:
     """A printed number, as plain text and as HTML.
 
-    `note` is the number of the footnote on why it is missing; `takes` is how much of the text behind it, its unit,
-    it replaces.
+    `notes` are the numbers of the footnotes on it, as on why it is missing; `takes` is how much of the text behind it,
+    its unit, it replaces.
     """
 
     text: str
     html: Markup
-    note: int | None = None
+    notes: tuple[int, ...] = ()
     takes: int = 0
 
 
@@ -196,8 +196,8 @@ def _with_marks(html: str, numbers: list[Inserted]) -> str:
         found.append(match.group())
         if number:
             inserted = numbers[int(number)]
-            if inserted.note is not None:
-                pending[inserted.note] = None
+            if inserted.notes:
+                pending |= dict.fromkeys(inserted.notes)
                 if not inserted.text:
                     put_marks()
         elif pending and match["stop"] and not in_link:

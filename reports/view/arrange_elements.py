@@ -355,12 +355,13 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
     texts = list(waiting)
     waiting.clear()
     if isinstance(block, TableView | FactsView) and block.title and not (texts and _is_claim(texts[-1])):
-        return Slide(topic, Markup.escape(block.title), tuple(texts), (replace(block, title=""),))
+        bare = replace(block, title_html=Markup()) if isinstance(block, TableView) else block
+        return Slide(topic, _title(block), tuple(texts), (replace(bare, title=""),))
     claim = block.claim if isinstance(block, FigureView) else None
     shown = isinstance(block, FigureView | TableView)
     if claim is None and shown and texts and _is_claim(texts[-1]):
         claim = Markup(texts.pop().html.replace("<p>", "").replace("</p>", ""))  # noqa: S704  # was HTML before
-    head = claim or Markup.escape(getattr(block, "title", "") or topic)
+    head = claim or _title(block) or Markup.escape(topic)
     return Slide(topic, head, tuple(texts), (block,))
 
 
@@ -373,6 +374,12 @@ def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
         return _lines((*slide.texts, *texts), _SLIDE_WIDTH) <= _FIGURE_LINES
     few = isinstance(block, TableView) and len(block.rows) <= _FEW_ROWS
     return few or isinstance(block, CalloutView | FactsView)
+
+
+def _title(block: Block) -> Markup:
+    """Return the title of a block with the numbers of its claims; an empty one where it has none."""
+    said: Markup = getattr(block, "title_html", Markup())
+    return said or Markup.escape(getattr(block, "title", ""))
 
 
 def _is_claim(text: TextView) -> bool:

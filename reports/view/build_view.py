@@ -490,6 +490,10 @@ class _Builder:
         self.ledger.at("")
         return render_prose.heading(prose or p.Prose(parts=(text,)), self.insert)
 
+    def title_html(self, heading: p.Prose | None) -> Markup:
+        """Return the title of an element with the numbers of its claims; nothing for one that says none."""
+        return render_prose.heading(heading, self.insert)[1] if heading else Markup()
+
     def headline(self, element: p.HeadlineElement) -> HeadlineView:
         self.ledger.at("")
         numbers = tuple(
@@ -537,10 +541,12 @@ class _Builder:
     def section(self, element: p.SectionElement, level: int) -> SectionView:
         self.sections += 1
         anchor = f"section-{self.sections}"
+        self.ledger.at("")
+        title_html = self.title_html(element.heading)
         above, self.ledger.heading = self.ledger.heading, element.title
         inner = with_leads(tuple(self.blocks(element.elements, level + 1)))
         self.ledger.heading = above
-        return SectionView(element.title, level, anchor, inner)
+        return SectionView(element.title, level, anchor, inner, title_html)
 
     def cited(self, name: str) -> render_prose.Inserted:
         """Return the mark of an author's footnote; as it is written where the report has no such footnote, or a
@@ -548,7 +554,7 @@ class _Builder:
         prose = self.report.footnotes.get(name)
         if prose is None or self.citing:
             return render_prose.Inserted(f"[^{name}]", Markup.escape(f"[^{name}]"))
-        return render_prose.Inserted("", Markup(""), self.foot.named(f"[^{name}]", lambda: self.written(prose)))
+        return render_prose.Inserted("", Markup(""), (self.foot.named(f"[^{name}]", lambda: self.written(prose)),))
 
     def written(self, footnote: p.Prose) -> Markup:
         self.citing = True
@@ -566,25 +572,26 @@ class _Builder:
             return made
         dash, note = self.words["missing"], self.foot.note(reason_of(made, self.words))
         takes = len(belonging(value.query.unit, follows))
-        return render_prose.Inserted(dash, Markup('<span class="num missing">{}</span>').format(dash), note, takes)
+        return render_prose.Inserted(dash, Markup('<span class="num missing">{}</span>').format(dash), (note,), takes)
 
     def computed(self, value: p.Value, follows: str) -> render_prose.Inserted:
         """Return a computed number for a text; a dash with a footnote when it, or an end of its range, is missing. A
-        number of few operations, or of measurements of different lengths, has a footnote too."""
+        number of few operations, or of measurements of different lengths, has a footnote too, and so has a claim's."""
         low = self.results.at(value.query)
         high = self.results.at(value.high) if value.high else None
         unit = value.query.unit
         takes = len(spelled_unit(unit, follows)) if value.format else 0
         missing = low is None or (value.high is not None and high is None)
         ends = [query for query in (value.query, value.high) if query]
-        note = None
+        notes = []
         if missing:
-            note = self.foot.note(
-                self.results.why_missing(value.query if low is None or not value.high else value.high)
-            )
+            why = self.results.why_missing(value.query if low is None or not value.high else value.high)
+            notes = [self.foot.note(why)]
             takes = len(belonging(unit, follows))
         elif text := next(self.foot.of_text(ends), ""):
-            note = self.foot.note(text)
+            notes = [self.foot.note(text)]
+        if value.note and not missing:
+            notes.append(self.foot.note(value.note))
         printed = PrintedBy(
             by="prose",
             format=value.format,
@@ -596,7 +603,7 @@ class _Builder:
             missing=self.words["missing"],
         )
         shown = self.ledger.number(value.query, printed, high=value.high)
-        return render_prose.Inserted(shown.text, shown.html(missing=missing), note, takes)
+        return render_prose.Inserted(shown.text, shown.html(missing=missing), tuple(notes), takes)
 
     def insert_quoted(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
         """Return a computed number. A published one has a footnote that says so."""
@@ -604,7 +611,7 @@ class _Builder:
         if isinstance(value, render_prose.Citation):
             return made
         footnotes = [*self.foot.quoted(value.query), *(self.foot.quoted(value.high) if value.high else ())]
-        return replace(made, note=self.foot.note(footnotes[0])) if footnotes and made.note is None else made
+        return replace(made, notes=(self.foot.note(footnotes[0]),)) if footnotes and not made.notes else made
 
     def cells(self, queries: Iterable[p.Query], **where: DimKey) -> str:
         found = (cell.cell_id for query in queries for cell in self.results.cells_behind(query, **where))
@@ -644,6 +651,7 @@ class _Builder:
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
             self.ledger.at(f"{self.words['table']} {self.tables}")
+        title_html = self.title_html(element.heading)
         shown = shown_table(element, self.results)
         remarks = [*number_marks.table_remarks(element, self.results), *self.empty_lines(shown)]
         footnotes, element = self.foot.numbered(remarks), shown.table
@@ -682,6 +690,7 @@ class _Builder:
             footnotes,
             self.letters.note,
             unit,
+            title_html,
         )
 
     def empty_lines(self, shown: ShownTable) -> Iterator[str]:
@@ -760,6 +769,7 @@ class _Builder:
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
         self.ledger.at(element.title)
+        title_html = self.title_html(element.heading)
         asked = element.table
         table = self.table(asked, numbered=False) if asked and not is_empty(asked, self.results) else None
         html = render_prose.blocks(element.prose, self.insert, 3) if element.prose else None
@@ -779,6 +789,7 @@ class _Builder:
             (*(table.notes if table else ()), *self.foot.taken()),
             table.sources if table else (),
             table.marks if table else (),
+            title_html,
         )
 
     def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
@@ -787,6 +798,7 @@ class _Builder:
         self.ledger.at(place, of_text=True, drawn_in=f"figure-{number}")
         notes = [render_prose.heading(note.text, self.insert)[0] for note in element.point_notes]
         self.ledger.at(place, of_text=True)
+        title_html = self.title_html(element.heading)
         sketch, reach = self.sketches.get(id(element)) or (self._sketched(element), NO_REACH)
         found = finished(sketch, self.results, notes, self.columns, reach)
         drawn_size, least = (draw_chart.FULL[0], draw_chart.height_for(found.charts)), NO_MARGINS
@@ -846,6 +858,7 @@ class _Builder:
             if drawn and not half and not self.slides
             else None,
             marks,
+            title_html=title_html,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

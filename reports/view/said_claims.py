@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 
 _N = TypeVar("_N")
 _Part = str | p.Value | p.Said
+_Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FigureElement
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
 _LEAST_OVERSTATED = 0.01
 """A smaller share of a highest value that is there by chance is not told."""
@@ -41,7 +42,9 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
     verdicts = claims_of(report, results) if verdicts is None else verdicts
     if not verdicts:
         return report
-    writer = _Writer({each.claim.name: each for each in verdicts}, results)
+    headlines = [element for element in report.elements if isinstance(element, p.HeadlineElement)]
+    headlined = {claim.name for claim in claims_said(results.plan, headlines)}
+    writer = _Writer({each.claim.name: each for each in verdicts}, results, headlined)
     changed = {
         "heading": writer.prose(report.heading, markdown=False, short=True),
         "subheading": writer.prose(report.subheading, markdown=False, short=True),
@@ -69,9 +72,12 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 
 class _Writer:
-    def __init__(self, verdicts: Mapping[str, ClaimVerdict], results: Results) -> None:
+    """Writes the sentences of claims. The ranges of those that are `headlined` stand in the headline."""
+
+    def __init__(self, verdicts: Mapping[str, ClaimVerdict], results: Results, headlined: Collection[str] = ()) -> None:
         self.verdicts = verdicts
         self.results = results
+        self.headlined = headlined
         self.words = results.words
 
     def everywhere(self, node: _N) -> _N:
@@ -86,6 +92,8 @@ class _Writer:
             return self._headline(node)
         if isinstance(node, p.FigureElement):
             node = node.model_copy(update={"claim": self.prose(node.claim, short=True)})
+        if isinstance(node, _Titled) and (heading := self.prose(node.heading, markdown=False, short=True)):
+            node = node.model_copy(update={"heading": heading, "title": _text(heading.parts, self.results)})
         if isinstance(node, tuple):
             changed = tuple(map(self._changed, node))
             return changed if any(new is not old for new, old in zip(changed, node, strict=True)) else node
@@ -122,7 +130,20 @@ class _Writer:
     def _said(self, verdict: ClaimVerdict) -> list[_Part]:
         """Return the sentence alone, with its number as it may be printed."""
         printed = verdict.printed
+        if printed and (note := self._note(verdict)):
+            printed = printed.model_copy(update={"note": note})
         return [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
+
+    def _note(self, verdict: ClaimVerdict) -> str:
+        """Return what a footnote says of a claim: the range that its value is an end of, unless a headline says it or
+        another claim the other end, and how many points are no gain; "" without a range."""
+        ends = {each.claim.bound for each in self.verdicts.values() if each.is_said and _is_alike(each, verdict)}
+        if verdict.claim.name in self.headlined or (len(ends) > 1 and not verdict.is_mixed):
+            return ""
+        if not (within := self._range(verdict)):
+            return ""
+        what = self._where_better(verdict) if verdict.is_mixed else readable_label(verdict.claim.what, self.words)
+        return _text(p.Prose.of([what, *within]).parts, self.results)
 
     def _bracketed(self, notes: Sequence[str]) -> str:
         return self.words["aside"].format(text=self.words.locale.listed(notes))
@@ -190,19 +211,23 @@ class _Writer:
         after = re.split(r"\{\w+\}", self.words["said_from_to"])
         glued = _glued(claim)
         low, high = range_
-        kind = "" if claim.better else "_sided"
-        base = readable_label(claim.base_label, self.words) if claim.base_label else claim.base
-        text = self.words["said_mixed" + kind if verdict.better else "said_worse"].format(
-            what=readable_label(claim.what, self.words),
-            base=base,
-            n=verdict.points,
-            better=verdict.better,
-            worse=verdict.worse,
-        )
+        text = self._where_better(verdict)
         notes = self._beside(replace(verdict, claim=claim.model_copy(update={"named": True})), before_range=True)
         return p.HeadlineNumber(
             value=_markdown([after[0], low, f"{glued}{after[1]}", high, f"{glued}{after[2]}"]),
             text=_markdown([text, *([self._bracketed(notes)] if notes else [])]),
+        )
+
+    def _where_better(self, verdict: ClaimVerdict) -> str:
+        """Return at how many points there is a gain, and at how many none."""
+        claim = verdict.claim
+        kind = "" if claim.better else "_sided"
+        return self.words["said_mixed" + kind if verdict.better else "said_worse"].format(
+            what=readable_label(claim.what, self.words),
+            base=readable_label(claim.base_label, self.words) if claim.base_label else claim.base,
+            n=verdict.points,
+            better=verdict.better,
+            worse=verdict.worse,
         )
 
     def _headline_number(self, number: p.HeadlineNumber | p.Said, ends: set[tuple[str, str]]) -> p.HeadlineNumber:
@@ -260,6 +285,11 @@ def _glued(claim: p.Claim) -> str:
     return found.group() if found and "times" not in found.group() else ""
 
 
+def _is_alike(one: ClaimVerdict, other: ClaimVerdict) -> bool:
+    """Return whether two claims are of the same points."""
+    return one.claim.points.sql == other.claim.points.sql
+
+
 def _told_overstatement(verdict: ClaimVerdict) -> str:
     """Return how much of a highest value is chance, as text; "" where that is too little to print."""
     share = min(verdict.overstated or 0.0, 1.0)
@@ -268,7 +298,11 @@ def _told_overstatement(verdict: ClaimVerdict) -> str:
 
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
     """Return the claim's sentence as a brief says it, as plain text."""
-    parts = p.Prose.of(_Writer({}, results).sentence(verdict)).parts
+    return _text(p.Prose.of(_Writer({}, results).sentence(verdict)).parts, results)
+
+
+def _text(parts: Sequence[_Part], results: Results) -> str:
+    """Return plain parts with their numbers."""
     said = []
     taken = 0
     for index, part in enumerate(parts):
@@ -283,7 +317,7 @@ def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
                 rounded=part.rounded,
                 as_declared=results.is_in_declared_unit(part.query),
             )
-            said.append(printed.text(verdict.value, None, unit))
+            said.append(printed.text(results.at(part.query), None, unit))
             taken = len(spelled_unit(unit, follows)) if part.format else 0
         elif isinstance(part, str):
             said.append(part[taken:])

@@ -214,6 +214,49 @@ report brief "{{said}}" {{
     assert figure.claim == p.Prose(parts=(p.Said(claim="said"),))
 
 
+def test_a_claim_is_said_in_the_titles_of_elements(tmp_path: Path) -> None:
+    titled = "In short, {workload.label}: {said}"
+    (tmp_path / "spec.bench").write_text(
+        f"""{SPEC}
+claim said "{{value:.1f}}X the work of {{legacy}}" {{ value = ratio{AT} }}
+report brief "Brief" {{
+  each workload {{
+    section "{titled}" {{ text = "T" }}
+    callout "{titled}" {{ text = "{{said}}" }}
+    figure "{titled}" {{ bars = throughput[threads: 8] by hardware }}
+    table "{titled}" {{ rows = threads  columns = throughput by hardware }}
+    compare "{titled}" {{ rows = threads  columns = throughput by hardware }}
+  }}
+}}
+""",
+        encoding="utf-8",
+    )
+    found = check(tmp_path / "spec.bench")
+    assert found.plan is not None, found.diagnostics
+    elements = found.plan.reports[0].elements
+    assert len(elements) == 10
+    for label, element in zip(("Session store",) * 5 + ("Cache, 4X reads",) * 5, elements, strict=True):
+        assert isinstance(element, p.SectionElement | p.CalloutElement | p.FigureElement | p.TableElement)
+        assert element.title == f"In short, {label}: …X the work of …"
+        assert element.heading == p.Prose(parts=(f"In short, {label}: ", p.Said(claim="said")))
+
+
+@pytest.mark.parametrize(
+    ("title", "code"),
+    [
+        ("{said} and {max(ratio over threads, workload):.1f}X", "E0732"),
+        ("{said:.1f}", "E0731"),
+        ("{siad}", "E0201"),
+        ("{said}, 9X", "W0760"),
+    ],
+)
+def test_a_title_with_a_claim_has_the_rules_of_titles(tmp_path: Path, title: str, code: str) -> None:
+    claimed = f'claim said "{{value:.1f}}X the work of {{legacy}}" {{ value = ratio{AT} }}'
+    report = f'report brief "Brief" {{ section "{title}" {{ text = "T" }} }}'
+    (tmp_path / "spec.bench").write_text(f"{SPEC}\n{claimed}\n{report}\n", encoding="utf-8")
+    assert [each.code for each in check(tmp_path / "spec.bench").diagnostics] == [code]
+
+
 def test_an_unknown_claim_is_misspelt(tmp_path: Path) -> None:
     text = (
         f'{SPEC}\nclaim speedup "{{value:.1f}}X" {{ value = best }}\nreport b "B" {{ headline = [speedup, spedup] }}\n'

@@ -37,7 +37,7 @@ def span(text: str, expression: str) -> Markup:
 def shown(*parts: str | Value, number: str = "42") -> str:
     def insert(value: Value | Citation, _follows: str) -> Inserted:
         if isinstance(value, Citation):
-            return Inserted("", Markup(""), note=3)
+            return Inserted("", Markup(""), notes=(3,))
         return Inserted(number, span(number, value.query.text))
 
     return str(render_prose.blocks(Prose(parts=parts), insert, 3))
@@ -67,7 +67,7 @@ def test_the_mark_of_a_footnote_is_its_number_but_not_in_code_or_behind_a_backsl
 
 
 def test_a_missing_number_points_to_its_footnote() -> None:
-    html = render_prose.blocks(Prose(parts=("It is ", ANY)), lambda *_: Inserted("–", span("–", "x"), note=7), 3)
+    html = render_prose.blocks(Prose(parts=("It is ", ANY)), lambda *_: Inserted("–", span("–", "x"), notes=(7,)), 3)
     assert '<sup>\N{NO-BREAK SPACE}<a href="#note-7" role="doc-noteref">g</a></sup>' in html
 
 
@@ -131,8 +131,8 @@ def with_note(*parts: str | Value) -> str:
 
     def insert(value: Value | Citation, _follows: str) -> Inserted:
         if isinstance(value, Citation):
-            return Inserted("", Markup(""), note=3)
-        return Inserted("42", Markup('<a class="num" href="#s">42</a>'), note=1)
+            return Inserted("", Markup(""), notes=(3,))
+        return Inserted("42", Markup('<a class="num" href="#s">42</a>'), notes=(1,))
 
     html = str(render_prose.blocks(Prose(parts=parts), insert, 3))
     text = re.sub(
@@ -160,6 +160,6 @@ def test_the_mark_of_a_numbers_note_stands_where_its_clause_ends(parts: tuple[st
 
 def test_a_title_has_no_marks_of_notes() -> None:
     def insert(_value: Value | Citation, _follows: str) -> Inserted:
-        return Inserted("42", Markup("42"), note=1)
+        return Inserted("42", Markup("42"), notes=(1,))
 
     assert render_prose.heading(Prose(parts=("Saves ", ANY, " %")), insert) == ("Saves 42 %", Markup("Saves 42 %"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pypdf import PdfReader
 
 from benchbrief.model import plan as p
 from benchbrief.model.points import Point
@@ -182,6 +183,77 @@ def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(t
     assert re.search(
         r"the work of Disk \(7.9X to 8.7X over 3 points; about \d+\s% of the highest is chance\)", page(tmp_path, said)
     )
+
+
+def _of_a_range() -> p.Claim:
+    points = values(("threads",), [(1.0, 0.9), (2.0, 8.72), (4.0, 8.1)], by_ratio=True)
+    return claim(8.72, bound="high", points=points, opposite=values((), [(0.9,)]), typical=values((), [(8.1,)]))
+
+
+def _elements(title: str) -> tuple[p.Element, ...]:
+    """Return one element of each kind with a title that says the claim, and a text that does."""
+    said: dict[str, Any] = {"title": title, "heading": p.Prose(parts=(f"{title}: ", p.Said(claim="said")))}
+    work, disks = w.throughput("hardware", threads=1.0, workload="a"), w.keys(WORLD.hardware)
+    bars = w.series("bar", work, "Work", "hardware")
+    lines = (p.Line(label="Work", unit="ops/s", query=work),)
+    return (
+        p.SectionElement(**said, elements=(p.TextElement(prose=w.text("Text.")),)),
+        p.CalloutElement(**said, prose=p.Prose(parts=("Boxed: ", p.Said(claim="said")))),
+        p.FigureElement(**said, series=(bars,), keys={"hardware": disks}),
+        p.TableElement(**said, dim="hardware", dim_label="", keys=disks, lines=lines),
+    )
+
+
+def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[str, str]:
+    """Return the text of a brief with such elements as HTML and as its PDF has it, after it was verified."""
+    report = w.report("Brief", *_elements("Head"), template=template, language=language)
+    plan = WORLD.plan(report).model_copy(update={"claims": (said,)})
+    made = render(plan, WORLD.store(), "brief", tmp_path)
+    assert read_brief(made.html).edited == ()
+    assert made.pdf is not None
+    assert read_brief(made.pdf).edited == ()
+    html = made.html.read_text("utf-8")
+    printed = " ".join(page.extract_text() for page in PdfReader(made.pdf).pages)
+    return re.sub(r"<[^>]*>", "", html[html.index("<body") :]), " ".join(printed.split())
+
+
+@pytest.mark.parametrize(
+    ("template", "language", "sentence", "note"),
+    [
+        ("technical_brief", "en", "Up to 8.7X the work of Disk (measured once)",
+         "Ratio: better than Disk at 2 of 3 points, worse at 1 (0.9X to 8.7X in all, median 8.1X)"),
+        ("technical_brief", "ja", "Up to 8.7X the work of Disk（測定は 1 回）",
+         "Ratio：3 点のうち 2 点で Disk より良く、1 点で悪い（全体で 0.9X〜8.7X、中央値 8.1X）"),
+        ("slide", "en", "Up to 8.7X the work of Disk (measured once)", "0.9X to 8.7X in all, median 8.1X"),
+    ],
+)  # fmt: skip
+def test_titles_say_a_claim_alike_with_its_range_below(
+    tmp_path: Path, template: str, language: str, sentence: str, note: str
+) -> None:
+    html, printed = _made(tmp_path, _of_a_range(), template, language)
+    places = 5 if template != "slide" else 4  # whose table has the slide's head for its title
+    assert html.count(sentence) >= places, html
+    assert printed.replace(" ", "").count(sentence.replace(" ", "")) >= places
+    assert note in html
+
+
+def test_titles_do_not_say_a_claim_that_is_left_open(tmp_path: Path) -> None:
+    html, _ = _made(tmp_path, claim(0.9, 1.3, 1.1), "technical_brief", "en")
+    assert html.count("Head: No difference shown") == 4
+    assert "X the work" not in html
+
+
+def test_the_numbers_of_a_claim_in_titles_lead_to_their_source_and_name_the_figure(tmp_path: Path) -> None:
+    plan = WORLD.plan(w.report("Brief", *_elements("Head"))).model_copy(update={"claims": (_of_a_range(),)})
+    made = render(plan, WORLD.store(), "brief", tmp_path, formats={"html"})
+    numbers = read_brief(made.html).numbers
+    assert [figure.title for figure in numbers.figures] == ["Head: Up to 8.7X the work of Disk (measured once)"]
+    assert [each.shown for each in numbers.numbers].count("8.7") == 5
+    assert len(re.findall(r'Head: Up to <\w+ class="num', made.html.read_text("utf-8"))) == 4
+
+
+def test_a_range_that_a_headline_has_is_in_no_note(tmp_path: Path) -> None:
+    assert "in all, median" not in page(tmp_path, _of_a_range())
 
 
 def test_both_ends_of_a_range_beside_each_other_have_no_range_behind_them(tmp_path: Path) -> None:

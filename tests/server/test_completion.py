@@ -202,6 +202,23 @@ def test_expressions_are_offered_what_they_are_made_of(
 
 
 @pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        pytest.param('report r "A {|', True, id="title of a report"),
+        pytest.param('report r { section "A {|', True, id="title of a section"),
+        pytest.param('report r { figure "A" { claim = |', True, id="claim of a figure"),
+        pytest.param("report r { headline = [more, |", True, id="headlines"),
+        pytest.param('report r { callout "A" { text = "It is {|', True, id="text"),
+        pytest.param('report r { figure "A" { line = |', False, id="series"),
+        pytest.param('claim other "A {|', False, id="sentence of a claim"),
+    ],
+)
+def test_claims_are_offered_where_a_report_says_them(client: Client, text: str, offered: bool) -> None:
+    claimed = f'claim more "{{value:+.0%}}" {{ value = max(gain over threads) }}\n{text}'
+    assert ("more" in labels(client, claimed)) is offered
+
+
+@pytest.mark.parametrize(
     ("text", "wanted", "unwanted"),
     [
         pytest.param("experiment e { threads = knee(|", ["from", "to", "latency"], ["steps"], id="search"),

@@ -138,6 +138,8 @@ def test_a_claim_tells_its_rule_and_what_the_last_run_said(client: Client) -> No
     said("20260104-000000-other", entry % "40%")
     os.mkfifo(client.folder / "bench-out" / "20260103-000000-hover" / "reports" / "pipe.json")
     found = hover_text(client, CLAIMED.replace("headline = more", "headline = mo|re"))
+    in_title = CLAIMED.replace('"Other" {', '"Other" { section "In short: {mo|re}" { text = "T" } ')
+    assert "the highest of `gain`" in hover_text(client, in_title)
     assert "last: **Up to +30% for \\*First\\***  \ndecided; run 20260102-000000-hover" in found
 
 

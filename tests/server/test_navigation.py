@@ -210,6 +210,18 @@ def test_a_name_in_a_palette_is_renamed_with_what_it_names(client: Client) -> No
     assert client.diagnostics(uri) == []
 
 
+def test_a_renamed_claim_changes_wherever_a_report_says_it(client: Client) -> None:
+    text = SMALL + (
+        'claim more "{value:+.0%}" { value = max(gain over threads) }\n'
+        'report r "{more}" {\n  headline = more\n  section "A {more}" { text = "B {more}" }\n'
+        '  figure "C {more}" { claim = more  bars = gain[threads: 1] by hardware }\n}\n'
+    )
+    uri = client.open("claimed.bench", text)
+    renamed = apply(text, client.at("rename", uri, *place(text, " more "), newName="most")["changes"][uri])
+    assert "more" not in renamed[len(SMALL) :]
+    assert renamed.count("{most}") == 4
+
+
 def test_renamed_factors_and_levels_change_everywhere(client: Client) -> None:
     uri = client.open("varied.bench", VARIED)
     text = VARIED
