@@ -49,11 +49,12 @@ class OtherEnd(CompileProblem):
     code = "E0834"
     stands_alone = True
     says = "`{words}` promises the {promised} value, but `{value}` is the {taken}"
-    hint = "take the {promised}, or say it in other words"
+    hint = "take the {promised}{instead}, or say it in other words"
     words: str
     value: str
     promised: str
     taken: str
+    instead: str = ""
 
 
 class TimesMore(CompileProblem):

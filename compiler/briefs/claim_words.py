@@ -20,7 +20,7 @@ _TIMES = r"(?:[xX×]|times|-?fold|倍)"
 _NUMBER = r"[0-9０-９][0-9０-９.,．，]*"
 _SPELLED = (
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "forty",
-    "fifty", "sixty", "seventy", "eighty", "ninety", "a hundred", "hundred",
+    "fifty", "sixty", "seventy", "eighty", "ninety", "a hundred", "hundred", "a thousand",
 )  # fmt: skip
 
 
@@ -101,6 +101,46 @@ AT_LEAST = _bound(
 MORE_THAN = _before("more than|over|above|upwards of|beyond")
 BEYOND = _behind("(?!)", "以上|を超え|を上回")
 """Words that promise a lowest value too, but are usual for any number that was rounded down; so `MORE_THAN`."""
+
+# --- averages and whole ranges ---
+
+_PLACES = (
+    r"(?:workloads?|loads?|thread counts?|concurrency levels?|levels?|settings?|cases?|points?|conditions?|scenarios?"
+    r"|tests?|mixe?s?|benchmarks?|steps?)"
+)
+_EACH = (
+    rf"(?:every|each|any|all|both)(?:{_BLANK}(?:of{_BLANK})?(?:the|our|these|those|its))?(?:{_BLANK}\w+)?"
+    rf"{_BLANK}{_PLACES}\b"
+)
+_TRIED = r"(?<!tested )(?<!measured )(?<!tried )(?<!repeated )(?<!run )(?<!ran )"
+_REPEATS = rf"(?:the |its |all |three |{_NUMBER} )*(?:repeats|repetitions|runs|nodes|hosts|seconds|minutes|hours)\b"
+_PLACES_JA = "(?:ワークロード|負荷|スレッド数|条件|設定|点|場合|ケース|環境|状況|テスト|ベンチマーク)"
+AVERAGE = (
+    rf"\bon average\b|\baverag(?:ed|es|ing)\b(?! (?:over|across) {_REPEATS})"
+    rf"|\b(?:average|typical|usual){_BLANK}(?:{_GOOD})\b"
+    rf"|\b(?:typically|usually|normally|as a rule|in general|most of the time)\b|\bgenerally\b(?! available)"
+    rf"|\b(?:in|for|on|under) (?:most|typical|normal|everyday){_BLANK}(?:{_PLACES}|use|operation)\b"
+    "|平均(?:で|して|的に|すると|では)|通常は|典型的|一般(?:に|的に)|普段|ふだん|たいてい|ほとんどの(?:場合|ケース|条件|負荷|ワークロード)"
+)
+"""Words, anywhere in a sentence, that make its number an average."""
+AVERAGE_OF = _before(
+    "(?:average|typical|usual|mean)(?: of)?", "平均(?:約|およそ)?|平均(?:向上|改善|増加|短縮|削減)[率幅]?は"
+)
+"""The same right before the number."""
+EVERYWHERE = (
+    rf"{_TRIED}\b(?:at|on|in|for|under|with)(?! any case\b){_BLANK}{_EACH}"
+    r"|\b(?:whatever|whichever|no matter|regardless of|across the board|without exception)\b"
+    r"|\b(?:consistently|invariably|always|every time|throughout the (?:ramp|range))\b"
+    rf"|(?:どの|どんな|いずれの|あらゆる)(?:[^。、]{{0,4}})?{_PLACES_JA}(?:でも|においても|にも)"
+    r"|常に|いつでも|例外なく|を問わず|に(?:関係|かかわら)[なず]"
+)
+"""Words that have a number hold at each point."""
+ALL_OVER = rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|(?:すべての|全ての|全){_PLACES_JA}(?:で|において)"
+"""The same, unless the sentence says that it is the highest of them: `the most over all loads`."""
+HIGHEST = (
+    r"\b(?:best|highest|most|maximum|max|peak|largest|greatest|top|record|biggest|up to|as (?:much|many|high) as)\b"
+    "|最大|最高|最も|もっとも|一番|ピーク|上限"
+)
 
 # --- ratios and changes ---
 
@@ -204,10 +244,24 @@ _AS_FAST = r"as (?:fast|many|much|quick|long|high|low|slow|cheap|efficient)"
 _SPELLED_ONE = "|".join(_SPELLED)
 _CHANGING = "cutting|slash(?:es|ed|ing)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)|trimm?(?:s|ed|ing)?|rais(?:es?|ed|ing)"
 _CHANGING += "|increas(?:es?|ed|ing)|improv(?:es?|ed|ing)|boost(?:s|ed|ing)"
+_TO_ONE = r"[0-9.]+(?::1|-to-1| to 1)"
 _RESULTS = (
-    # 8.7X, tenfold, a factor of two, an order of magnitude
-    rf"{_NUMBER}[\s\u00a0]?[xX×](?![A-Za-z0-9]|{_BLANK}[0-9])|(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))-?fold\b",
-    rf"\borders? of magnitude\b|\ba factor of (?:{_NUMBER}|{_SPELLED_ONE})",
+    # 8.7X, ten X, x10, tenfold, a factor of two, an order of magnitude; not: PCIe x4, 4 x 960 GB, x86
+    rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]|{_BLANK}[0-9])",
+    (
+        rf"(?<![\w.])(?<![0-9][\s\u00a0])(?<!PCIe )(?<!Gen[3-6] )(?-i:[x×])(?!86\b|64\b){_NUMBER}"
+        rf"(?={_BLANKS}(?:[,;:!)]|\Z|の)|{_BLANK}(?:the|as|more|less|faster|higher|lower|better|{_MEASURE}|{_WORK})\b)"
+    ),
+    rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))-?fold\b",
+    rf"\borders?[ -]of[ -]magnitude\b|\ba factor of (?:{_NUMBER}|{_SPELLED_ONE})",
+    rf"桁違い|[1-3１-３一二三]{_BLANKS}桁(?:{_MORE_JA})",
+    # a 3:1 lead, ahead by 3:1, 3 対 1 で上回る; not: a 3:1 mix of reads and writes
+    (
+        rf"(?<![\w.:]){_TO_ONE}(?= (?:advantage|lead|edge|gain|speed-?up|improvement|saving|reduction)s?\b)"
+        rf"|\bby {_TO_ONE}(?![0-9])"
+        rf"|\b(?:beats?|leads?|ahead|wins?|outperforms?|better)\b[^.;:]{{0,40}}?\b{_TO_ONE}(?![0-9])"
+        r"|[0-9０-９]+(?:：|:|[ ]?対[ ]?)[1１](?=で(?:上回|優|勝)|の(?:差|優位|性能差))"
+    ),
     # twice the work, three times as fast; not: two times the capacity, measured three times
     (
         rf"\b(?:double|twice|thrice|triple|quadruple|(?:{_NUMBER}|{_SPELLED_ONE})[ -]times)(?={_BLANK}"
@@ -218,8 +272,12 @@ _RESULTS = (
     (
         rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓|¼)"
         rf"(?={_BLANK}(?:of )?(?:the|its|their){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b|{_BLANK}{_AS_FAST}"
-        rf"|{_BLANK}the{_BLANK}(?:{_WORK})\b|{_BLANK}(?:less|lower|fewer|more|higher)\b)"
+        rf"|{_BLANK}the{_BLANK}(?:{_WORK})\b|{_BLANK}(?:less|lower|fewer|more|higher)\b"
+        rf"|{_BLANK}(?:of )?(?:that|those|what)\b)"
     ),
+    # cut by two thirds, down a quarter, a third off
+    rf"\b(?:by|down|up)(?: (?:about|nearly|almost|some|over|more than|roughly))* {_FRACTION}\b(?! part)",
+    rf"\b{_FRACTION} off\b",
     # doubles the throughput, latency halves; not: the number of threads doubles
     rf"\b{_BECOMES}(?={_BLANK}(?:what\b|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})s?\b))",
     rf"(?:{_MEASURE})(?:{_BLANK}\w+){{0,2}}{_BLANK}{_BECOMES}\b|\b(?:in|by) half\b",
@@ -258,7 +316,7 @@ _RESULTS = (
 _RESULT = "|".join(_RESULTS)
 _MAY_BE_RESULT = (
     r"[0-9０-９½⅓¼]|half|third|quarter|fifth|tenth|doubl|twice|thrice|tripl|quadrupl|halv|times|fold|per ?cent"
-    "|magnitude|factor|millisecond|倍|割|分の|半"
+    "|magnitude|factor|millisecond|[ -][x×]|倍|割|分の|半|桁"
 )
 """What every result has. Most titles lack it, and need no long look."""
 

@@ -29,7 +29,8 @@ from benchbrief.compiler.briefs.element_queries import (
 )
 from benchbrief.compiler.briefs.held_out_claims import held_out
 from benchbrief.compiler.briefs.held_out_errors import HeldOutOfParts
-from benchbrief.compiler.briefs.plan_prose import claim_named, prose, read_body, subject_of
+from benchbrief.compiler.briefs.plan_prose import claim_named, prose, read_body, subject_of, unit_said
+from benchbrief.compiler.briefs.report_errors import UnitBehind
 from benchbrief.compiler.frontend.declarations import dotted, text_of
 from benchbrief.compiler.frontend.structure_errors import UnknownWord
 from benchbrief.compiler.measure_catalogue import AXIS_UNITS
@@ -513,6 +514,7 @@ def _check_words(
     before, after = _around_value(label)
     if "bound" not in allowed:
         _check_bound(typer, label.span, value, before, after)
+        _check_range(typer, label.span, value, before, after)
     if "ratio" not in allowed:
         in_per_cent = hole.format.endswith("%") or after.lstrip()[:1] in ("%", "％")
         if times := words.found_in(words.TIMES_MORE, after):
@@ -525,9 +527,17 @@ def _check_words(
             typer.report(wrong.RatioAsChange(label.span, more, text_of(value)))
         elif no_difference == 0.0 and (of := _ratio_words(before, after, in_per_cent=in_per_cent)):
             typer.report(wrong.ChangeAsRatio(label.span, of, text_of(value)))
+        if no_difference is not None and (other := unit_said(after)) and _is_share(typer, value):
+            why, instead = "the number compares two sides, and has no unit", "leave it out, or claim the measure itself"
+            typer.report(UnitBehind(label.span, other, why, instead))
     if "typed" not in allowed:
         for text in typed_results(typer, label):
             typer.report(wrong.TypedResult(label.span, text, "the sentence of a claim"))
+
+
+def _is_share(typer: Typer, value: ast.Expr) -> bool:
+    typed = typer.typed(value)
+    return typed is not None and typed.unit.dimension == DIMENSIONLESS
 
 
 def _change_words(before: str, after: str, format_: str) -> str:
@@ -567,8 +577,11 @@ def _says_direction(label: ast.String) -> bool:
 def _around_value(label: ast.String) -> tuple[str, str]:
     """Return the text before the number, and that behind it."""
     at = next(i for i, part in enumerate(label.parts) if isinstance(part, ast.Hole) and _is_value(part))
-    texts = [part if isinstance(part, str) else "\N{HORIZONTAL ELLIPSIS}" for part in label.parts]
+    texts = [part if isinstance(part, str) else _ELLIPSIS for part in label.parts]
     return "".join(texts[:at]), "".join(texts[at + 1 :])
+
+
+_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
@@ -581,9 +594,46 @@ def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     if not taken and (found := highest or lowest):
         typer.report(wrong.NoRange(span, found, text_of(value)))
     elif function == "min" and highest:
-        typer.report(wrong.OtherEnd(span, highest, text_of(value), "highest", "lowest"))
+        typer.report(wrong.OtherEnd(span, highest, text_of(value), "highest", "lowest", _instead(extreme, "max")))
     elif function == "max" and (found := lowest or rounded):
-        typer.report(wrong.OtherEnd(span, found, text_of(value), "lowest", "highest"))
+        typer.report(wrong.OtherEnd(span, found, text_of(value), "lowest", "highest", _instead(extreme, "min")))
+
+
+_FUNCTION = r"\A\w+"
+
+
+def _instead(extreme: ast.Call | None, function: str) -> str:
+    """Return how another reduction of the same values is written, for a hint; "" for a value that is none."""
+    return f", `value = {re.sub(_FUNCTION, function, text_of(extreme))}`" if extreme else ""
+
+
+def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
+    """Report `on average` of a highest or lowest value, and `at every load` of the best one."""
+    found = list(_extremes(typer, value))
+    ends = {each.function.text for each in found}
+    if len(ends) != 1:
+        return
+    end = ends.pop()
+    whole = f"{before}{_ELLIPSIS}{after}"
+    typical = words.found_in(words.AVERAGE, whole) or words.found_in(words.AVERAGE_OF, before)
+    everywhere = words.found_in(words.EVERYWHERE, whole)
+    if not words.found_in(words.HIGHEST, whole):
+        everywhere = everywhere or words.found_in(words.ALL_OVER, whole)
+    best = "min" if _better(typer, value) == "lower" else "max"
+    said = {"max": "highest", "min": "lowest"}
+    if typical and not _reads_means(typer, value):
+        promised, instead, saying = "average", "mean", typical
+    elif everywhere and end == best and not words.AT_LEAST.found(before, after):
+        promised, instead, saying = said[_ENDS[end]], _ENDS[end], everywhere
+    else:
+        return
+    hint = _instead(_extreme(typer, value), instead)
+    typer.report(wrong.OtherEnd(span, saying, text_of(value), promised, said[end], hint))
+
+
+def _reads_means(typer: Typer, value: ast.Expr) -> bool:
+    """Return whether a value is made of a mean that was measured, such as `latency.mean`."""
+    return any(isinstance(part, ast.Attr) and part.field.text == "mean" for part in (value, *_parts(typer, value)))
 
 
 def _is_value(hole: ast.Hole) -> bool:

@@ -48,12 +48,16 @@ _JAPANESE = {
     "ミリ秒": "ms",
     "秒": "s",
     "時間": "h",
+    "キロワット時": "kWh",
+    "ワット時": "Wh",
     "キロワット": "kW",
     "ワット": "W",
     "パーセント": "%",
     "％": "%",
 }
 """Names of units, without 分, since 3 分の 1 is a third."""
+_UNSURE = ("時間", "パーセント", "％")
+"""Those that may stand behind a number of another kind."""
 _BETWEEN = r"(?P<blanks>[\s\u00a0]*)(?P<marks>[*_`]*)(?P<more>[\s\u00a0]*)"
 _BEHIND = re.compile(rf"{_BETWEEN}(?P<unit>%|per cent\b|{'|'.join(_JAPANESE)}|[A-Za-zµμ]+(?:[/*][A-Za-zµμ]+)*)")
 _TIMES = re.compile(rf"{_BETWEEN}(?P<unit>times\b|[xX×](?![A-Za-z]|\s*\d)|-?fold\b|倍)")
@@ -155,6 +159,15 @@ def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) ->
     return None
 
 
+def unit_said(follows: str) -> str:
+    """Return the unit behind a number that has none; "" for none, and for words that may mean another thing."""
+    found = _BEHIND.match(follows)
+    if not found or _GOES_ON.match(follows, found.end()):
+        return ""
+    unit, surely = _meant(found["unit"])
+    return found["unit"] if unit and surely and unit.dimension != DIMENSIONLESS else ""
+
+
 def is_scaled(typed: Typed) -> bool:
     """Return whether a number needs its unit: no metric declares one."""
     return typed.display is None and (typed.unit.text in _SCALED or bool(larger_units(typed.unit.text)))
@@ -164,7 +177,7 @@ def _meant(text: str) -> tuple[Unit | None, bool]:
     """Return the unit that a text means, also by its name or misspelt (`seconds`, `KB`), and whether it can mean
     nothing else."""
     if text in _JAPANESE:
-        return parse_unit(_JAPANESE[text]), False
+        return parse_unit(_JAPANESE[text]), text not in _UNSURE
     text = "percent" if text == "per cent" else text
     surely, meant = _PLAIN_WORDS.fullmatch(text) is not None, text
     for _ in text.split("/"):
