@@ -229,6 +229,9 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
             if inner.kind == "at":
                 events.append(inner)
                 continue
+            if BLOCKS.get(inner.kind, _NO_SCHEMA).named and not inner.name:
+                findings.add(structure_errors.UnnamedBlock(inner.head, inner.kind, inner.label))
+                inner = replace(inner, name=f"unnamed_{len(blocks)}")
             earlier = blocks.setdefault(inner.slot, inner)
             if earlier is not inner:
                 findings.add(name_errors.DuplicateName(inner.head, earlier.head, inner.kind, inner.name))
