@@ -846,6 +846,7 @@ class PublishedElement(Node):
 
     kind: Literal["published"] = "published"
     title: str
+    note: Prose | None = None
 
 
 class CalloutElement(Node):

@@ -161,7 +161,7 @@ class _Table:
 
 _WHOLE: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "facts": ("facts have no common scale", ("heat", "mark")),
-    "published": ("shows the published values as they are", ("heat", "mark", "columns", "column", "note")),
+    "published": ("shows the published values as they are", ("heat", "mark", "columns", "column")),
 }
 """What `rows` may be in place of a dimension, and the attributes that such a table can't have, with the reason."""
 
@@ -182,7 +182,7 @@ def table(
                 typer.report(wrong.TableShape(values[0].span, "table", f"has `{key}`, but {why}", usage))
         heading = title(typer, block.label, place, "title") if block.label else ""
         if whole == "published":
-            return plan.PublishedElement(title=heading or "")
+            return plan.PublishedElement(title=heading or "", note=_prose(typer, body, "note", place))
         hardware = runs_at(typer, place).keys("hardware")
         return plan.FactsElement(title=heading or "", hardware=tuple(map(str, ordered(typer, "hardware", hardware))))
     titled = element_title(typer, block, place)

@@ -79,11 +79,11 @@ def _said(row: FactRow, words: Words) -> str:
 
 
 def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str | None:
-    """Return the only fact that differs as a sentence, "Drive: SSD (Box 0), HDD (Box 1)"; None where a table is due."""
+    """Return the only fact that differs as a sentence, "Drive: SSD (Box 0); HDD (Box 1)"; None where a table is due."""
     if len(apart) != 1 or apart[0].differs or len(apart[0].cells) != len(sides) or len(sides) > _MOST_BESIDE:
         return None
     each = [cell + words["aside"].format(text=side) for cell, side in zip(apart[0].cells, sides, strict=True)]
-    return words["fact_sentence"].format(fact=apart[0].name, value=words.locale.listed(each))
+    return words["fact_sentence"].format(fact=apart[0].name, value=words["semicolon"].join(each))
 
 
 def _table(

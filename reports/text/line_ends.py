@@ -6,6 +6,7 @@ The PDF writer may end a line of Japanese behind every letter.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _SHORT = 9
 """The most letters of a last word that keeps the word before it."""
@@ -31,39 +32,52 @@ _PHRASE = re.compile(r"[「（]?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ 
 _CLOSING = re.compile(r"(?<=[^\s>])[ぁ-ゖ]{2,3}[。）]+(?=\s*</(?:p|li|td|dd)>)")
 """The end of a paragraph or a cell: a last line of 「す。」 alone reads as a slip."""
 _LONGEST = 12
-"""The letters of the longest phrase that stays whole: more may be wider than their place."""
+"""The letters of the longest phrase of a heading that stays whole: more may be wider than their place."""
+_LONGEST_IN_TEXT = 9
+"""The same in a text, whose right edge would be ragged."""
 _JAPANESE = re.compile(r"[ぁ-ヺー一-鿿]")
 _TAG = re.compile(r"(<[^>]*>)")
 _OPENS = re.compile(r'<(h[1-4])\b|<(p) class="(?:subtitle|claim|of|callout-title)"')
 """What is set large: its lines end between phrases."""
-_SKIPPED = re.compile(r"<(table|style|script|pre)\b")
+_SKIPPED = re.compile(r"<(table|style|script|pre|aside)\b")
 
 
 def keep_words_whole(page: str) -> str:
-    """Return an HTML page whose lines end neither within words in katakana nor, in headings, within phrases. Tables
-    stay as they are, since their columns may be narrower than a word, and so do links and numbers, which are tagged as
-    wholes. A word gets no `span`, since a PDF's numbers are known by one within another."""
+    """Return an HTML page whose lines end neither within words in katakana nor within short phrases. Tables stay as
+    they are, since their columns may be narrower than a word, the box on the disclosure, which such words widen, and
+    links and numbers, which are tagged as wholes. A word gets no `span`, since a PDF's numbers are known by one within
+    another."""
     before, body, rest = page.partition("<body")
     rest = _CLOSING.sub(_whole, rest)
     until = tagged = ""
-    pattern: re.Pattern[str] | None = _KATAKANA
+    kept: Callable[[str], str] | None = _in_text
     parts = _TAG.split(rest)
     for at, part in enumerate(parts):
         if at % 2 == 0:
-            if pattern and at and not tagged:
-                parts[at] = pattern.sub(_whole, part)
+            if kept and at and not tagged and _JAPANESE.search(part):
+                parts[at] = kept(part)
         elif part == tagged:
             tagged = ""
         elif not tagged and part.startswith(("<a ", '<span class="num')):
             tagged = "</a>" if part.startswith("<a ") else "</span>"
         elif until:
             if part == until:
-                until, pattern = "", _KATAKANA
+                until, kept = "", _in_text
         elif skipped := _SKIPPED.match(part):
-            until, pattern = f"</{skipped[1]}>", None
+            until, kept = f"</{skipped[1]}>", None
         elif opened := _OPENS.match(part):
-            until, pattern = f"</{opened[1] or opened[2]}>", _PHRASE
+            until, kept = f"</{opened[1] or opened[2]}>", _in_heading
     return before + body + "".join(parts)
+
+
+def _in_heading(text: str) -> str:
+    return _PHRASE.sub(_whole, text)
+
+
+def _in_text(text: str) -> str:
+    return _PHRASE.sub(
+        lambda match: _whole(match) if len(match[0]) <= _LONGEST_IN_TEXT else _KATAKANA.sub(_whole, match[0]), text
+    )
 
 
 def _whole(match: re.Match[str]) -> str:

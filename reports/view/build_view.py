@@ -464,7 +464,7 @@ class _Builder:
             case p.HeadlineElement():
                 made = self.gaps.made(id(element), lambda: self.headline(element), "text")
             case p.PublishedElement():
-                return next(iter(self.published(element.title)), TextView(Markup()))
+                return next(iter(self.published(element.title, element.note)), TextView(Markup()))
             case p.CalloutElement():
                 made = self.gaps.made(id(element), lambda: self.callout(element), "box", element.title)
             case p.FigureElement():
@@ -709,7 +709,7 @@ class _Builder:
             listed = self.words.locale.listed(those)
             yield self.words["left_out_why" if why else "left_out"].format(names=listed, why=why)
 
-    def published(self, title: str = "") -> Iterable[TableView]:
+    def published(self, title: str = "", note: p.Prose | None = None) -> Iterable[TableView]:
         """Return the metrics that the source of imported results states. One with a title is of the brief's own."""
         room = room_of(self.slides and (bool(title) or self.report.disclosure == "in_brief"), boxed=False)
         number = self.tables + 1
@@ -721,7 +721,7 @@ class _Builder:
         )
         if made and not isinstance(made, MissingPart):
             self.tables += 1
-            yield made
+            yield replace(made, note=self.optional_prose(note), notes=self.foot.taken())
 
     def line(
         self, element: p.TableElement, line: p.Line, columns: Mapping[str, Column]

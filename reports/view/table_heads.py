@@ -196,8 +196,11 @@ _MARKS = re.compile(r"<sup\b.*?</sup>", re.DOTALL)
 
 def aligned(rows: Sequence[TableRow], decimal: str) -> list[TableRow]:
     """Return the rows with room behind numbers, so that those of a column stand with their decimal signs below each
-    other whatever follows: more digits, a unit. The marks of notes hang, and take no room."""
+    other whatever follows: more digits, a unit. The marks of notes hang, and take no room. A column with a range, which
+    has two such signs, ends at the right edge."""
     tails = [[_tail(cell, decimal) for cell in row.cells] for row in rows]
+    ragged = [any(map(_is_range, column)) for column in zip(*(row.cells for row in rows), strict=True)]
+    tails = [[None if apart else tail for tail, apart in zip(row, ragged, strict=True)] for row in tails]
     widest = [max((tail for tail in column if tail is not None), default=0.0) for column in zip(*tails, strict=True)]
     return [
         replace(
@@ -211,11 +214,19 @@ def aligned(rows: Sequence[TableRow], decimal: str) -> list[TableRow]:
     ]
 
 
+def _is_range(cell: TableCell) -> bool:
+    return cell.numeric and len(re.findall(r"\d[\d.,]*", _bare(cell))) > 1
+
+
+def _bare(cell: TableCell) -> str:
+    return Markup(_MARKS.sub("", cell.html.partition(_LETTERS)[0])).striptags()  # noqa: S704  # was HTML before
+
+
 def _tail(cell: TableCell, decimal: str) -> float | None:
     """Return the width of what follows a number's whole part, in heights of the type; None for a text, or a range."""
     if not cell.numeric:
         return None
-    text = Markup(_MARKS.sub("", cell.html.partition(_LETTERS)[0])).striptags()  # noqa: S704  # was HTML before
+    text = _bare(cell)
     whole = _NUMBER.match(text)
     if whole is None:
         return None

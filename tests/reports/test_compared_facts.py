@@ -64,7 +64,7 @@ def test_more_sides_than_columns_are_rows() -> None:
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", "The same for both: 3 nodes; operating system Linux. Drive: SSD h0 (Box 0), SSD h1 (Box 1)."),
+        ("en", "The same for both: 3 nodes; operating system Linux. Drive: SSD h0 (Box 0); SSD h1 (Box 1)."),
         ("ja", "共通：3 ノード、OSは Linux。Drive：SSD h0（Box 0）、SSD h1（Box 1）。"),
     ],
 )

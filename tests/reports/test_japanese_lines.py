@@ -36,8 +36,10 @@ def test_no_word_in_katakana_and_no_phrase_of_a_heading_is_parted() -> None:
     whole = '<bdi class="whole">{}</bdi>'
     phrases = [whole.format(part) for part in ("D5-P5430 の", "最大スループットは", "他の")]
     assert f'<title>データ</title><body><h1 title="スループット">Solidigm {"".join(phrases)} 65 %</h1>' in made
-    assert f"<p>{whole.format('ブロック')}と{whole.format('データ')}</p>" in made
+    assert f"<p>{whole.format('ブロックと')}{whole.format('データ')}</p>" in made
     assert made.endswith("<table><td>データ</td></table>")
+    text = "".join(whole.format(part) for part in ("多数では", "7450 が", "優位", "です。"))
+    assert keep_words_whole("<body><p>多数では7450 が優位です。</p>") == f"<body><p>{text}</p>"
     assert (
         keep_words_whole("<body><p>マイクロベンチマークスループット</p>")
         == "<body><p>マイクロベンチマークスループット</p>"
