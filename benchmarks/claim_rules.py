@@ -1,4 +1,4 @@
-"""What the rules on claims and titles take of checking a spec of 10,000 lines: with them and without, by turns.
+"""What the rules on claims and titles take of checking a spec of 10,000 lines: with all of them and without, by turns.
 
 Both run in one process, whose processor time counts. The spec is that of `hcl`, with ten claims behind it.
 """
@@ -18,9 +18,10 @@ from benchmarks.hcl import written
 from benchmarks.timing import spread
 
 MOST = 0.05
-_HIGHEST = "max(throughput over threads, workload, hardware, experiment)"
 CLAIMS = "\n".join(
-    f'claim c{n} "Up to {{value:,.0f}} operations each second" {{ value = {_HIGHEST} }}' for n in range(10)
+    f'claim c{n} "Up to {{value:.1f}}X the operations of {{old{n}}}, and at the best load"'
+    f" {{ value = max(throughput[new{n}] / throughput[old{n}] over threads, workload) }}"
+    for n in range(10)
 )
 
 
@@ -31,7 +32,7 @@ def _taken(check: Callable[[], object]) -> float:
 
 
 def main(pairs: int = 9) -> bool:
-    rules = lower_report.typed_results
+    of_claims, of_titles = claims.broken_rule, lower_report.typed_results
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "long.bench"
         path.write_text(f"{written('bench')}\n{CLAIMS}\n", encoding="utf-8")
@@ -41,11 +42,11 @@ def main(pairs: int = 9) -> bool:
         times = []
         for _ in range(pairs):
             whole = _taken(lambda: examine(path))
-            lower_report.typed_results = claims.typed_results = lambda *_: []
+            claims.broken_rule, lower_report.typed_results = lambda *_: None, lambda *_: []
             try:
                 times.append((whole, _taken(lambda: examine(path))))
             finally:
-                lower_report.typed_results = claims.typed_results = rules
+                claims.broken_rule, lower_report.typed_results = of_claims, of_titles
     share = statistics.median(whole / without - 1 for whole, without in times)
     record(
         "checking 10,000 lines with the rules on claims and titles",

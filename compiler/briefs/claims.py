@@ -314,14 +314,8 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     if isinstance(base, CompileProblem):
         return typer.refuse(base)
     no_difference = _no_difference(typer, value) if base else None
-    if base and _is_unclear_ratio(typer, value, base, no_difference, block.label) and "decided" not in allowed:
-        return typer.refuse(wrong.UndecidableClaim(value.span, text_of(value), ", ".join(each.label for each in base)))
-    better = _better(typer, value)
-    if problem := _unfair(typer, value, better, no_difference, known, base):
+    if problem := broken_rule(typer, block.label, value, base, no_difference, known):
         return typer.refuse(problem)
-    _check_words(typer, block.label, value, no_difference, known)
-    if no_difference == 0.0 and "direction" not in known:
-        _check_direction(typer, block.label, value, better, rises=_rises(typer, value, base))
     said = prose(typer, sentence, FixedKeys(), markdown=False)
     number = next((part for part in said.parts if isinstance(part, plan.Value)), None) if said else None
     if said is None or number is None:
@@ -357,13 +351,33 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         base_label=_label_of(base),
         named=all(_names(typer, block.label, each) for each in base),
         no_difference=None if no_difference is None else no_difference / unit.factor,
-        better=better,
+        better=_better(typer, value),
         directed=no_difference == 0.0 and _says_direction(block.label),
         of_extremes=not extreme and bool(extremes),
         held_out=held,
         allowed=allowed,
         origin=origin(block.span),
     )
+
+
+def broken_rule(
+    typer: Typer,
+    label: ast.String,
+    value: ast.Expr,
+    base: tuple[_Base, ...],
+    no_difference: float | None,
+    allowed: set[str],
+) -> CompileProblem | None:
+    """Return what bars a value from a claim; None where nothing does, after reporting words that say another thing."""
+    if base and _is_unclear_ratio(typer, value, base, no_difference, label) and "decided" not in allowed:
+        return wrong.UndecidableClaim(value.span, text_of(value), ", ".join(each.label for each in base))
+    better = _better(typer, value)
+    if problem := _unfair(typer, value, better, no_difference, allowed, base):
+        return problem
+    _check_words(typer, label, value, no_difference, allowed)
+    if no_difference == 0.0 and "direction" not in allowed:
+        _check_direction(typer, label, value, better, rises=_rises(typer, value, base))
+    return None
 
 
 def _is_unclear_ratio(
