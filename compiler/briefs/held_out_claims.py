@@ -53,6 +53,22 @@ def held_out(
     )
 
 
+def held_out_alike(claims: Iterable[plan.Claim]) -> tuple[plan.Claim, ...]:
+    """Return the claims, where each takes the most held-out repeats that one about its number asks for: one number has
+    one verdict."""
+    found = tuple(claims)
+    most: dict[str, plan.HeldOut] = {}
+    for claim in found:
+        asked, sql = claim.held_out, _sql(claim)
+        if asked and (sql not in most or asked.times > most[sql].times):
+            most[sql] = asked
+    return tuple(claim.model_copy(update={"held_out": most.get(_sql(claim))}) for claim in found)
+
+
+def _sql(claim: plan.Claim) -> str:
+    return claim.number.query.sql if claim.number else claim.name
+
+
 def _is_searched(leaf: object) -> bool:
     return isinstance(leaf, Measure) and leaf.kind.view == "sustained"
 

@@ -28,6 +28,7 @@ from benchbrief.compiler.briefs.element_queries import (
     typed_at,
     without_single_keys,
 )
+from benchbrief.compiler.briefs.held_out_claims import held_out_alike
 from benchbrief.compiler.briefs.plan_figures import figure
 from benchbrief.compiler.briefs.plan_footnotes import FOOTNOTE, footnotes
 from benchbrief.compiler.briefs.plan_prose import (
@@ -234,7 +235,7 @@ def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = T
         findings.diagnostics(),
         tuple(metric for metric in metrics if metric),
         tuple(expect for expect in expects if expect),
-        tuple(claim for claim in claims if claim),
+        held_out_alike(claim for claim in claims if claim),
         tuple(report for report in reports if report),
     )
 

@@ -72,6 +72,21 @@ claim said_ja "{{legacy}} に対して最大で {{value:.1f}} 倍" {{ value = {M
     }
 
 
+def test_all_claims_about_one_number_take_the_same_held_out_repeats(tmp_path: Path) -> None:
+    three = f"""{SPEC}
+claim plain "Up to {{value:.1f}}X the work of {{legacy}}" {{ value = best }}
+claim said "At its best {{value:.2f}}X the work of {{legacy}}" {{ value = {MOST}  held_out = 4 }}
+claim said_ja "{{legacy}} に対して最大で {{value:.1f}} 倍" {{ value = {MOST}  held_out = 3 }}
+claim least "At least {{value:.1f}}X the work of {{legacy}}" {{ value = {MOST.replace("max", "min")} }}
+"""
+    (tmp_path / "spec.bench").write_text(three, encoding="utf-8")
+    found = check(tmp_path / "spec.bench")
+    assert found.plan is not None, found.diagnostics
+    times = {each.name: each.held_out.times if each.held_out else 0 for each in found.plan.claims}
+    assert times == {"plain": 4, "said": 4, "said_ja": 4, "least": 0}
+    assert list(held_out_times(found.plan)) == ["plain"], "they are measured once"
+
+
 def test_the_plan_has_what_is_held_out_and_its_time(tmp_path: Path) -> None:
     made = claim(tmp_path, "Up to {value:.1f}X the work of {legacy}", MOST, "held_out = 3 ")
     assert made.held_out is not None
