@@ -166,8 +166,8 @@ def _data_sets(results: Results) -> Iterator[str]:
 
 
 def _ends(texts: Sequence[str], results: Results) -> str:
-    """Return one text, or the first and the last as a range."""
-    return texts[0] if len(texts) == 1 else results.words["to"].join((texts[0], texts[-1]))
+    """Return the first and the last text as a range; one of two that are alike."""
+    return texts[0] if texts[0] == texts[-1] else results.words["to"].join((texts[0], texts[-1]))
 
 
 def _loads(results: Results) -> Iterator[str]:

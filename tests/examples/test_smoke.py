@@ -51,7 +51,7 @@ SMOKES = (
         pages=range(2, 4),
         cuts=(("threads = [1, 2]", "threads = [1]  workloads = [rr, rrw]"),),
         says=(
-            r"less space with Zstandard than with No compression, at least",
+            r"less space with Zstandard than Uncompressed, at least",
             r"Change of throughput against no compression",
             r"values of 1 kB",
         ),
