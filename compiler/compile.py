@@ -250,6 +250,8 @@ def _of_block(block: ast.Block, params: Mapping[str, ast.Expr]) -> Iterator[TooL
 
 
 def _of_attribute(attribute: ast.Attribute, schema: BlockSchema, params: Mapping[str, ast.Expr]) -> Iterator[TooLong]:
+    if not params and attribute.span.end - attribute.span.start <= NAME:
+        return  # it has room for no text that is too long
     key = attribute.key.text
     yield from _name("attribute", attribute.key)
     label = schema.keys[key].label if key in schema.keys else LABEL

@@ -91,9 +91,6 @@ def read_events(
 
     `world` has the named parts of the spec; `times` are the measured seconds and the hardware.
     """
-    clients = {name: client.hosts for name, client in world.clients.items() if client}
-    groups = {name: named[0].hardware.hosts for name, named in world.by_group.items()}
-    known = {**clients, **groups, **{name: unit.hardware.hosts for name, unit in world.by_alias.items()}}
     measure_s, units = times
     drafts = list(_drafts(entry, measure_s, reader))
     drafts.sort(key=lambda draft: draft[0].at_s)
@@ -106,6 +103,7 @@ def read_events(
             reader.report(experiment_errors.NoTimeSeries(drafts[0][2].span, tool.word))
         if drafts and (load := next((load for load in loads if load.ends), None)):
             reader.report(experiment_errors.EventInLoad(drafts[0][2].span, load.workload.name))
+        known = _hosts_by_name(world) if drafts else {}
         return {
             unit.hardware.key: tuple(
                 event.model_copy(update={"hosts": _hosts(place, unit, clients.get(unit.hardware.key), known, reader)})
@@ -115,6 +113,13 @@ def read_events(
         }
 
     return placed
+
+
+def _hosts_by_name(world: NamedHosts) -> Mapping[str, Sequence[str]]:
+    """Return the hosts of each client and each hardware group."""
+    clients = {name: client.hosts for name, client in world.clients.items() if client}
+    groups = {name: named[0].hardware.hosts for name, named in world.by_group.items()}
+    return {**clients, **groups, **{name: unit.hardware.hosts for name, unit in world.by_alias.items()}}
 
 
 def _drafts(entry: Entry, measure_s: float, reader: Reader) -> Iterator[tuple[Event, _Place, ast.Expr]]:

@@ -97,7 +97,7 @@ def query(typer: Typer, term: Term, unit: Unit, expr: ast.Expr, quote: plan.Quot
     _warn_of_unmerged_repeats(typer, term)
     warn_of_few_operations(typer, term)
     lowered = query_of_repeats(typer, term, unit, expr)
-    return lowered.model_copy(update={"quote": quote}) if quote and typer.planning else lowered
+    return lowered.model_copy(update={"quote": quote}) if quote else lowered
 
 
 def query_of_repeats(typer: Typer, term: Term, unit: Unit, expr: ast.Expr) -> plan.Query:
@@ -221,10 +221,12 @@ _OF_NEGATIVES: dict[str, Literal["low", "high"]] = {"min": "high", "max": "low"}
 
 
 def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
-    """Return the published value that an expression equals; None for any other expression.
+    """Return the published value that an expression equals; None for any other expression, and without a plan.
 
     It is a metric at a place, its negative, or the lowest or highest of either over some dimensions.
     """
+    if not typer.planning:
+        return None
     if isinstance(expr, ast.Unary) and expr.operator == "-":
         inner = quote_of(typer, expr.operand, place)
         return inner.model_copy(update={"negated": True}) if inner and inner.bound == "value" else None

@@ -242,7 +242,7 @@ _USAGE = {
 def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureElement | None:
     known = (*_MARKS, "multiples", "axes", "claim", "note")
     pointing = [item for item in block.body if is_point_note(item)]
-    block = replace(block, body=tuple(item for item in block.body if item not in pointing))
+    block = replace(block, body=tuple(item for item in block.body if item not in pointing)) if pointing else block
     body = read_body(typer, block, known, repeated=tuple(_MARKS))
     titled = element_title(typer, block, place)
     note = body.string("note")

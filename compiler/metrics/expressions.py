@@ -530,6 +530,7 @@ class Typer:
         self.facts: dict[str, Typed | None] = {}
         self.amounts: dict[Amount, bool] = {}
         """The amounts in texts that were looked for among the settings of the spec, and whether they are there."""
+        self._has_lengths = len({each.length for each in scope.experiments}) > 1
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._known: dict[tuple[type[ast.Expr], str, str, Demanded], Typed] = {}
@@ -665,7 +666,7 @@ class Typer:
 
     def _warn_of_lengths(self, term: Term, expr: ast.Expr) -> None:
         """Warn of a number from measurements of several lengths; of a metric only at its declaration."""
-        found = of_other_lengths(term, self.scope.experiments)
+        found = of_other_lengths(term, self.scope.experiments) if self._has_lengths else ()
         if not found or any(self._is_of_other_lengths(name) for name in {each.text for each in names_in(expr)}):
             return
         lengths = tuple((each.key, *each.length) for each in found)

@@ -17,6 +17,7 @@ from benchbrief.compiler.metrics.terms import (
     counted,
     fix,
     leaves,
+    may_fix,
     offered_keys,
     offers,
     without_points,
@@ -153,7 +154,7 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
         _not_a_key(typer, base, expr)
         return None
     everywhere = [(dim, key) for dim in typer.scope.named if (key := scope_key(typer.scope, dim, word)) is not None]
-    candidates = [(dim, key) for dim, key in everywhere if key in offered_keys(base, dim)]
+    candidates = [(dim, key) for dim, key in everywhere if may_fix(base, dim, key)]
     if len(candidates) == 1:
         return candidates[0]
     if candidates:

@@ -146,6 +146,13 @@ class Runs(tuple[PlannedRun, ...]):
         return {name: len(self.keys(name)) for name in names}
 
     @cached_property
+    def told_apart_by(self) -> tuple[Dimension, ...]:
+        """The dimensions along which the runs differ, with those that they always have."""
+        factors = [name for name, levels in self.factors.items() if levels > 1]
+        experiment = ["experiment"] if self.repeat_between_experiments else []
+        return ("hardware", "workload", *factors, *self.axes, *experiment)
+
+    @cached_property
     def is_whole(self) -> bool:
         """Whether one experiment measures every combination of hardware, workload and levels."""
         keys = prod(len(self.keys(dim)) for dim in (*CURVE, *self.factors))

@@ -93,20 +93,14 @@ class Measure(_Leaf):
 
     @cached_property
     def dims(self) -> Dims:
-        asked = [dim for dim in self._on_demand if dim in self.demanded]
-        return in_order(dim for dim in (*self._implied_dims, *asked) if dim not in dict(self.fixed))
+        fixed = dict(self.fixed)
+        asked = [dim for dim in self._on_demand if dim in self.demanded] if self.demanded else ()
+        return in_order(dim for dim in (*self.runs.told_apart_by, *asked) if dim not in fixed)
 
     @cached_property
     def offers(self) -> frozenset[Dimension]:
         """The dimensions that an index can still fix."""
-        return frozenset({"experiment", *self._implied_dims, *self._on_demand} - dict(self.fixed).keys())
-
-    @property
-    def _implied_dims(self) -> list[Dimension]:
-        """Return the dimensions along which its runs differ, with those that it always has."""
-        factors = [name for name, levels in self.runs.factors.items() if levels > 1]
-        experiment = ["experiment"] if self.runs.repeat_between_experiments else []
-        return ["hardware", "workload", *factors, *self.runs.axes, *experiment]
+        return frozenset({"experiment", *self.runs.told_apart_by, *self._on_demand} - dict(self.fixed).keys())
 
     @property
     def _on_demand(self) -> list[Dimension]:
@@ -141,6 +135,10 @@ class FactTerm(_Leaf):
     @property
     def dims(self) -> Dims:
         return (self.dim,)
+
+    @cached_property
+    def keys(self) -> tuple[DimKey, ...]:
+        return tuple(key for key, _ in self.values)
 
 
 @dataclass(frozen=True)
@@ -450,7 +448,7 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
         case Measure():
             return term.runs.keys(dim)
         case FactTerm():
-            return tuple(key for key, _ in term.values)
+            return term.keys
         case AxisValue():
             return unique(term.points)
         case OperationTerm():
@@ -461,6 +459,13 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
             return term.keys if dim == term.dim else offered_keys(term.operand, dim)
         case NumberTerm():
             return ()
+
+
+def may_fix(term: Term, dim: Dimension, key: DimKey) -> bool:
+    """Return whether an index may fix `dim` to a key."""
+    if isinstance(term, OperationTerm):
+        return any(may_fix(operand, dim, key) for operand in term.operands)
+    return key in offered_keys(term, dim)
 
 
 def leaves(term: Term) -> tuple[Measure | FactTerm | AxisValue, ...]:
@@ -477,7 +482,7 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
         case Measure():
             return None if dim in ("node", "time") else term.runs.keys(dim)
         case FactTerm():
-            return tuple(key for key, _ in term.values)
+            return term.keys
         case AxisValue():
             return None if dim == "time" else unique(term.points)
         case OperationTerm():
@@ -485,8 +490,9 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
             known = [keys for keys in found if keys is not None]
             if not known:
                 return None
-            others = [frozenset(keys) for keys in known[1:] if keys != known[0]]
-            return tuple(key for key in known[0] if all(key in keys for keys in others)) if others else known[0]
+            others = [keys for keys in known[1:] if keys != known[0]]
+            shared = set(known[0]).intersection(*others)
+            return tuple(key for key in known[0] if key in shared) if others else known[0]
         case SteadyTerm() | Reduction():
             return planned_keys(term.operand, dim)
         case SpreadTerm():

@@ -186,9 +186,12 @@ def warn_of_few_operations(typer: Typer, term: Term) -> None:
 def warn_of_grown_sizes(typer: Typer, expr: ast.Expr, term: Term) -> None:
     """Warn where a comparison reads the size of a database after a closed loop of writes. The faster they are, the
     larger it is."""
+    sizes = [leaf for leaf in leaves(term) if _is_grown(leaf)]
+    if not sizes:
+        return
     writing = {workload.key for workload in typer.scope.workloads if workload.writes}
-    for measure in dict.fromkeys(leaf.kind.name for leaf in leaves(term) if _is_grown(leaf)):
-        runs = (run for leaf in leaves(term) if _is_grown(leaf) and leaf.kind.name == measure for run in leaf.runs)
+    for measure in dict.fromkeys(leaf.kind.name for leaf in sizes):
+        runs = (run for leaf in sizes if leaf.kind.name == measure for run in leaf.runs)
         grown = dict.fromkeys(run.workload for run in runs if run.workload in writing and run.axis != "target")
         if grown:
             typer.report(SizeOfTime(mention(expr, measure), measure, tuple(grown)))

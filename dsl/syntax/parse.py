@@ -23,7 +23,7 @@ from benchbrief.dsl.syntax.strings import read_string
 
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
 """A step that makes one value of several: their number, the function that makes the value, the name of the rule, and
-the next state by the state below, as far as it is known."""
+the next state by the state below, as far as it is known. The other kind of step, which takes a token, is a state."""
 Token = re.Match[str]
 """A piece of the text, with its place."""
 Matcher = Callable[[str, int], Token | None]
@@ -108,6 +108,13 @@ def _nothing(_: list[Any]) -> None:
     """Build nothing, for a parse that only checks the text."""
 
 
+def _grown(values: list[Any]) -> HiddenValues:
+    """Return a list, the first of the values, with the last one behind it."""
+    found: HiddenValues = values[0]
+    found.append(values[-1])
+    return found
+
+
 def _maker(rule: GrammarRule, builder: object) -> Callable[[list[Any]], Any]:
     """Return the function that makes one value of a rule's values."""
     make: Callable[[list[Any]], Any] = getattr(builder, rule["makes"], HiddenValues)
@@ -127,7 +134,9 @@ def _maker(rule: GrammarRule, builder: object) -> Callable[[list[Any]], Any]:
             return found + [None] * absent if absent else found
 
         inner = make
-        if inner is HiddenValues:  # a list that grows value by value is not copied each time
+        if inner is HiddenValues and [*map(tuple, kept)] == [(0, True, 0), (rule["size"] - 1, False, 0)]:
+            make = _grown
+        elif inner is HiddenValues:  # a list that grows value by value is not copied each time
             make = lambda values: found if type(found := chosen(values)) is HiddenValues else HiddenValues(found)  # noqa: E731
         else:
             make = lambda values: inner(chosen(values))  # noqa: E731
@@ -147,9 +156,12 @@ class ParserDriver:
         self._starts, self._ends, self._shifts = tables["starts"], tables["ends"], tables["shifts"]
         rules = tables["rules"]
         makes = [_nothing if builder is None else _maker(rule, builder) for rule in rules]
-        self._reductions: list[dict[str | None, Reduction]] = [
-            {name: (rules[rule]["size"], makes[rule], rules[rule]["name"], {}) for name, rule in each.items()}
-            for each in tables["reductions"]
+
+        def reductions(of: dict[str | None, int]) -> dict[str | None, int | Reduction]:
+            return {name: (rules[rule]["size"], makes[rule], rules[rule]["name"], {}) for name, rule in of.items()}
+
+        self._steps = [
+            {**reductions(each), **shifts} for each, shifts in zip(tables["reductions"], self._shifts, strict=True)
         ]
         self._climbs: list[dict[str | None, str]] = [
             {name: rules[rule]["name"] for name, rule in each.items() if rules[rule]["stays"]}
@@ -166,7 +178,7 @@ class ParserDriver:
 
         Raises ParserStopped at a mistake, and whatever the builder raises.
         """
-        shifts, reductions, scanners, skip = self._shifts, self._reductions, self._scanners, self._skip
+        steps, scanners, skip = self._steps, self._scanners, self._skip
         state, end_state = self._starts[start], self._ends[start]
         states = [state]
         values = [] if values is None else values
@@ -183,14 +195,15 @@ class ParserDriver:
             else:
                 name = "$END"
             while True:
-                if (after := shifts[state].get(name)) is not None:
-                    state = after
+                step = steps[state].get(name)
+                if isinstance(step, int):
+                    state = step
                     states.append(state)
                     values.append(token)
                     break
-                if (reduction := reductions[state].get(name)) is None:
+                if step is None:
                     raise ParserStopped(begin, self._accepted(states))
-                size, make, rule, follows = reduction
+                size, make, rule, follows = step
                 if size:
                     value = make(values[-size:])
                     del states[-size:], values[-size:]
@@ -222,14 +235,14 @@ class ParserDriver:
 
     def _accepted(self, states: list[int]) -> frozenset[str]:
         """Return the terminals that the parser can shift next; all that it has an action for, if it can shift none."""
-        names = {name for name in (*self._shifts[states[-1]], *self._reductions[states[-1]]) if name and name.isupper()}
+        names = {name for name in self._steps[states[-1]] if name and name.isupper()}
         return frozenset(name for name in names if self._goes_on(list(states), name)) or frozenset(names)
 
     def _goes_on(self, states: list[int], name: str) -> bool:
         while name not in self._shifts[states[-1]]:
-            if (reduction := self._reductions[states[-1]].get(name)) is None:
+            if (step := self._steps[states[-1]].get(name)) is None:
                 return False
-            size, _, rule, _ = reduction
+            size, _, rule, _ = cast(Reduction, step)
             del states[len(states) - size :]
             states.append(self._shifts[states[-1]][rule])
         return True
@@ -388,6 +401,9 @@ class _Builder:
     def _span(self, first: Token, last: Token) -> Span:
         return Span(self.source, self.offset + first.start(), self.offset + last.end())
 
+    def _up_to(self, first: Token, last: Span) -> Span:
+        return Span(self.source, self.offset + first.start(), last.end)
+
     def _name(self, token: Token) -> ast.Name:
         start, end = token.span()
         return ast.Name(Span(self.source, self.offset + start, self.offset + end), token.group())
@@ -413,19 +429,19 @@ class _Builder:
 
     def param(self, children: Children) -> ast.Param:
         keyword, name, value = children
-        return ast.Param(self._span(keyword, keyword).to(value.span), self._name(name), value)
+        return ast.Param(self._up_to(keyword, value.span), self._name(name), value)
 
     def use(self, children: Children) -> ast.Use:
         keyword, path = children
-        return ast.Use(self._span(keyword, keyword).to(path.span), path)
+        return ast.Use(self._up_to(keyword, path.span), path)
 
     def expect(self, children: Children) -> ast.Expect:
         keyword, label, condition = children
-        return ast.Expect(self._span(keyword, keyword).to(condition.span), label, condition)
+        return ast.Expect(self._up_to(keyword, condition.span), label, condition)
 
     def metric(self, children: Children) -> ast.Metric:
         keyword, name, label, unit, value, direction, better = children
-        span = self._span(keyword, keyword).to(value.span)
+        span = self._up_to(keyword, value.span)
         return ast.Metric(
             self._span(keyword, better) if better is not None else span,
             self._name(name),
@@ -454,7 +470,7 @@ class _Builder:
 
     def inherited(self, children: Children) -> ast.Block:
         keyword, name, label, base = children
-        span = self._span(keyword, keyword).to(base.span)
+        span = self._up_to(keyword, base.span)
         return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, ())
 
     def each(self, children: Children) -> ast.Block:
@@ -473,7 +489,7 @@ class _Builder:
         base: ast.Expr = metric
         if arguments is not None:
             base = ast.Index(metric.span.to(arguments[-1].span), metric, arguments)
-        span = self._span(keyword, keyword).to(base.span)
+        span = self._up_to(keyword, base.span)
         return ast.Block(span, self._name(keyword), metric, None, base, None, ())
 
     def event(self, children: Children) -> ast.Block:
@@ -489,20 +505,20 @@ class _Builder:
     def point_note(self, children: Children) -> ast.Attribute:
         """A note at points, `note "full" at threads: 96`, as an attribute without `=` whose value is `at` called."""
         keyword, label, at, arguments = children
-        span = self._span(at, at).to(arguments[-1].span)
+        span = self._up_to(at, arguments[-1].span)
         call = ast.Call(span, self._name(at), arguments, (), None)
-        return ast.Attribute(self._span(keyword, keyword).to(span), self._name(keyword), label, (call,))
+        return ast.Attribute(self._up_to(keyword, span), self._name(keyword), label, (call,))
 
     def attribute(self, children: Children) -> ast.Attribute:
         key, label, *values = children
-        span = self._span(key, key).to(values[-1].span)
+        span = self._up_to(key, values[-1].span)
         return ast.Attribute(span, self._name(key), label, tuple(values))
 
     # Values
 
     def option(self, children: Children) -> ast.Option:
         word, value = children
-        return ast.Option(self._span(word, word).to(value.span), self._name(word), value)
+        return ast.Option(self._up_to(word, value.span), self._name(word), value)
 
     def every(self, children: Children) -> ast.Every:
         subject, interval, target = children
@@ -525,9 +541,7 @@ class _Builder:
 
     def unary(self, children: Children) -> ast.Unary:
         operator, operand = children
-        return self._deeper(
-            ast.Unary(self._span(operator, operator).to(operand.span), operator.group(), operand), operand
-        )
+        return self._deeper(ast.Unary(self._up_to(operator, operand.span), operator.group(), operand), operand)
 
     def attr(self, children: Children) -> ast.Attr:
         base, field = children
@@ -562,7 +576,7 @@ class _Builder:
     def string(self, children: Children) -> ast.String:
         span = self._span(children[0], children[0])
         string = read_string(self.source, span.start, span.end, parse_expression)
-        return self._deeper(string, *(part.expr for part in string.parts if isinstance(part, ast.Hole)))
+        return self._deeper(string, *[part.expr for part in string.parts if isinstance(part, ast.Hole)])
 
     def list(self, children: Children) -> ast.List:
         opener, *items, closer = children
@@ -618,5 +632,5 @@ class _Builder:
 
     def argument(self, children: Children) -> ast.Argument:
         key, value = children
-        span = self._span(key, key).to(value.span) if key is not None else value.span
+        span = self._up_to(key, value.span) if key is not None else value.span
         return ast.Argument(span, self._optional(key), value)
