@@ -30,6 +30,8 @@ _HALF = 0.5
 """The filled share of a last page that has all of its section, if that is possible."""
 _SPARE = 6.0
 """The pixels that stay blank at a page's foot at least."""
+_OPENED = 0.55
+"""The share of its height by which the method and what follows it grow when they are set open."""
 _WORTH = 0.12
 """The gain for which a document is laid out again, which takes as long as the first time."""
 CLOSEST = 2
@@ -56,6 +58,8 @@ class Arrangement:
     first_figure: FirstFigure = "in_place"
     close_set: int = 0
     new_page: str = ""
+    open_end: bool = False
+    """Whether the method and what follows it have larger letters and more between them."""
     notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """The footnotes of other pages that figures and tables have once more, by the ids of these."""
 
@@ -129,6 +133,16 @@ class _Pages:
             for blank, page in zip(self.blanks, self.atoms[1:], strict=False)
         )
 
+    def opened(self, height: float) -> _Pages:
+        """Return the pages with an open end, if the last one, of this height, has room for that."""
+        last = self.atoms[-1]
+        end = next((last[at:] for at, atom in enumerate(last) if atom.section == "method"), [])
+        more = _OPENED * sum(atom.gap + atom.height for atom in end)
+        if not end or more > self.blanks[-1] * height - _SPARE:
+            return self
+        blanks = [*self.blanks[:-1], self.blanks[-1] - more / height]
+        return replace(self, blanks=blanks, arrangement=replace(self.arrangement, open_end=True))
+
     @property
     def ends_short(self) -> bool:
         """Return whether little stands on the last page."""
@@ -164,12 +178,20 @@ def _fitted(
     """Return the document with figures that are fitted to its pages, if that is better, and what its pages have."""
     now, chosen = galley.laid_out(arrangement), galley.chosen(close_set=arrangement.close_set)
     fits = galley.one_page and len(chosen.atoms) < len(now.atoms)
-    if now.cost - chosen.cost < _WORTH and not fits:
-        return document, now
-    fitted = again(chosen.arrangement)
-    found = _Galley(fitted).laid_out(chosen.arrangement)
-    fewer = fits and len(fitted.pages) < len(document.pages)
-    return (fitted, found) if fewer or found.cost < now.cost else (document, now)
+    if now.cost - chosen.cost >= _WORTH or fits:
+        opened = galley.opened(chosen)
+        fitted = again(opened.arrangement)
+        if opened is not chosen and len(fitted.pages) > len(chosen.atoms):
+            fitted = again(replace(opened.arrangement, open_end=False))
+        found = _Galley(fitted).laid_out(opened.arrangement)
+        fewer = fits and len(fitted.pages) < len(document.pages)
+        if fewer or found.cost < now.cost:
+            return fitted, found
+    if (opened := galley.opened(now)) is not now:
+        fitted = again(opened.arrangement)
+        if len(fitted.pages) == len(document.pages):
+            return fitted, _Galley(fitted).laid_out(opened.arrangement)
+    return document, now
 
 
 class _Galley:
@@ -200,6 +222,10 @@ class _Galley:
         ends = [page[-1].top + page[-1].height if page else top for page, top in zip(pages, self.tops, strict=True)]
         blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]
         return _Pages(pages, blanks, arrangement)
+
+    def opened(self, pages: _Pages) -> _Pages:
+        """Return the pages with an open end, if there is room."""
+        return pages if self.one_page or self.has_slides else pages.opened(self._height(len(pages.atoms) - 1))
 
     def chosen(self, *, close_set: int = 0) -> _Pages:
         """Return the pages with the best heights of figures, and the best place of the first one."""

@@ -64,6 +64,7 @@ def to_html(
     *,
     close_set: int = 0,
     new_page: str = "",
+    open_end: bool = False,
 ) -> str:
     """Return the page in a template. Raises ReportError for a mistake in a user's parts or another
     package's template.
@@ -71,6 +72,7 @@ def to_html(
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown,
     they are images in the folder `figures`. The `first_figure` may stand before or after the lead.
     `close_set`: in smaller letters, with less between them, in two steps. The section `new_page` begins a page.
+    `open_end`: the method and what follows it in larger letters, with more between them.
     """
     house = house or House()
     layout = template_of(template)
@@ -104,6 +106,7 @@ def to_html(
         else even_width(view.title_html or Markup.escape(view.title), layout.title_line, view.language),
         "close_set": close_set,
         "new_page": new_page,
+        "open_end": open_end,
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
     }
     parts = {name: (path, text) for name, path, text in house.parts}
@@ -135,6 +138,7 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
         "around": page_style(view, medium),
         "close_set": 0,
         "new_page": "",
+        "open_end": False,
     }
 
 

@@ -275,7 +275,8 @@ class _Brief:
         def redraw(arrangement: Arrangement) -> str:
             blocks = with_redrawn_figures(self.view.blocks, arrangement.shares)
             view = replace(self.view, blocks=with_notes_again(blocks, arrangement.notes))
-            placed = {name: getattr(arrangement, name) for name in ("first_figure", "close_set", "new_page")}
+            names = ("first_figure", "close_set", "new_page", "open_end")
+            placed = {name: getattr(arrangement, name) for name in names}
             return _leading_to_own_notes(self.page("paper", other, view, **placed), arrangement.notes)
 
         def inspect(document: Any) -> None:
