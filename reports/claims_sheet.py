@@ -198,6 +198,8 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
     if verdict.repeats:
         number = counted(words, "sheet_repeats", verdict.repeats, number=number)
     yield words["sheet_number"].format(number=number)
+    if times := _as_times(verdict):
+        yield words["sheet_as_times"].format(number=quantity(times, "", significant=3))
     if verdict.low is not None and verdict.high is not None:
         ends = {"low": written(verdict.low), "high": written(verdict.high)}
         yield words["sheet_interval"].format(
@@ -219,6 +221,16 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
     elif verdict.overstated is not None:
         yield words["sheet_overstated"].format(share=quantity(100 * verdict.overstated, "%", significant=2))
     yield from _beside(verdict, plan, words)
+
+
+def _as_times(verdict: ClaimVerdict) -> float | None:
+    """Return the multiple that a claim of more than 100 % is; None for another claim."""
+    claim, number, value = verdict.claim, verdict.claim.number, verdict.value
+    per_cent = number is not None and (number.format.endswith("%") or claim.points.unit == "%")
+    if not per_cent or value is None or claim.no_difference is None:
+        return None
+    whole = 100.0 if claim.points.unit == "%" else 1.0
+    return (value + (whole if claim.no_difference == 0.0 else 0.0)) / whole if value > whole else None
 
 
 def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:

@@ -171,7 +171,7 @@ class _Writer:
         elif verdict.state == "published" and not tagged:
             number = verdict.claim.number
             quoted = number is None or self.results.is_quoted(number.query)
-            notes.append(self.words["said_published" if quoted else "said_from_published"])
+            notes.append(self._as_published() if quoted else self.words["said_from_published"])
         if (held := verdict.held) is not None:
             some = self.words["said_held_some"].format(n=verdict.repeats, of=held.times)
             notes += [some] if verdict.repeats < held.times else []
@@ -180,6 +180,11 @@ class _Writer:
             word = "said_highest" if verdict.claim.bound == "high" else "said_lowest"
             notes.append(self.words[word].format(n=verdict.points, share=share))
         return notes
+
+    def _as_published(self) -> str:
+        """Return that a value is published, and by whom where one source is."""
+        by = {source.publisher for source in sources(self.results) if not source.is_own} - {""}
+        return self.words["said_published_by"].format(by=by.pop()) if len(by) == 1 else self.words["said_published"]
 
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
         """Return the numbers of the first page; a dash with its reason for a claim that may not be said."""

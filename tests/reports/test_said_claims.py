@@ -256,6 +256,25 @@ def test_a_range_that_a_headline_has_is_in_no_note(tmp_path: Path) -> None:
     assert "in all, median" not in page(tmp_path, _of_a_range())
 
 
+@pytest.mark.parametrize(
+    ("value", "of", "times"),
+    [
+        (1.17, {"format": ".0%", "no_difference": 0.0}, "2.17 times"),
+        (117.0, {"unit": "%", "format": ".0f", "no_difference": 0.0}, "2.17 times"),
+        (2.17, {"format": ".0%", "no_difference": 1.0}, "2.17 times"),
+        (0.17, {"format": ".0%", "no_difference": 0.0}, ""),
+        (2.17, {"format": ".2f", "no_difference": 1.0}, ""),
+        (2.17, {"format": ".0%", "no_difference": None, "base": ""}, ""),
+    ],
+)
+def test_more_than_100_per_cent_is_proposed_as_times(value: float, of: dict[str, Any], times: str) -> None:
+    said = claim(value, **of)
+    report = w.report("B", p.TextElement(prose=p.Prose(parts=(p.Said(claim="said"),))))
+    (row,) = claims_sheet(WORLD.plan(report).model_copy(update={"claims": (said,)}), WORLD.store())
+    told = [line for line in row.lines if "above 100 %" in line]
+    assert told == ([f"above 100 %, so easier to read as times: {times}"] if times else [])
+
+
 def test_both_ends_of_a_range_beside_each_other_have_no_range_behind_them(tmp_path: Path) -> None:
     points = values(("threads",), [(1.0, 7.9), (2.0, 8.72)], by_ratio=True)
     ends = [
