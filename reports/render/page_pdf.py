@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.brief_error import ReportError, hides
 from benchbrief.reports.render.fill_pages import Arrangement, fit_figures, notes_elsewhere
+from benchbrief.reports.render.remembered_lines import remembering_lines, with_memory
 from benchbrief.reports.text.html_markup import letters
 
 if TYPE_CHECKING:
@@ -156,19 +157,20 @@ def to_pdf(
         return document
 
     pages: dict[int, str] = {}
-    document = laid_out(html)
-    if redraw:
+    with remembering_lines():
+        document = laid_out(html)
+        if redraw:
 
-        def again(arrangement: Arrangement) -> Any:
-            document = laid_out(redraw(arrangement))
-            arranged[id(document)] = arrangement
-            return document
+            def again(arrangement: Arrangement) -> Any:
+                document = laid_out(redraw(arrangement))
+                arranged[id(document)] = arrangement
+                return document
 
-        arranged = {id(document): Arrangement()}
-        document = fit_figures(document, again, one_page=one_page)
-        if notes := notes_elsewhere(document):
-            noted = again(replace(arranged[id(document)], notes=notes))
-            document = noted if len(noted.pages) == len(document.pages) else document
+            arranged = {id(document): Arrangement()}
+            document = fit_figures(document, again, one_page=one_page)
+            if notes := notes_elsewhere(document):
+                noted = again(replace(arranged[id(document)], notes=notes))
+                document = noted if len(noted.pages) == len(document.pages) else document
     _require(document, must_say)
     if inspect:
         inspect(document)
@@ -272,4 +274,6 @@ def _weasyprint() -> Any:
         import weasyprint
     finally:
         ctypes.util.find_library = search
+    for module in (weasyprint.layout.inline, weasyprint.layout.preferred):
+        module.split_first_line = with_memory(module.split_first_line)
     return weasyprint

@@ -1,0 +1,50 @@
+"""Remembers the lines that the PDF writer breaks texts into.
+
+A brief is laid out several times, with figures of other heights, and its columns and tables more often than that. Most
+of their lines are the same each time, and finding them is most of the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import copy
+from operator import itemgetter
+from typing import Any
+
+_LOOK = itemgetter(
+    *("font_family", "font_size", "font_style", "font_stretch", "font_weight", "font_kerning", "font_variant_caps"),
+    *("font_variant_ligatures", "font_variant_position", "font_variant_numeric", "font_variant_alternates"),
+    *("font_variant_east_asian", "font_feature_settings", "font_variation_settings", "font_language_override"),
+    *("lang", "direction", "letter_spacing", "word_spacing", "tab_size", "text_decoration_line"),
+    *("white_space", "overflow_wrap", "word_break"),
+    *("hyphens", "hyphenate_character", "hyphenate_limit_chars", "hyphenate_limit_zone"),
+)
+"""What of a style decides how a text breaks into lines."""
+_known: ContextVar[dict[object, tuple[Any, ...]] | None] = ContextVar("lines", default=None)
+
+
+@contextmanager
+def remembering_lines() -> Iterator[None]:
+    """Keep the lines of all that is laid out within the block, which has the same typefaces."""
+    before = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(before)
+
+
+def with_memory(split: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """Return WeasyPrint's `split_first_line` with a memory. A line is copied, as a page that is drawn changes it."""
+
+    def remembered(text: str, style: Any, context: Any, *fit: Any, **more: Any) -> tuple[Any, ...]:
+        if (known := _known.get()) is None:
+            return split(text, style, context, *fit, **more)
+        key = text, str(_LOOK(style)), fit, *more.items()
+        if (found := known.get(key)) is None:
+            found = known[key] = split(text, style, context, *fit, **more)
+        line, *measured = found
+        return copy(line), *measured
+
+    return remembered

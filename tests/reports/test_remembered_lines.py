@@ -1,0 +1,54 @@
+"""A page looks the same whether its lines are found or remembered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchbrief.reports.render import page_pdf
+from benchbrief.reports.render.remembered_lines import remembering_lines, with_memory
+
+_TEXT = "Extraordinarily long words are hyphenated, <u>underlined</u>, <b>bold</b> or <i>not breakable</i>. " * 4
+_PAGE = f"""<html lang="en"><style>
+  p {{ columns: 3; text-align: justify; hyphens: auto; letter-spacing: 0.2px }}
+  h2 {{ font-size: 18px; word-spacing: 3px; white-space: nowrap }}
+  td {{ overflow-wrap: anywhere; font-variant-numeric: tabular-nums }}
+</style><h2>{_TEXT}</h2><p>{_TEXT}</p><p style="font-size: 9px">{_TEXT}</p>
+<table><tr><td>{_TEXT}</td><td>12,345.67</td><td>測定した値は表にある。{_TEXT}</td></tr></table></html>"""
+
+
+def _drawn() -> tuple[list[tuple[Any, ...]], bytes]:
+    """The texts of the page with their places, and the page as a PDF."""
+    document = page_pdf._weasyprint().HTML(string=_PAGE).render()
+    boxes = [box for page in document.pages for box in page._page_box.descendants() if hasattr(box, "pango_layout")]
+    places = [(box.text, box.position_x, box.position_y, box.width, box.height, box.baseline) for box in boxes]
+    return places, document.write_pdf(pdf_identifier=b"page")
+
+
+def test_a_page_of_remembered_lines_is_that_of_lines_found_anew() -> None:
+    found = _drawn()
+    assert len(found[0]) > 40, "as many lines, so that there is something to remember"
+    with remembering_lines():
+        assert _drawn() == found
+        assert _drawn() == found, "drawing a page changes nothing of what is remembered"
+
+
+def test_lines_are_remembered_for_one_style_and_width_within_the_block_alone() -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    class Style(dict[str, str]):
+        def __missing__(self, key: str) -> str:
+            return "normal"
+
+    def split(*given: Any) -> tuple[Any, ...]:
+        asked.append(given)
+        return object(), 1
+
+    remembered = with_memory(split)
+    remembered("a", Style(), None, 10.0)
+    with remembering_lines():
+        for style, width in ((Style(), 10.0), (Style(), 10.0), (Style(font_size="9"), 10.0), (Style(), 11.0)):
+            remembered("a", style, None, width)
+    remembered("a", Style(), None, 10.0)
+    assert [(given[1], given[3]) for given in asked] == [
+        ({}, 10.0), ({}, 10.0), ({"font_size": "9"}, 10.0), ({}, 11.0), ({}, 10.0)
+    ]  # fmt: skip
