@@ -314,6 +314,8 @@ def closing_facts(slides: Sequence[Slide]) -> tuple[tuple[Slide, ...], tuple[Blo
 
 
 def _few(facts: FactsView) -> bool:
+    if facts.common and not facts.beside:
+        return True  # a sentence
     return (len(facts.beside) or sum(len(group.lines) for group in facts.groups)) <= _FEW_FACTS
 
 
