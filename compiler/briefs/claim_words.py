@@ -130,9 +130,9 @@ AVERAGE_OF = _before(
 EVERYWHERE = (
     rf"{_TRIED}\b(?:at|on|in|for|under|with)(?! any case\b){_BLANK}{_EACH}"
     r"|\b(?:whatever|whichever|no matter|regardless of|across the board|without exception)\b"
-    r"|\b(?:consistently|invariably|always|every time|throughout the (?:ramp|range))\b"
+    r"|\b(?:consistently|invariably|always(?![- ](?:on|available)\b)|every time|throughout the (?:ramp|range))\b"
     rf"|(?:どの|どんな|いずれの|あらゆる)(?:[^。、]{{0,4}})?{_PLACES_JA}(?:でも|においても|にも)"
-    r"|常に|いつでも|例外なく|を問わず|に(?:関係|かかわら)[なず]"
+    r"|常に|いつでも(?!使|利用)|例外なく|を問わず|に(?:関係|かかわら)[なず]"
 )
 """Words that have a number hold at each point."""
 ALL_OVER = rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|(?:すべての|全ての|全){_PLACES_JA}(?:で|において)"
@@ -244,7 +244,7 @@ _AS_FAST = r"as (?:fast|many|much|quick|long|high|low|slow|cheap|efficient)"
 _SPELLED_ONE = "|".join(_SPELLED)
 _CHANGING = "cutting|slash(?:es|ed|ing)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)|trimm?(?:s|ed|ing)?|rais(?:es?|ed|ing)"
 _CHANGING += "|increas(?:es?|ed|ing)|improv(?:es?|ed|ing)|boost(?:s|ed|ing)"
-_TO_ONE = r"[0-9.]+(?::1|-to-1| to 1)"
+_TO_ONE = r"[0-9.]+(?::1|-to-1)"
 _RESULTS = (
     # 8.7X, ten X, x10, tenfold, a factor of two, an order of magnitude; not: PCIe x4, 4 x 960 GB, x86
     rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]|{_BLANK}[0-9])",
@@ -257,9 +257,9 @@ _RESULTS = (
     rf"桁違い|[1-3１-３一二三]{_BLANKS}桁(?:{_MORE_JA})",
     # a 3:1 lead, ahead by 3:1, 3 対 1 で上回る; not: a 3:1 mix of reads and writes
     (
-        rf"(?<![\w.:]){_TO_ONE}(?= (?:advantage|lead|edge|gain|speed-?up|improvement|saving|reduction)s?\b)"
+        rf"(?<![\w.:])(?:{_TO_ONE}|[0-9.]+ to 1)(?= (?:advantage|lead|edge|gain|improvement|saving|reduction)s?\b)"
         rf"|\bby {_TO_ONE}(?![0-9])"
-        rf"|\b(?:beats?|leads?|ahead|wins?|outperforms?|better)\b[^.;:]{{0,40}}?\b{_TO_ONE}(?![0-9])"
+        rf"|\b(?:beats?|leads?|ahead|wins?|outperforms?)\b[^.;:]{{0,40}}?\b{_TO_ONE}(?![0-9])"
         r"|[0-9０-９]+(?:：|:|[ ]?対[ ]?)[1１](?=で(?:上回|優|勝)|の(?:差|優位|性能差))"
     ),
     # twice the work, three times as fast; not: two times the capacity, measured three times
@@ -273,10 +273,10 @@ _RESULTS = (
         rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓|¼)"
         rf"(?={_BLANK}(?:of )?(?:the|its|their){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b|{_BLANK}{_AS_FAST}"
         rf"|{_BLANK}the{_BLANK}(?:{_WORK})\b|{_BLANK}(?:less|lower|fewer|more|higher)\b"
-        rf"|{_BLANK}(?:of )?(?:that|those|what)\b)"
+        rf"|{_BLANK}(?:of )?(?:that|what)\b)"
     ),
     # cut by two thirds, down a quarter, a third off
-    rf"\b(?:by|down|up)(?: (?:about|nearly|almost|some|over|more than|roughly))* {_FRACTION}\b(?! part)",
+    rf"\b(?:by|down|up)(?: (?:about|nearly|almost|some|over|more than|roughly))* {_FRACTION}\b(?![ -]part)",
     rf"\b{_FRACTION} off\b",
     # doubles the throughput, latency halves; not: the number of threads doubles
     rf"\b{_BECOMES}(?={_BLANK}(?:what\b|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})s?\b))",
