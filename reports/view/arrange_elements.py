@@ -360,9 +360,10 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
         bare = replace(block, title_html=Markup()) if isinstance(block, TableView) else block
         return Slide(topic, _title(block), tuple(texts), (replace(bare, title=""),))
     claim = block.claim if isinstance(block, FigureView) else None
-    shown = isinstance(block, FigureView | TableView)
-    if claim is None and shown and texts and _is_claim(texts[-1]):
-        claim = Markup(texts.pop().html.replace("<p>", "").replace("</p>", ""))  # noqa: S704  # was HTML before
+    if claim is None and isinstance(block, FigureView | TableView) and texts and _is_claim(texts[-1]):
+        said = texts.pop()
+        claim = Markup(said.html.replace("<p>", "").replace("</p>", ""))  # noqa: S704  # was HTML before
+        block = replace(block, notes=(*said.notes, *block.notes))
     head = claim or _title(block) or Markup.escape(topic)
     return Slide(topic, head, tuple(texts), (block,))
 
@@ -385,7 +386,7 @@ def _title(block: Block) -> Markup:
 
 
 def _is_claim(text: TextView) -> bool:
-    return _room(text) <= _CLAIM and not text.notes and text.html.count("<p>") == 1
+    return _room(text) <= _CLAIM and text.html.count("<p>") == 1
 
 
 def _numbers_of(block: Block) -> int:

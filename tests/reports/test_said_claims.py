@@ -237,6 +237,17 @@ def test_titles_say_a_claim_alike_with_its_range_below(
     assert note in html
 
 
+def test_a_claim_that_is_the_head_of_a_slide_has_its_range_on_it(tmp_path: Path) -> None:
+    *_, table = _elements("Head")
+    text = p.TextElement(prose=p.Prose(parts=(p.Said(claim="said"),)))
+    plain = table.model_copy(update={"title": "Work", "heading": None})
+    plan = WORLD.plan(w.report("Brief", text, plain, template="slide")).model_copy(update={"claims": (_of_a_range(),)})
+    html = render(plan, WORLD.store(), "brief", tmp_path, formats={"html"}).html.read_text("utf-8")
+    slide = re.sub("<[^>]*>", "", html[html.index("<h2>Up to ") :].partition("</section>")[0])
+    assert slide.startswith("Up to 8.7X the work of Disk (measured once)")
+    assert slide.count("0.9X to 8.7X in all, median 8.1X") == 1
+
+
 def test_titles_do_not_say_a_claim_that_is_left_open(tmp_path: Path) -> None:
     html, _ = _made(tmp_path, claim(0.9, 1.3, 1.1), "technical_brief", "en")
     assert html.count("Head: No difference shown") == 4
