@@ -70,8 +70,8 @@ _FEW_COLUMNS = 2
 """The most columns of numbers with which a table's type may grow."""
 _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
 """The usual and the larger type of a table in points, and the height of its line as a multiple of that."""
-_TEXT_COLUMN = 0.45
-"""The share of a slide's width that a column of texts has beside numbers, about."""
+_TEXT_COLUMN, _NUMBER_COLUMN = (0.12, 0.45), 0.19
+"""The shares of a slide's width that a column of texts has at least and at most, and that each one of numbers takes."""
 _LINE_HEIGHT, _ROW_PADDING = 1.35, (0.36, 0.8)
 """The height of a line of type and the space above and below it, as multiples of the type's size."""
 
@@ -244,7 +244,9 @@ def _row_lines(row: TableRow) -> int:
     """Return how many lines the texts of a table's row take on a slide, about, in the larger type."""
     texts = (cell.html.striptags() for cell in row.cells if not cell.numeric)
     widest = max((text_width(text, _TABLE_PT[1]) for text in texts), default=0.0)
-    return max(1, math.ceil(widest / (_TEXT_COLUMN * _SLIDE_WIDTH)))
+    least, most = _TEXT_COLUMN
+    share = max(least, min(most, 0.7 - _NUMBER_COLUMN * sum(cell.numeric for cell in row.cells)))
+    return max(1, math.ceil(widest / (share * _SLIDE_WIDTH)))
 
 
 def balanced_width(text: str, points: float) -> str:
