@@ -118,16 +118,19 @@ class ClaimVerdict:
     @property
     def ends(self) -> tuple[Value, Value] | None:
         """Return both ends of the range that a highest or lowest value is of, the lowest first, printed as it is; None
-        where they look alike."""
-        value, opposite = self.claim.number, self.claim.opposite
-        if value is None or opposite is None or self.value is None or self.opposite is None or self.points < 2:
+        where they look alike. One end is the claim's own number, so that of held-out repeats; where that is beyond the
+        other end, it takes the place of that one."""
+        value, opposite, printed = self.claim.number, self.claim.opposite, self.printed
+        if value is None or opposite is None or printed is None or self.points < 2:
             return None
-        found = self.held.winner.value if self.held and self.held.winner else self.value
-        if not min(found, self.opposite) <= self.value <= max(found, self.opposite):
-            return None  # held-out repeats beyond the range that they were chosen from
-        own = self._shown(value, found)
-        other = self._shown(value.model_copy(update={"query": opposite}), self.opposite)
-        if stepped(found, own.step, "nearest") == stepped(self.opposite, other.step, "nearest"):
+        if self.value is None or self.opposite is None:
+            return None
+        found, far = self.value, self.opposite
+        own, other = printed, self._shown(value.model_copy(update={"query": opposite}), far)
+        winner = self.held.winner.value if self.held and self.held.winner else found
+        if found < far <= winner or winner <= far < found:
+            found, far, own, other = winner, found, self._shown(value, winner), printed
+        if stepped(found, own.step, "nearest") == stepped(far, other.step, "nearest"):
             return None
         return (other, own) if self.claim.bound == "high" else (own, other)
 

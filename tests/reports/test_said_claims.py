@@ -596,9 +596,16 @@ def test_a_value_of_highest_ones_is_decided_by_held_out_repeats_alone() -> None:
     assert (found.state, found.is_said) == ("undecided", False)
 
 
-def test_held_out_repeats_beyond_the_range_have_no_range_beside_them() -> None:
+@pytest.mark.parametrize(("value", "ends"), [(1.02, (1.005, 1.02)), (1.05, (1.005, 1.05)), (0.99, (0.99, 1.03))])
+def test_the_range_of_a_highest_value_ends_at_its_held_out_repeats(value: float, ends: tuple[float, float]) -> None:
+    """So it never stands alone, whatever they gave."""
     points = values(("threads",), [(1.0, 1.005), (2.0, 1.03)], by_ratio=True)
     made = claim(1.03, bound="high", points=points, opposite=values((), [(1.005,)]))
     (found,) = verdicts(made)
-    assert found.ends is not None
-    assert replace(found, value=0.99, held=HeldOutRepeats(3, 1, Winner(({},), 2, 1.03), 0.99, (0.99,))).ends is None
+    held = replace(found, value=value, held=HeldOutRepeats(3, 1, Winner(({},), 2, 1.03), value, (value,)))
+    said = [numbers_in(end.query.sql) for end in held.ends or ()]
+    assert said == [(number,) for number in ends]
+
+
+def numbers_in(sql: str) -> tuple[float, ...]:
+    return tuple(map(float, re.findall(r"\d+\.\d+", sql)))
