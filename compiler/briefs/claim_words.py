@@ -82,7 +82,7 @@ def _bound(english: str, japanese: str, case: str, behind: str) -> Bound:
 
 
 UP_TO = _bound(
-    rf"up{_BLANKS}to|at (?:the )?most|(?:no|not) more than|as (?:much|many|high) as"
+    rf"up{_BLANKS}to|at (?:the )?most|(?:no|not|never) (?:more than|above|over)|as (?:much|many|high) as"
     rf"|(?:a )?(?:maximum|max\.|peak|high|top) of|maximum|{_HIGHEST}"
     r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at|(?:ceiling|peak|maximum) is",
     "(?:最大|最高)(?:でも?[^。、]{0,15})?|(?:最大|最高)の(?:比|差|向上率?|改善率?)は",
@@ -98,8 +98,8 @@ AT_LEAST = _bound(
     r"(?:at least|or (?:more|better|higher)|and (?:more|up|above|beyond)|minimum)\b|\+(?!\w)|が(?:最小|最低|下限)"
     "|を(?:下回らない|割らない|切らない)",
 )
-MORE_THAN = _before("more than|over|above|upwards of|beyond")
-BEYOND = _behind("(?!)", "以上|を超え|を上回")
+MORE_THAN = _before(r"(?<!no )(?<!not )(?<!never )(?:more than|over|above|upwards of|beyond)")
+BEYOND = _behind("(?!)", "以上|を超え(?!な|ず|ません)|を上回(?!ら)")
 """Words that promise a lowest value too, but are usual for any number that was rounded down; so `MORE_THAN`."""
 
 # --- averages and whole ranges ---
@@ -112,15 +112,16 @@ _EACH = (
     rf"(?:every|each|any|all|both)(?:{_BLANK}(?:of{_BLANK})?(?:the|our|these|those|its))?(?:{_BLANK}\w+)?"
     rf"{_BLANK}{_PLACES}\b"
 )
+_HAS_IT = "runs?|does|do|gains?|gets?|sees?|is|are|shows?|reach(?:es)?|improves?|delivers?|has|have|serves?|takes?"
 _TRIED = r"(?<!tested )(?<!measured )(?<!tried )(?<!repeated )(?<!run )(?<!ran )"
 _REPEATS = rf"(?:the |its |all |three |{_NUMBER} )*(?:repeats|repetitions|runs|nodes|hosts|seconds|minutes|hours)\b"
 _PLACES_JA = "(?:ワークロード|負荷|スレッド数|条件|設定|点|場合|ケース|環境|状況|テスト|ベンチマーク)"
 AVERAGE = (
     rf"\bon average\b|\baverag(?:ed|es|ing)\b(?! (?:over|across) {_REPEATS})"
-    rf"|\b(?:average|typical|usual){_BLANK}(?:{_GOOD})\b"
+    rf"|\b(?:average|typical|usual|mean|median){_BLANK}(?:{_GOOD}|{_PLACES}|customers?|users?)\b"
     rf"|\b(?:typically|usually|normally|as a rule|in general|most of the time)\b|\bgenerally\b(?! available)"
     rf"|\b(?:in|for|on|under) (?:most|typical|normal|everyday){_BLANK}(?:{_PLACES}|use|operation)\b"
-    "|平均(?:で|して|的に|すると|では)|通常は|典型的|一般(?:に|的に)|普段|ふだん|たいてい|ほとんどの(?:場合|ケース|条件|負荷|ワークロード)"
+    "|平均(?:で|して|的に|すると|では)|通常は|典型的|一般(?:に|的に)|標準的|普段|ふだん|たいてい|ほとんどの(?:場合|ケース|条件|負荷|ワークロード)"
 )
 """Words, anywhere in a sentence, that make its number an average."""
 AVERAGE_OF = _before(
@@ -131,16 +132,33 @@ EVERYWHERE = (
     rf"{_TRIED}\b(?:at|on|in|for|under|with)(?! any case\b){_BLANK}{_EACH}"
     r"|\b(?:whatever|whichever|no matter|regardless of|across the board|without exception)\b"
     r"|\b(?:consistently|invariably|always(?![- ](?:on|available)\b)|every time|throughout the (?:ramp|range))\b"
+    r"|\b(?:guaranteed|day in,? day out|around the clock)\b"
     rf"|(?:どの|どんな|いずれの|あらゆる)(?:[^。、]{{0,4}})?{_PLACES_JA}(?:でも|においても|にも)"
-    r"|常に|いつでも(?!使|利用)|例外なく|を問わず|に(?:関係|かかわら)[なず]"
+    r"|常に|つねに|保証|いつでも(?!使|利用)|例外なく|を問わず|に(?:関係|かかわら)[なず]"
 )
 """Words that have a number hold at each point."""
-ALL_OVER = rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|(?:すべての|全ての|全){_PLACES_JA}(?:で|において)"
+ALL_OVER = (
+    rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|\b{_EACH}{_BLANK}(?:{_HAS_IT})\b"
+    rf"|(?:すべての|全ての|全){_PLACES_JA}(?:で|において)"
+)
 """The same, unless the sentence says that it is the highest of them: `the most over all loads`."""
 HIGHEST = (
     r"\b(?:best|highest|most|maximum|max|peak|largest|greatest|top|record|biggest|up to|as (?:much|many|high) as)\b"
     "|最大|最高|最も|もっとも|一番|ピーク|上限"
 )
+
+_CLAUSES = r"[,;:、。；：]"
+_ADVERBIAL = r"(?i)\A\s*(?:(?:on|in|at|for|under|with|across|over|as)(?:\s+\S+){1,3}|\w+ly|[^!-~]{1,4})\s*\Z"
+"""Words that belong to the clause behind them: `On average, up to 4X`."""
+
+
+def clause_of(before: str, after: str) -> str:
+    """Return the clause around a number, with an adverbial before it."""
+    *earlier, own = re.split(_CLAUSES, before)
+    if earlier and re.search(_ADVERBIAL, earlier[-1]):
+        own = f"{earlier[-1]}, {own}"
+    return f"{own}\N{HORIZONTAL ELLIPSIS}{re.split(_CLAUSES, after)[0]}"
+
 
 # --- ratios and changes ---
 

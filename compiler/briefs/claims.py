@@ -628,10 +628,12 @@ def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     if len(ends) != 1:
         return
     end = ends.pop()
-    whole = f"{before}{_ELLIPSIS}{after}"
-    typical = words.found_in(words.AVERAGE, whole) or words.found_in(words.AVERAGE_OF, before)
-    everywhere = words.found_in(words.EVERYWHERE, whole)
-    if not words.found_in(words.HIGHEST, whole):
+    whole, clause = f"{before}{_ELLIPSIS}{after}", words.clause_of(before, after)
+    is_highest = bool(words.found_in(words.HIGHEST, clause))
+    searched = clause if is_highest else whole
+    typical = words.found_in(words.AVERAGE, searched) or words.found_in(words.AVERAGE_OF, before)
+    everywhere = words.found_in(words.EVERYWHERE, searched)
+    if not is_highest:
         everywhere = everywhere or words.found_in(words.ALL_OVER, whole)
     best = "min" if _better(typer, value) == "lower" else "max"
     said = {"max": "highest", "min": "lowest"}
