@@ -108,8 +108,9 @@ def notices(results: Results) -> Iterator[Notice]:
     if lacking == len(results.cells) and is_imported(results):
         yield Notice(words["notice_derived"], words["notice_derived_body"], "warning", limits=(words["limit_derived"],))
     elif lacking and is_imported(results):
-        n = len(results.cells)
-        text, limit = counted(words, "notice_part_body", n, missing=lacking), counted(words, "limit_part", n - lacking)
+        told = sum(cell.status == "ok" for cell in results.cells)  # one number may stand for all repeats
+        text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
+        limit = counted(words, "limit_part", told)
         yield Notice(words["notice_part"], text, "warning", limits=(limit,))
 
 

@@ -196,7 +196,7 @@ class _Writer:
         for number in element.numbers:
             verdict = self.verdicts[number.claim] if isinstance(number, p.Said) else None
             if verdict in left_open:
-                numbers += [self._no_difference(left_open)] if verdict is left_open[0] else []
+                numbers += [self._no_difference(left_open, len(said))] if verdict is left_open[0] else []
             elif verdict is None or not verdict.is_said or not verdict.is_mixed or not (range_ := verdict.ends):
                 numbers.append(self._headline_number(number, ends))
             elif verdict.claim.points.sql not in mixed:
@@ -204,10 +204,12 @@ class _Writer:
                 numbers.append(self._mixed(verdict, range_))
         return element.model_copy(update={"numbers": tuple(numbers)})
 
-    def _no_difference(self, left_open: Sequence[ClaimVerdict]) -> p.HeadlineNumber:
-        """Return what stands on the first page for all claims that the repeats leave open."""
+    def _no_difference(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
+        """Return what stands on the first page for all claims that the repeats leave open; `said` is how many claims
+        it has. Where it has several and all are open, it need not list them."""
         what = dict.fromkeys(readable_label(verdict.claim.what, self.words) for verdict in left_open)
-        text = self.words["said_left_open"].format(what=self.words["semicolon"].join(what))
+        key = "said_all_left_open" if 1 < len(left_open) == said else "said_left_open"
+        text = self.words[key].format(what=self.words["semicolon"].join(what))
         return p.HeadlineNumber(value=_markdown([self.words["said_no_difference"]]), text=_markdown([text]))
 
     def _mixed(self, verdict: ClaimVerdict, range_: tuple[p.Value, p.Value]) -> p.HeadlineNumber:
