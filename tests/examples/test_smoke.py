@@ -52,7 +52,7 @@ SMOKES = (
         cuts=(("threads = [1, 2]", "threads = [1]  workloads = [rr, rrw]"),),
         says=(
             r"less space with Zstandard than Uncompressed, at least",
-            r"Change of throughput against no compression",
+            r"Change of throughput against uncompressed data",
             r"values of 1 kB",
         ),
         numbers=18,  # of the callout and the one table; its figures have the others
