@@ -22,7 +22,7 @@ Examples:
   bench trend --all                           all of them, changed or not
   bench trend throughput --where hardware=nvme --where threads=8
   bench trend latency.p99 --from s3://bench/nightly --html trend.html
-  bench trend claim                           the claims, and how often they held
+  bench trend claim                           the claims: how often they held
   bench trend --across 'database version'     the version is what is tested
 
 A series is one quantity at one point of a spec and profile. Another environment (host facts, versions of tools and
