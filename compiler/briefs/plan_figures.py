@@ -414,6 +414,8 @@ def _series(
     twice = next((name for name in (along, color) if panel and name and name.text == panel.text), None)
     if panel and twice:
         return typer.refuse(wrong.TwiceShown(panel.span, twice.span, panel.text))
+    if along and color and along.text == color.text:
+        return typer.refuse(wrong.TwiceShown(color.span, along.span, color.text, "colours", "the axis"))
     subject = by.subject if by else exprs[-1]
     items = (*exprs[:-1], *(subject.items if isinstance(subject, ast.List) else (subject,)))
     x: ast.Expr | None = None

@@ -413,13 +413,15 @@ class EachTwice(CompileProblem):
 
 
 class TwiceShown(Again):
-    """Small multiples by a dimension that each panel shows already, at `earlier`."""
+    """Panels or colours by a dimension that is shown already, at `earlier`."""
 
     code = "E0770"
-    says = "the panels are by `{dim}`, and each panel shows `{dim}` too"
+    says = "the {what} are by `{dim}`, and {shown} shows `{dim}` too"
     remark = "shown here"
-    hint = "use another dimension for the panels, or remove `{dim}` from the series"
+    hint = "use another dimension for the {what}, or remove `{dim}` from the series"
     dim: str
+    what: str = "panels"
+    shown: str = "each panel"
 
 
 class NoBars(CompileProblem):
