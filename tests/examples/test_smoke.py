@@ -125,7 +125,7 @@ SMOKES = (
             r"フォルダー A、フォルダー B、フォルダー C ?を",
             r"試 ?行 ?用",
         ),
-        numbers=8,  # its figures have most of them
+        numbers=4,  # its figures have most of them
     ),
 )
 
