@@ -31,7 +31,9 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
             assert all(part.split("&")[0] in html for part in report.title.split("…"))
         notes = re.findall(r'id="note-\d+"><sup class="of-note">[a-z]+</sup> ([^<]*)', html)
         assert all(
-            re.search("at an offered load|confidence interval|^All values are for |^Filled points: ", note)
+            re.search(
+                "at an offered load|confidence interval|^All values are for |^Filled points: |in all, median", note
+            )
             for note in notes
         ), notes
         assert "{" not in re.sub("<script.*?</script>", "", html.split("</style>")[1], flags=re.DOTALL)
