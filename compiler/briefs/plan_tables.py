@@ -180,7 +180,7 @@ def table(
             if values := body.values(key):
                 usage = f"`{key}` in a table of numbers"
                 typer.report(wrong.TableShape(values[0].span, "table", f"has `{key}`, but {why}", usage))
-        heading = title(typer, block.label, place, "title") if block.label else ""
+        heading = title(typer, block.label, place, f"title of `rows = {whole}`") if block.label else ""
         if whole == "published":
             return plan.PublishedElement(title=heading or "", note=_prose(typer, body, "note", place))
         hardware = runs_at(typer, place).keys("hardware")

@@ -27,7 +27,7 @@ _known: ContextVar[dict[object, tuple[Any, ...]] | None] = ContextVar("lines", d
 
 @contextmanager
 def remembering_lines() -> Iterator[None]:
-    """Keep the lines of all that is laid out within the block, which has the same typefaces."""
+    """Remember the lines of every page that the block lays out. All its pages must use the same typefaces."""
     before = _known.set({})
     try:
         yield

@@ -12,6 +12,7 @@ from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show
 from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
+    from benchbrief.history.read_series import Origin
     from benchbrief.model.plan import Plan
 
 
@@ -54,7 +55,7 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
         raise fail(f"the spec of {run_dir.name} has no `claim`", hint)
     with open_results(run_dir) as results:
         sheet, simulated = claims_sheet(plan, results), results.simulated
-        origin = "imported" if results.imported else "simulated" if simulated else "measured"
+        origin: Origin = "imported" if results.imported else "simulated" if simulated else "measured"
     held = {} if spec is not None or as_csv else _held(run_dir, plan, origin)
     if as_json:
         runs = {name: {"held": count, "of": of} for name, (count, of) in held.items()}
@@ -80,24 +81,19 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
         raise Stop(ExitCode.EXPECT_FAILED)
 
 
-def _held(run_dir: Path, plan: Plan, origin: str) -> dict[str, tuple[int, int]]:
+def _held(run_dir: Path, plan: Plan, origin: Origin) -> dict[str, tuple[int, int]]:
     """Return by claim in how many runs like this one its numbers bore it out, and how many there are."""
-    from benchbrief.cli.store_options import History, read_history
+    from benchbrief.cli.store_options import run_progress
+    from benchbrief.history.read_series import SeriesChoice, read_series
+    from benchbrief.history.series_cache import RunFolder, open_series
     from benchbrief.history.series_rows import CLAIM
     from benchbrief.model.held_out import number_digest
     from benchbrief.results.store_errors import ResultsError
 
-    asked = History(
-        place=str(run_dir.parent),
-        where=(),
-        tag="",
-        spec=Path(plan.spec.name).name,
-        origin=origin,
-        across=(),
-        verdicts=Path(),
-    )
+    choice = SeriesChoice((CLAIM.rstrip("."),), spec=Path(plan.spec.name).name, origin=origin)
     try:
-        found = read_history(asked, (CLAIM.rstrip("."),))
+        with run_progress("reading runs") as progress, open_series(RunFolder(run_dir.parent), progress) as table:
+            found = read_series(table, choice)
     except ResultsError:  # no run has ended yet
         return {}
     kept: dict[str, tuple[int, int]] = {}
