@@ -88,6 +88,7 @@ from benchbrief.reports.text.number_format import (
     Scale,
     automatic,
     belonging,
+    fixed,
     key_text,
     spelled_unit,
     unit_text,
@@ -222,7 +223,7 @@ def in_one_time(formula: str, units: Sequence[str]) -> str:
         return formula
     ours, theirs = times
     each = parse_unit(theirs).factor / parse_unit(ours).factor
-    return formula.replace("{0}", f"{{0}} × {each:,.0f} {ours}/{theirs}") if each > 1 else formula
+    return formula.replace("{0}", f"{{0}} × {fixed(each, 0)} {ours}/{theirs}") if each > 1 else formula
 
 
 _RATE = re.compile(r"[^/]+/(s|min|h)")
