@@ -487,6 +487,11 @@ def _reduced(
         return typer.refuse(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
     if function in ("mean", "sum", "median") and holds_percentiles(term):
         typer.report(metric_errors.MeanOfPercentiles(expr.span, function, over, ratios=term.unit == DIMENSIONLESS))
+    if function == "mean" and isinstance(term, Measure) and _has_other_counts(typer, term, over):
+        operation = dict(term.fixed).get("operation")
+        weight = f"throughput[{operation}]" if operation else "throughput"
+        condition = f", when {text_of(expr.when)}" if expr.when else ""
+        typer.report(metric_errors.MeanOfMeans(expr.span, text_of(expr), text_of(inner), weight, over, condition))
     if function in SPREADS:
         return spread(typer, expr, operand, over, when)
     display = operand.display if function != "count" else None
@@ -505,6 +510,17 @@ def _reduced(
         return typer.refuse(wrong.BadReduction(expr.span, function, why, advice))
     within = Reduction(function, term, tuple(sampled), None)
     return Typed(Reduction("sum" if function == "count" else function, within, tuple(planned), None), display)
+
+
+def _has_other_counts(typer: Typer, measure: Measure, over: tuple[Dimension, ...]) -> bool:
+    """Return whether a mean latency is of other numbers of operations along `over`. The phases of an even offered load
+    have as many."""
+    if measure.kind.view != "latency" or measure.kind.statistic != "mean":
+        return False
+    places = typer.scope.experiments_by_name
+    return over != ("phase",) or any(
+        run.axis != "target" or not places[run.experiment].schedule.is_even for run in measure.runs
+    )
 
 
 T = TypeVar("T")

@@ -69,6 +69,27 @@ class MeanOfPercentiles(CompileProblem):
         return f"use `max(... over {', '.join(self.over)})`, or `range` in a text: both hold for every point"
 
 
+class MeanOfMeans(CompileProblem):
+    """A mean of mean latencies, each of its own number of operations. `weight` is their rate, and `when` has the words
+    of a condition."""
+
+    code = "W0719"
+    says = "`{text}` counts each mean alike, however few operations it is of"
+    mark = "the mean latency of all operations is another number"
+    text: str
+    operand: str
+    weight: str
+    over: tuple[str, ...]
+    when: str
+
+    @property
+    def help(self) -> str:
+        if "repeat" in self.over:
+            return "leave `repeat` out: a mean latency is that of all operations of all repeats"
+        of = f"over {', '.join(self.over)}{self.when}"
+        return f"weigh each by its operations: `sum({self.operand} * {self.weight} {of}) / sum({self.weight} {of})`"
+
+
 class TooFewPoints(CompileProblem):
     """A function over ramps that are too short for it."""
 
