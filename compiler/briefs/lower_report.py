@@ -363,9 +363,11 @@ def _kind_named(typer: Typer, name: ast.Name) -> str:
     found = subject_of(typer, name)
     if found:
         return found[0]
-    return (
-        "fact" if typer.facts.get(name.text) else reserved_for(name.text) or ("value" if name.text == "value" else "")
-    )
+    if typer.facts.get(name.text):
+        return "fact"
+    # The series of a claim is `claim.NAME`, so that only a metric can't be called `claim`.
+    reserved = "" if name.text == "claim" else reserved_for(name.text).removeprefix("a ")
+    return reserved or ("value" if name.text == "value" else "")
 
 
 def _label(typer: Typer, label: ast.String | None) -> str | None:

@@ -184,6 +184,8 @@ def reserved_for(name: str) -> str:
         return "a measure"
     if name == "steady":
         return "a condition"
+    if name == "claim":
+        return "what `bench trend` calls the claims"
     return "a dimension" if name in DIMENSIONS else ""
 
 
