@@ -159,15 +159,20 @@ _SOME = 5
 
 
 def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
-    """Return the chosen quantities: `latency.p99` is that of all operations. Raises ResultsError."""
+    """Return the chosen quantities: `latency.p99` is that of all operations, and claims about one number are that of
+    the first. Raises ResultsError."""
     known = [name for (name,) in table.connection.execute("SELECT DISTINCT quantity FROM series ORDER BY 1").fetchall()]
     if not known:
         raise ResultsError("there is no finished run", "start one with `bench run SPEC`, or name another place: --from")
     if not choice.quantities:
         return [name for name in known if not name.startswith(("latency.", CLAIM)) or name.startswith("latency.p99[")]
+    also = table.connection.execute("SELECT DISTINCT also, quantity FROM series WHERE also <> ''").fetchall()
+    other_names = {name: quantity for names, quantity in also for name in names.split()}
     chosen: dict[str, None] = {}
     for wanted in choice.quantities:
         named = [name for name in known if name == wanted or name.startswith((f"{wanted}[", f"{wanted}."))]
+        if not named and wanted in other_names:
+            named = [other_names[wanted]]
         if not named:
             guess = did_you_mean(wanted, dict.fromkeys((*known, *(name.partition("[")[0] for name in known))))
             there = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchbrief.model.events import RunStarted
 from benchbrief.model.fingerprint import Parts, digest, size_parts, workload_parts
-from benchbrief.model.held_out import number_digest
+from benchbrief.model.held_out import number_of
 from benchbrief.model.message import Message, message_from_data, to_data
-from benchbrief.model.plan import Cell, Database, DatabaseKey, DimKey, Experiment, Metric, Plan
+from benchbrief.model.plan import Cell, Claim, Database, DatabaseKey, DimKey, Experiment, Metric, Plan
 from benchbrief.model.points import Point, PointKeys, labels_of_levels
 from benchbrief.results.compare.compared_quantities import own_quantities
 from benchbrief.results.compare.comparison import Better
@@ -109,9 +109,9 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 
 SERIES = "series.parquet"
-SERIES_VERSION = 8
+SERIES_VERSION = 9
 """The version of series files. Raise it when the columns change, or what decides the series of a value."""
-READABLE = (2, 3, 4, 5, 6, 7)
+READABLE = (2, 3, 4, 5, 6, 7, 8)
 """Earlier versions, whose rows only lack claims, or columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
@@ -170,6 +170,8 @@ class SeriesRow(NamedTuple):
     """Whether comparisons test the logarithms of its repeats."""
     place: int = 0
     """The place of the point among all of the run, in the order of the spec."""
+    also: str = ""
+    """The other claims about the number of a claim, such as those in other languages: claim.gain_ja, with blanks."""
 
 
 def schema() -> pa.Schema:
@@ -245,6 +247,7 @@ class _Measured(NamedTuple):
     metric: Metric | None
     by_ratio: bool
     doubt: Doubt = KNOWN
+    also: str = ""
 
 
 def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
@@ -303,6 +306,7 @@ def rows_in(run_dir: Path, plan: Plan, store: Store) -> Iterator[SeriesRow]:
                 by_ratio=each.by_ratio,
                 place=place,
                 chosen=_is_chosen(plan, point, cells),
+                also=each.also,
             )
 
 
@@ -373,17 +377,18 @@ def _claimed(plan: Plan, store: Store) -> Iterator[_Measured]:
         return
     from benchbrief.reports.claims_sheet import claims_sheet
 
-    sheet, metrics, seen = claims_sheet(plan, store), metrics_in(plan), set[str]()
-    for claim in plan.claims:
-        if (number := number_digest(claim)) in seen:
-            continue
-        seen.add(number)
+    sheet, metrics = claims_sheet(plan, store), metrics_in(plan)
+    by_number: dict[str, list[Claim]] = {}
+    for each in plan.claims:
+        by_number.setdefault(number_of(each), []).append(each)
+    for claim, *others in by_number.values():
         verdicts = [row.verdict for row in sheet if row.verdict.claim.name == claim.name]
         found, metric = verdicts[0], metrics[f"{CLAIM}{claim.name}"]
         doubt = Doubt("at_least" if found.at_least else "", all(each.is_borne_out for each in verdicts))
         whole = (None, found.value, "" if found.value is not None else say.no_such_value())
         unit = metric.query.unit
-        yield _Measured(metric.name, metric.label, unit, metric.better, False, (), (whole,), metric, False, doubt)
+        also = " ".join(f"{CLAIM}{each.name}" for each in others)
+        yield _Measured(metric.name, metric.label, unit, metric.better, False, (), (whole,), metric, False, doubt, also)
 
 
 CLAIM = "claim."

@@ -27,18 +27,22 @@ def advised_times(claims: int) -> int:
     return next((times for most, times in _ADVISED if claims <= most), _MOST_ADVISED)
 
 
-def number_digest(claim: Claim) -> str:
+def number_of(claim: Claim) -> str:
     """Return what tells the number of a claim from others: claims in two languages are sentences about one number."""
-    parts = [claim.number.query.sql] if claim.number else []
-    parts += [each.points.sql for each in claim.held_out.extremes] if claim.held_out else []
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return claim.number.query.sql if claim.number else claim.name
+
+
+def number_digest(claim: Claim) -> str:
+    """Return what a journal keeps of a number that was measured again: it, and where its extremes were looked for."""
+    extremes = [each.points.sql for each in claim.held_out.extremes] if claim.held_out else []
+    return hashlib.sha256("\n".join((number_of(claim), *extremes)).encode()).hexdigest()
 
 
 def claims_held_out(claims: Iterable[Claim]) -> dict[str, Claim]:
     """Return the claim whose held-out repeats each claim takes, by name: of several about one number, the first."""
     first: dict[tuple[str, int], Claim] = {}
     return {
-        claim.name: first.setdefault((number_digest(claim), claim.held_out.times), claim)
+        claim.name: first.setdefault((number_of(claim), claim.held_out.times), claim)
         for claim in claims
         if claim.held_out
     }

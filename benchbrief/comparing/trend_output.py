@@ -67,7 +67,8 @@ def _changed(series: HistorySeries, was: Plan, now: Plan) -> Iterator[str]:
         ours, theirs = (definition_of(metric, plan) for metric, plan in zip(metrics, (was, now), strict=True) if metric)
         for name in dict.fromkeys((*ours, *theirs)):
             if ours.get(name) != theirs.get(name):
-                yield f"metric {name}: {ours.get(name, 'none')} → {theirs.get(name, 'none')}"
+                of = f"claim {name.removeprefix(CLAIM)}" if name.startswith(CLAIM) else f"metric {name}"
+                yield f"{of}: {ours.get(name, 'none')} → {theirs.get(name, 'none')}"
     point = tuple(series.point.items())
     old, new = (_cells(PlacedCells(plan).at(point, metric)) for plan, metric in zip((was, now), metrics, strict=True))
     for place, cell in new.items():

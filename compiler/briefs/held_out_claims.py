@@ -13,7 +13,7 @@ from benchbrief.compiler.metrics.terms import Measure, leaves
 from benchbrief.compiler.schemas import HELD_OUT_TIMES
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.held_out import advised_times
+from benchbrief.model.held_out import advised_times, number_of
 from benchbrief.model.units import Unit
 
 
@@ -59,14 +59,10 @@ def held_out_alike(claims: Iterable[plan.Claim]) -> tuple[plan.Claim, ...]:
     found = tuple(claims)
     most: dict[str, plan.HeldOut] = {}
     for claim in found:
-        asked, sql = claim.held_out, _sql(claim)
-        if asked and (sql not in most or asked.times > most[sql].times):
-            most[sql] = asked
-    return tuple(claim.model_copy(update={"held_out": most.get(_sql(claim))}) for claim in found)
-
-
-def _sql(claim: plan.Claim) -> str:
-    return claim.number.query.sql if claim.number else claim.name
+        asked, number = claim.held_out, number_of(claim)
+        if asked and (number not in most or asked.times > most[number].times):
+            most[number] = asked
+    return tuple(claim.model_copy(update={"held_out": most.get(number_of(claim))}) for claim in found)
 
 
 def _is_searched(leaf: object) -> bool:

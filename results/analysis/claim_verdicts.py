@@ -18,7 +18,7 @@ from typing import Literal
 
 from benchbrief.compiler.metrics.lower_to_sql import number_literal
 from benchbrief.model.budgets import LEVEL, looks_at
-from benchbrief.model.held_out import number_digest, reads_at
+from benchbrief.model.held_out import number_of, reads_at
 from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
 from benchbrief.model.plan import Read as ReadMeasure
@@ -203,7 +203,7 @@ def claim_verdicts(
     Raises RunnerError.
     """
     chosen = plan.claims if claims is None else claims
-    compared = len({number_digest(each) for each in chosen if _may_be_decided(each)})
+    compared = len({number_of(each) for each in chosen if _may_be_decided(each)})
     judged = partial(_verdict, plan=plan, read=read, compared=max(1, compared), published=published)
     found = [_as_directed(judged(claim, held=held_out.get(claim.name))) for claim in chosen]
     return [_with_limits(each, plan, each.held.busy if each.held else busy) for each in found]

@@ -30,6 +30,7 @@ claim most "Up to {value:.2f}X the work of {legacy}" {
   @HELD@
   allow "a test" = decided
 }
+claim most_ja "{legacy} の最大 {value:.2f} 倍" { value = max(ratio over threads, workload) }
 claim best "{value:.2f}X the best of {legacy}" {
   value = max(throughput[eco] over threads, workload) / max(throughput[legacy] over threads, workload)
   @HELD@
@@ -210,7 +211,13 @@ def test_a_claim_is_followed_from_run_to_run(bench: Bench) -> None:
     assert f"held in {sum(held)} of the 3 runs" in bench("claims", runs[0]).out
     judged = bench("gate", "--metric", "claim", "--origin", "simulated", "--json").json["series"]
     assert {each["quantity"] for each in judged} == {"claim.most", "claim.best"}
+    assert told[-1]["runs"] == claims(bench, runs[-1])["most_ja"]["runs"]
+    of_ja = bench("gate", "--metric", "claim.most_ja", "--origin", "simulated", "--json").json["series"]
+    assert [each["quantity"] for each in of_ja] == ["claim.most"], "one number is one series, by each name of it"
     assert not any(
         each["quantity"].startswith("claim")
         for each in bench("trend", "--origin", "simulated", "--json").json["series"]
     )
+    simulated(bench, "held_out = 3", "--seed", "3")
+    changed = " ".join(bench("trend", "claim.most_ja", "--all", "--origin", "simulated").out.split())
+    assert re.search("claim most: .*, held out = 2 times → .*, held out = 3 times", changed)

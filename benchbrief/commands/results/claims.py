@@ -87,7 +87,7 @@ def _held(run_dir: Path, plan: Plan, origin: Origin) -> dict[str, tuple[int, int
     from benchbrief.history.read_series import SeriesChoice, read_series
     from benchbrief.history.series_cache import RunFolder, open_series
     from benchbrief.history.series_rows import CLAIM
-    from benchbrief.model.held_out import number_digest
+    from benchbrief.model.held_out import number_of
     from benchbrief.results.store_errors import ResultsError
 
     choice = SeriesChoice((CLAIM.rstrip("."),), spec=Path(plan.spec.name).name, origin=origin)
@@ -102,5 +102,5 @@ def _held(run_dir: Path, plan: Plan, origin: Origin) -> dict[str, tuple[int, int
             if run_dir.name in {each.run_id for each in part.values}:
                 held = sum(each.doubt.decided for each in part.known)
                 kept[series.quantity.removeprefix(CLAIM)] = held, len(part.values)
-    of_number = {number_digest(each): kept[each.name] for each in plan.claims if each.name in kept}
-    return {each.name: pair for each in plan.claims if (pair := of_number.get(number_digest(each)))}
+    of_number = {number_of(each): kept[each.name] for each in plan.claims if each.name in kept}
+    return {each.name: pair for each in plan.claims if (pair := of_number.get(number_of(each)))}
