@@ -91,6 +91,17 @@ class Findings:
         return tuple(problem.diagnostic() for problem in self._problems if problem.stands_alone and not _vague(problem))
 
 
+class HeldBack(Findings):
+    """Findings that are held back until it is clear whether they count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: list[CompileProblem] = []
+
+    def add(self, problem: CompileProblem) -> None:
+        self.problems.append(problem)
+
+
 def _place(span: Span) -> tuple[int, int, int]:
     return id(span.source), span.start, span.end
 

@@ -741,12 +741,13 @@ class Claim(Node):
     `bound` is `high` for a highest value, `low` for a lowest one, and then `points` has the values among which it was
     found, `opposite` the other end of their range, and `typical` their median; without a bound, `points` has the value
     alone. `repeats` are the points' values of each repeat (a further dim); None where each was measured once. `base` is
-    what the value is compared with, `base_label` its name in a report's language where it is a point of a ramp, and
-    `against` its keys; `named` is whether the sentence names it, and `no_difference` the value that says that there is
-    none: 1 of a ratio, 0 of a change. `better` is that of its metric. A `directed` sentence says by how much there is
-    more or less, so its number is above zero. A value `of_extremes` is computed of highest or lowest ones, which each
-    repeat has elsewhere: only held-out repeats can decide it. `allowed` has the reasons for exceptions, by
-    rule. With `held_out`, the claim takes the repeats that it asks for, and no others.
+    what the value is compared with, `divisor` the values by which a ratio divides, `base_label` its name in a report's
+    language where it is a point of a ramp, and `against` its keys; `named` is whether the sentence names it, and
+    `no_difference` the value that says that there is none: 1 of a ratio, 0 of a change. `better` is that of its metric.
+    A `directed` sentence says by how much there is more or less, so its number is above zero. A value `of_extremes` is
+    computed of highest or lowest ones, which each repeat has elsewhere: only held-out repeats can decide it. `allowed`
+    has the reasons for exceptions, by rule. With `held_out`, the claim takes the repeats that it asks for, and no
+    others.
     """
 
     name: str
@@ -759,6 +760,7 @@ class Claim(Node):
     typical: Query | None = None
     base: str = ""
     base_label: Label = ""
+    divisor: Query | None = None
     against: dict[Dimension, DimKey] = field(default_factory=dict)
     named: bool = False
     no_difference: float | None = None
@@ -768,6 +770,11 @@ class Claim(Node):
     held_out: HeldOut | None = None
     allowed: dict[str, str] = field(default_factory=dict)
     origin: Origin
+
+    @property
+    def takes_best(self) -> bool:
+        """Return whether it says the best of several values; of a metric without a better side, either end."""
+        return bool(self.bound) and (self.better is None or (self.bound == "high") is (self.better == "higher"))
 
     @property
     def number(self) -> Value | None:
@@ -846,6 +853,7 @@ class PublishedElement(Node):
 
     kind: Literal["published"] = "published"
     title: str
+    heading: Prose | None = None
     note: Prose | None = None
 
 
@@ -965,6 +973,7 @@ class FactsElement(Node):
 
     kind: Literal["facts"] = "facts"
     title: str
+    heading: Prose | None = None
     hardware: tuple[str, ...]
 
 

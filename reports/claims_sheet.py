@@ -10,7 +10,6 @@ from benchbrief.model import precision
 from benchbrief.model.fingerprint import digest
 from benchbrief.model.plan import Cell, Claim, DimKey, Hardware, Plan, Report, key_text
 from benchbrief.model.points import Point
-from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import ClaimEntry
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import AskedStore, Results
@@ -19,7 +18,7 @@ from benchbrief.reports.disclosure.number_ledger import kind_of
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import fact_name, fact_text
 from benchbrief.reports.text.number_format import quantity, written_as
-from benchbrief.reports.view.said_claims import claims_of, sentence_text, verdicts_on
+from benchbrief.reports.view.said_claims import base_text, claims_of, sentence_text, verdicts_on, why_missing
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted, words_of
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, is_base
 
@@ -39,6 +38,8 @@ class SheetRow:
     lines: tuple[str, ...]
     run: str = ""
     numbers: str = "measured"
+    reason: str = ""
+    """Why it has no value."""
 
     @property
     def name(self) -> str:
@@ -114,6 +115,7 @@ class SheetRow:
             "exceptions": dict(claim.allowed),
             "expression": claim.points.text,
             "origin": str(claim.origin),
+            **({"reason": self.reason} if self.reason else {}),
         }
 
     @property
@@ -170,7 +172,10 @@ def sheet_of(
 
 
 def _row(verdict: ClaimVerdict, results: Results, words: Words, brief: str = "") -> SheetRow:
-    judged = words[f"sheet_{verdict.state}"]
+    judged, reason = words[f"sheet_{verdict.state}"], ""
+    if verdict.state == "missing":
+        worded = results if results.words is words else Results(results.plan, results.store, words)
+        judged = judged.format(why=(reason := why_missing(verdict.claim, worded)))
     if verdict.is_excepted and brief:
         judged = words["sheet_said_all_the_same"].format(judged=judged)
     elif not brief:
@@ -183,6 +188,7 @@ def _row(verdict: ClaimVerdict, results: Results, words: Words, brief: str = "")
         tuple(_details(verdict, results.plan, words)),
         run=str(run_row(results)["run_id"] or ""),
         numbers=kind_of(results),
+        reason=reason,
     )
 
 
@@ -237,8 +243,7 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
     """Yield what a claim is compared with, and what else a reader should know of it."""
     claim = verdict.claim
     if claim.base:
-        base = readable_label(claim.base_label, words) if claim.base_label else claim.base
-        yield words["sheet_against"].format(base=base)
+        yield words["sheet_against"].format(base=base_text(claim, words))
     if verdict.at_least:
         yield words["said_at_most" if claim.better == "lower" else "said_at_least"]
     if differing := [*_differing(claim, plan, words), *_differing_settings(claim, plan, words)]:

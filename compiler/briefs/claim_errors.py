@@ -197,3 +197,18 @@ class TypedInTitle(TypedResult):
 
     code = "W0760"
     hint = "make it a claim, and write its name in its place, as in `{{speedup}}`"
+
+
+class WordsAround(CompileProblem):
+    """Words around the name of a claim in a text that make its sentence say another thing than its number.
+
+    `found` is what the rule of the code `rule` says of the whole.
+    """
+
+    code = "W0761"
+    stands_alone = True
+    says = "the words around `{{{claim}}}` go further than its number: {found}"
+    hint = "leave them out, or change the claim so that they are right: `bench explain {rule}`"
+    claim: str
+    found: str
+    rule: str

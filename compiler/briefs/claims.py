@@ -37,7 +37,7 @@ from benchbrief.compiler.measure_catalogue import AXIS_UNITS
 from benchbrief.compiler.metrics.curves import holds_percentiles
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.terms import has_repeats
-from benchbrief.compiler.problems import CompileProblem
+from benchbrief.compiler.problems import CompileProblem, HeldBack
 from benchbrief.compiler.schemas import RULES
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
@@ -349,6 +349,7 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         against={each.dim: each.key for each in base},
         base=", ".join(each.label for each in base),
         base_label=_label_of(base),
+        divisor=_divisor(typer, value, base),
         named=all(_names(typer, block.label, each) for each in base),
         no_difference=None if no_difference is None else no_difference / unit.factor,
         better=_better(typer, value),
@@ -358,6 +359,64 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         allowed=allowed,
         origin=origin(block.span),
     )
+
+
+def words_around(typer: Typer, text: ast.String, *, is_prose: bool) -> Iterator[wrong.WordsAround]:
+    """Yield what the words around a claim's name in a text add to its sentence, against the rules of its number. In
+    prose, its own sentence counts alone. Results that are typed into a title have a warning of their own."""
+    for at, part in enumerate(text.parts):
+        said = claim_named(typer, part.expr) if isinstance(part, ast.Hole) else None
+        label = typer.scope.claims_by_name[said.claim].label if said else None
+        if said is None or label is None:
+            continue
+        before, after = map(_plain, (text.parts[:at], text.parts[at + 1 :]))
+        if is_prose:
+            before, after = _lead_in(re.split(_SENTENCES, before)[-1]), re.split(_SENTENCES, after)[0]
+        else:
+            before, after = (re.sub(_CLAUSES, " ", each) for each in (before, after))
+        own = _wrong_in(typer, said.claim, label)
+        for problem in _wrong_in(typer, said.claim, replace(label, parts=(before, *label.parts, after))):
+            if problem not in own and (is_prose or not isinstance(problem, wrong.TypedResult)):
+                yield wrong.WordsAround(text.span, said.claim, problem.summary, problem.code)
+
+
+def _wrong_in(typer: Typer, name: str, label: ast.String) -> list[CompileProblem]:
+    """Return what would be wrong with a claim if this were its sentence."""
+    block, outer = typer.scope.claims_by_name[name], typer.findings
+    typer.findings = held_back = HeldBack()
+    try:
+        body = read_body(typer, block, KEYS, repeated=("allow",))
+        values, allowed = body.values(_VALUE), set(_allowed(typer, body.all("allow")))
+        if len(values) == 1 and sum(isinstance(part, ast.Hole) and _is_value(part) for part in label.parts) == 1:
+            base = _base(typer, values[0], body.values("against"), allowed, label)
+            if isinstance(base, CompileProblem):
+                typer.report(base)
+            else:
+                no_difference = _no_difference(typer, values[0]) if base else None
+                if problem := broken_rule(typer, label, values[0], base, no_difference, allowed):
+                    typer.report(problem)
+    finally:
+        typer.findings = outer
+    return held_back.problems
+
+
+def _plain(parts: Sequence[str | ast.Hole]) -> str:
+    return "".join(part if isinstance(part, str) else _ELLIPSIS for part in parts)
+
+
+def _lead_in(before: str) -> str:
+    """Return the text before a claim, joined with it where it says for how much the claim holds: `On average: `."""
+    parts = re.split(f"({_CLAUSES})", before)
+    for at in range(len(parts) - 2, 0, -2):
+        if not re.fullmatch(rf"\s*(?:{words.EVERYWHERE}|{words.AVERAGE})\s*", parts[at - 1], re.IGNORECASE):
+            break
+        parts[at] = " "
+    return "".join(parts)
+
+
+_CLAUSES = "[,;:、；：]"
+_SENTENCES = r"[.!?](?=\s)|[。！？]|\n\s*(?:\n|[-*#>|]|\d+\.)"
+"""Where a sentence of a text in Markdown ends, or a paragraph, a line of a list or a cell of a table."""
 
 
 def broken_rule(
@@ -463,6 +522,16 @@ def _base(
     if not found and multiple and "ratio" not in allowed:
         return wrong.RatioOfNothing(value.span, multiple, text_of(value))
     return found[0] if found else ()
+
+
+def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query | None:
+    """Return what the value divides by where that is what it is compared with; None for a value that does not."""
+    for part in (_inlined(typer, value), *_parts(typer, value)):
+        if isinstance(part, ast.Binary) and part.operator == "/":
+            keys = frozenset[_Base]().union(*_leaves(typer, part.right, 0))
+            if base and keys.issuperset(base) and (typed := typed_at(typer, part.right, FixedKeys())):
+                return query(typer, typed.term, typed.unit, part.right)
+    return None
 
 
 def _label_of(base: Sequence[_Base]) -> plan.Label:

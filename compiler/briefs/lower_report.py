@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from benchbrief.compiler.blocks.values import described, origin
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.claim_errors import ClaimTaken, NoClaim, TypedInTitle
-from benchbrief.compiler.briefs.claims import claim, typed_results
+from benchbrief.compiler.briefs.claims import claim, typed_results, words_around
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     examples,
@@ -62,7 +62,7 @@ from benchbrief.compiler.metrics.indexing import index
 from benchbrief.compiler.metrics.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Fixed
 from benchbrief.compiler.metrics.thin_evidence import warn_of_cells, warn_of_grown_sizes
-from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.compiler.problems import Findings, HeldBack
 from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
 from benchbrief.compiler.schemas import TEMPLATE
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
@@ -181,6 +181,8 @@ _HEAD = (
 MOST_LINES, _NUMBER, _USUAL_LINE = 3, 4, 42
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[!-~]*)?")
 _FLOW = ("text", "disclosure")
+_PROSE = ("text", "note", "legal", FOOTNOTE)
+"""The attributes whose texts have sentences."""
 _HEADLINE = "headline"
 MOST_HEADLINES = 3
 _BLOCKS = ("callout", "table", "compare", "figure", "section", "each", "formula")
@@ -402,6 +404,9 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     template = _template(typer, head)
     _warn_of_length(typer, block.label, titled, template)
     _warn_of_typed(typer, (block.label, "a title"), (head.string("subtitle"), "a subtitle"))
+    for text, is_prose in _texts(block):
+        for problem in words_around(typer, text, is_prose=is_prose):
+            typer.report(problem)
     return plan.Report(
         name=name,
         title=titled or name,
@@ -444,6 +449,18 @@ def _warn_of_typed(typer: Typer, *texts: tuple[ast.String | None, str]) -> None:
         if text:
             for found in typed_results(typer, text):
                 typer.report(TypedInTitle(text.span, found, where))
+
+
+def _texts(block: ast.Block) -> Iterator[tuple[ast.String, bool]]:
+    """Yield each text of a report, and whether it is prose and no title."""
+    if block.label:
+        yield block.label, False
+    for item in block.body:
+        if isinstance(item, ast.Block):
+            yield from _texts(item)
+        else:
+            texts = (value for value in (item.label, *item.values) if isinstance(value, ast.String))
+            yield from ((text, item.key.text in _PROSE) for text in texts)
 
 
 def _address(typer: Typer, head: Body) -> str:
@@ -625,20 +642,9 @@ def _count(items: Sequence[ast.Item]) -> int:
     return len(items) + sum(map(_count, inner))
 
 
-class _Watched(Findings):
-    """Findings that are held back until it is clear whether they count."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.problems: list[CompileProblem] = []
-
-    def add(self, problem: CompileProblem) -> None:
-        self.problems.append(problem)
-
-
 def _watched(typer: Typer, place: FixedKeys, kind: str, make: Callable[[], _T | None]) -> _T | None:
     """Return what `make` returns. Inside an `each`, drops what is not measured for the key, with a warning."""
-    outer, watched = typer.findings, _Watched()
+    outer, watched = typer.findings, HeldBack()
     typer.findings = watched
     try:
         made = make()

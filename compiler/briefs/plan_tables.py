@@ -180,11 +180,11 @@ def table(
             if values := body.values(key):
                 usage = f"`{key}` in a table of numbers"
                 typer.report(wrong.TableShape(values[0].span, "table", f"has `{key}`, but {why}", usage))
-        heading = title(typer, block.label, place, f"title of `rows = {whole}`") if block.label else ""
+        heading, said = element_title(typer, block, place) or ("", None)
         if whole == "published":
-            return plan.PublishedElement(title=heading or "", note=_prose(typer, body, "note", place))
-        hardware = runs_at(typer, place).keys("hardware")
-        return plan.FactsElement(title=heading or "", hardware=tuple(map(str, ordered(typer, "hardware", hardware))))
+            return plan.PublishedElement(title=heading, heading=said, note=_prose(typer, body, "note", place))
+        hardware = tuple(map(str, ordered(typer, "hardware", runs_at(typer, place).keys("hardware"))))
+        return plan.FactsElement(title=heading, heading=said, hardware=hardware)
     titled = element_title(typer, block, place)
     made = _table(typer, block, body, place, marked=mark is not None)
     if made is None or titled is None:

@@ -333,6 +333,8 @@ class FactsView:
     beside: tuple[FactRow, ...] = ()
     corner: str = ""
     common: str = ""
+    title_html: Markup = EMPTY
+    """The title with the numbers of its claims, where it says any; `title` is plain."""
     kind: Literal["facts"] = "facts"
 
     @property

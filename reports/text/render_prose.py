@@ -88,10 +88,10 @@ def inline(prose: Prose, insert: Insert) -> Markup:
     return _render(_parser().parseInline(source.strip()), numbers)
 
 
-def heading(prose: Prose, insert: Insert) -> tuple[str, Markup]:
-    """Return a title, whose parts are plain text, without and with the places of its numbers. No mark of a note stands
-    in a title."""
-    text, html = [], []
+def heading(prose: Prose, insert: Insert) -> tuple[str, Markup, tuple[int, ...]]:
+    """Return a title, whose parts are plain text, without and with the places of its numbers, and the numbers of the
+    footnotes on these, whose marks stand behind the title."""
+    text, html, notes = list[str](), list[str](), dict[int, None]()
     taken = 0
     for index, part in enumerate(prose.parts):
         if isinstance(part, str):
@@ -105,8 +105,9 @@ def heading(prose: Prose, insert: Insert) -> tuple[str, Markup]:
         found = insert(part, after if isinstance(after, str) else "")
         text.append(found.text)
         html.append(found.html)
+        notes |= dict.fromkeys(found.notes)
         taken = found.takes
-    return "".join(text), Markup().join(html)
+    return "".join(text), Markup().join(html), tuple(sorted(notes))
 
 
 def plain(prose: Prose, insert: Insert) -> str:
@@ -177,8 +178,10 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
 
 def _with_marks(html: str, numbers: list[Inserted]) -> str:
     """Return the text with the marks of notes where the clauses of their numbers end: beside a word, since beside the
-    number it looks like one of its digits. The author's own marks stay where they are."""
+    number it looks like one of its digits, and not within brackets that open behind it. The author's own marks stay
+    where they are."""
     found, pending, in_link, end = list[str](), dict[int, None](), 0, 0
+    brackets = 0
 
     def put_marks() -> None:
         behind_stop = re.fullmatch(_STOP, found[-1]) if found else None
@@ -188,23 +191,31 @@ def _with_marks(html: str, numbers: list[Inserted]) -> str:
     for match in _CLAUSE.finditer(html):
         found.append(html[end : match.start()])
         end = match.end()
+        brackets += _opened(found[-1]) if pending else -brackets
         number, name = match["number"], (match["name"] or "").lower()
         in_link += {"a": 1, "/a": -1}.get(name, 0)
         ends_block = name.startswith("/") and name[1:] not in (*_WITHIN, "a")
-        if pending and not in_link and (ends_block or name == "br" or (not name and not number and not match["stop"])):
+        stops = not name and not number and not match["stop"] and brackets <= 0
+        if pending and not in_link and (ends_block or name == "br" or stops):
             put_marks()
         found.append(match.group())
+        brackets += _opened(match["stop"] or "")
         if number:
             inserted = numbers[int(number)]
             if inserted.notes:
                 pending |= dict.fromkeys(inserted.notes)
                 if not inserted.text:
                     put_marks()
-        elif pending and match["stop"] and not in_link:
+        elif pending and match["stop"] and not in_link and brackets <= 0:
             put_marks()
     found.append(html[end:])
     put_marks()
     return "".join(found)
+
+
+def _opened(text: str) -> int:
+    """Return how many more brackets a text opens than it closes."""
+    return sum((sign in "(（") - (sign in ")）") for sign in text)
 
 
 def _in_attribute(value: str, numbers: list[Inserted]) -> str:

@@ -25,6 +25,7 @@ from benchbrief.reports.data.view_model import (
     TableView,
     TextView,
 )
+from benchbrief.reports.text.html_markup import plain_text
 
 _BESIDE = 350
 """The fewest characters of text beside a lead box."""
@@ -311,7 +312,8 @@ def closing_facts(slides: Sequence[Slide]) -> tuple[tuple[Slide, ...], tuple[Blo
     """Return the slides without a last one that has a few facts alone, and these facts."""
     match slides:
         case [*others, Slide(texts=(), blocks=(FactsView() as facts,), after=()) as last] if others and _few(facts):
-            return tuple(others), (replace(facts, title=facts.title or str(last.head.striptags())),)
+            head = last.head if "<" in last.head else Markup()
+            return tuple(others), (replace(facts, title=facts.title or str(plain_text(last.head)), title_html=head),)
     return tuple(slides), ()
 
 
@@ -359,8 +361,7 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
     texts = list(waiting)
     waiting.clear()
     if isinstance(block, TableView | FactsView) and block.title and not (texts and _is_claim(texts[-1])):
-        bare = replace(block, title_html=Markup()) if isinstance(block, TableView) else block
-        return Slide(topic, _title(block), tuple(texts), (replace(bare, title=""),))
+        return Slide(topic, _title(block), tuple(texts), (replace(block, title="", title_html=Markup()),))
     claim = block.claim if isinstance(block, FigureView) else None
     if claim is None and isinstance(block, FigureView | TableView) and texts and _is_claim(texts[-1]):
         said = texts.pop()

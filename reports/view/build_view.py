@@ -130,7 +130,7 @@ class Footnotes:
         self._pending: dict[str, Footnote] = {}
         self._told: dict[str, int] = {}
         self._cited: dict[int, None] = {}
-        self._texts: set[str] = set()
+        self._texts: dict[str, int] = {}
 
     def note(self, text: str) -> int:
         """Return the number of the footnote with this text."""
@@ -143,7 +143,7 @@ class Footnotes:
             self._count += 1
             self._told[name] = self._count
             self._pending[name] = Footnote(self._count, text)
-            self._texts.add(text)
+            self._texts.setdefault(text, self._count)
         self._cited[self._told[name]] = None
         return self._told[name]
 
@@ -192,13 +192,19 @@ class Footnotes:
         """Begin the next block in place of the current one, and return its footnotes, which are then not told yet."""
         for name in self._pending:
             del self._told[name]
-        self._texts -= {note.text for note in self._pending.values()}
+        for note in self._pending.values():
+            if self._texts.get(note.text) == note.number:
+                del self._texts[note.text]
         self._count -= len(self._pending)
         return self.taken()
 
     def untold(self, notes: Iterable[Footnote]) -> tuple[Footnote, ...]:
         """Return those of a dropped block that no other block has told."""
         return tuple(note for note in notes if note.text not in self._texts)
+
+    def marks_of(self, notes: Iterable[Footnote]) -> Markup:
+        """Return the marks of those of a dropped block that another block has told."""
+        return note_marks(sorted(self._texts[note.text] for note in notes if note.text in self._texts))
 
     def begin_document(self) -> None:
         self._told.clear()
@@ -320,8 +326,8 @@ def build(
 def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     results, report = builder.results, builder.report
     builder.sketch(elements)
-    title, title_html = builder.heading(report.heading, report.title)
-    subtitle, subtitle_html = builder.heading(report.subheading, report.subtitle)
+    title, title_html, on_title = builder.heading(report.heading, report.title)
+    subtitle, subtitle_html, on_subtitle = builder.heading(report.subheading, report.subtitle)
     of_title = builder.foot.drop()
     apart = report.disclosure == "separate"
     lead, rest = split_brief(without_disclosure(elements) if apart else elements)
@@ -330,6 +336,9 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     blocks = with_leads((*builder.blocks(lead, level=2), *published, *builder.blocks(rest, level=2)))
     legal = builder.legal()
     legal_notes = builder.foot.taken()
+    title_html += builder.foot.marks_of(note for note in of_title if note.number in on_title)
+    subtitle_html += builder.foot.marks_of(note for note in of_title if note.number in on_subtitle)
+    title_notes = builder.foot.untold(of_title)
     builder.foot.begin_document()
     stated = () if asked or not apart else builder.published()
     disclosed = (
@@ -347,7 +356,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         subtitle=subtitle,
         title_html=title_html,
         subtitle_html=subtitle_html,
-        title_notes=builder.foot.untold(of_title),
+        title_notes=title_notes,
         internal=report.audience == "internal",
         language=report.language,
         author=report.author,
@@ -465,7 +474,7 @@ class _Builder:
             case p.HeadlineElement():
                 made = self.gaps.made(id(element), lambda: self.headline(element), "text")
             case p.PublishedElement():
-                return next(iter(self.published(element.title, element.note)), TextView(Markup()))
+                return next(iter(self.published(element)), TextView(Markup()))
             case p.CalloutElement():
                 made = self.gaps.made(id(element), lambda: self.callout(element), "box", element.title)
             case p.FigureElement():
@@ -486,14 +495,18 @@ class _Builder:
         text = self.words["not_made"].format(part=name_part(made, self.words), reason=reason_of(made, self.words))
         return TextView(Markup('<p class="nothing">{}</p>').format(text))
 
-    def heading(self, prose: p.Prose | None, text: str) -> tuple[str, Markup]:
-        """Return the title or subtitle, plain and with its computed numbers."""
+    def heading(self, prose: p.Prose | None, text: str) -> tuple[str, Markup, tuple[int, ...]]:
+        """Return the title or subtitle, plain and with its computed numbers, and the numbers of its footnotes."""
         self.ledger.at("")
         return render_prose.heading(prose or p.Prose(parts=(text,)), self.insert)
 
     def title_html(self, heading: p.Prose | None) -> Markup:
-        """Return the title of an element with the numbers of its claims; nothing for one that says none."""
-        return render_prose.heading(heading, self.insert)[1] if heading else Markup()
+        """Return the title of an element with the numbers of its claims, and the marks of their footnotes; nothing for
+        one that says none."""
+        if heading is None:
+            return Markup()
+        _, html, notes = render_prose.heading(heading, self.insert)
+        return html + note_marks(notes)
 
     def headline(self, element: p.HeadlineElement) -> HeadlineView:
         self.ledger.at("")
@@ -514,9 +527,12 @@ class _Builder:
 
     def facts(self, element: p.FactsElement) -> FactsView | TextView:
         title = element.title or self.words["configuration"]
+        title_html = self.title_html(element.heading)
         if not self.results.for_customers:
-            return FactsView(self.tables, title, fact_groups(element.hardware, self.results))
+            groups = fact_groups(element.hardware, self.results)
+            return FactsView(self.tables, title, groups, title_html=title_html)
         found = compared_facts(element.hardware, self.results, self.tables, title)
+        found = replace(found, title_html=title_html)
         self.tables -= not found.beside
         return (found if found.beside else replace(found, number=0)) if found.common or found.beside else _NOTHING
 
@@ -710,8 +726,9 @@ class _Builder:
             listed = self.words.locale.listed(those)
             yield self.words["left_out_why" if why else "left_out"].format(names=listed, why=why)
 
-    def published(self, title: str = "", note: p.Prose | None = None) -> Iterable[TableView]:
-        """Return the metrics that the source of imported results states. One with a title is of the brief's own."""
+    def published(self, element: p.PublishedElement | None = None) -> Iterable[TableView]:
+        """Return the metrics that the source of imported results states: the brief's own table, if it has one."""
+        title = element.title if element else ""
         room = room_of(self.slides and (bool(title) or self.report.disclosure == "in_brief"), boxed=False)
         number = self.tables + 1
         made = self.gaps.made(
@@ -722,7 +739,9 @@ class _Builder:
         )
         if made and not isinstance(made, MissingPart):
             self.tables += 1
-            yield replace(made, note=self.optional_prose(note), notes=self.foot.taken())
+            title_html = self.title_html(element.heading if element else None)
+            note = self.optional_prose(element.note if element else None)
+            yield replace(made, title_html=title_html, note=note, notes=self.foot.taken())
 
     def line(
         self, element: p.TableElement, line: p.Line, columns: Mapping[str, Column]
@@ -799,7 +818,7 @@ class _Builder:
         self.ledger.at(place, of_text=True, drawn_in=f"figure-{number}")
         notes = [render_prose.heading(note.text, self.insert)[0] for note in element.point_notes]
         self.ledger.at(place, of_text=True)
-        title_html = self.title_html(element.heading)
+        title_html = render_prose.heading(element.heading, self.insert)[1] if element.heading else Markup()
         sketch, reach = self.sketches.get(id(element)) or (self._sketched(element), NO_REACH)
         found = finished(sketch, self.results, notes, self.columns, reach)
         drawn_size, least = (draw_chart.FULL[0], draw_chart.height_for(found.charts)), NO_MARGINS

@@ -15,18 +15,24 @@ from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.notices.result_limits import busy_generators_of
 from benchbrief.reports.text.number_format import percent, spelled_unit
+from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.cautions import limited_points
-from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said, is_base
 from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 
 _N = TypeVar("_N")
 _Part = str | p.Value | p.Said
-_Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FigureElement
+_Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FactsElement | p.PublishedElement | p.FigureElement
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
 _LEAST_OVERSTATED = 0.01
 """A smaller share of a highest value that is there by chance is not told."""
 _LONGEST_START = 12
 """The most characters before the number, as in `Up to 11X`, that are set large with it."""
+_JOINED = re.compile(r"(?:[,;，；、]\s*(?:and|or)?|\s(?:and|or)|[、，]?(?:と|および|また))\s*\Z")
+"""What joins a claim to the one before it in a sentence."""
+_BEGINS = re.compile(r"(?:(?<=[.!?。！？])\s*|\n\s*\n\s*|\n\s*(?:[-*]|\d+\.)\s+)\Z")
+_STOPS = re.compile(r"\A(?:[.!](?=\s|\Z)|[。！]|(?=\s*\Z|\s*\n\s*(?:\n|[-*]\s|\d+\.\s)))")
+"""What is around a claim that is a sentence of its own, or an item of a list."""
 
 
 def claims_of(report: p.Report, results: Results) -> list[ClaimVerdict]:
@@ -109,28 +115,71 @@ class _Writer:
         """Return a text with the sentences of its claims."""
         if prose is None or not any(isinstance(part, p.Said) for part in prose.parts):
             return prose
+        told = [
+            query.sql for part in prose.parts if isinstance(part, p.Value) for query in (part.query, part.high) if query
+        ]
+        given, left_open = self._with_open_ones_once(prose.parts)
         parts: list[_Part] = []
-        for part in prose.parts:
+        for part in given:
             if not isinstance(part, p.Said):
                 parts.append(part)
                 continue
-            sentence = self.sentence(self.verdicts[part.claim], tagged=is_imported(self.results), short=short)
+            verdict = self.verdicts[part.claim]
+            if _is_open(verdict):
+                sentence: Sequence[_Part] = [self.not_said(verdict, short=short, beside=left_open)]
+                left_open = ()
+            else:
+                has_range = verdict.claim.opposite is not None and verdict.claim.opposite.sql in told
+                sentence = self.sentence(verdict, tagged=is_imported(self.results), noted=not has_range)
             parts += map(_escaped, sentence) if markdown else sentence
         return p.Prose.of(parts)
 
-    def sentence(self, verdict: ClaimVerdict, *, tagged: bool = False, short: bool = False) -> Sequence[_Part]:
-        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not.
-        Texts and titles of a brief whose pages are all `tagged` with their source do not say again whose number it
-        is."""
-        if not verdict.is_said:
-            return [self.not_said(verdict, short=short)]
-        notes = self._beside(verdict, before_range=False, tagged=tagged)
-        return [*self._said(verdict), *([self._bracketed(notes)] if notes else [])]
+    def _with_open_ones_once(self, parts: Sequence[_Part]) -> tuple[list[_Part], Sequence[ClaimVerdict]]:
+        """Return the parts of a text in which one place alone says which claims the repeats leave open, and those that
+        it says beside its own. A place goes where it is a sentence of its own, or joined to what is before it."""
+        found, gone = list[_Part](), list[ClaimVerdict]()
+        is_first, behind = True, 0
+        for at, part in enumerate(parts):
+            verdict = self.verdicts[part.claim] if isinstance(part, p.Said) else None
+            if verdict is None or not _is_open(verdict):
+                found.append(part[behind:] if isinstance(part, str) else part)
+                behind = 0
+                continue
+            before = found[-1] if found else ""
+            follows = next((each for each in parts[at + 1 : at + 2] if isinstance(each, str)), "")
+            joined, stop = (_JOINED.search(before) if isinstance(before, str) else None), _STOPS.match(follows)
+            cut = joined or (_BEGINS.search(before) if isinstance(before, str) and stop else None)
+            if is_first or cut is None:
+                found.append(part)
+                is_first = False
+                continue
+            found[-1] = cut.string[: cut.start()]
+            behind = stop.end() if stop and not joined else 0
+            gone.append(verdict)
+        return found, gone
 
-    def _said(self, verdict: ClaimVerdict) -> list[_Part]:
-        """Return the sentence alone, with its number as it may be printed."""
+    def sentence(self, verdict: ClaimVerdict, *, tagged: bool = False, noted: bool = True) -> Sequence[_Part]:
+        """Return the claim's sentence with its number as it may be printed; that it is not shown, where it may not; the
+        range of a best value that is no gain everywhere, and where it is one. Texts and titles of a brief whose pages
+        are all `tagged` with their source do not say again whose number it is. `noted`: a footnote has its range."""
+        if not verdict.is_said:
+            return [self.not_said(verdict)]
+        if verdict.is_mixed and verdict.claim.takes_best:
+            named = replace(verdict, claim=verdict.claim.model_copy(update={"named": True}))
+            notes = self._beside(named, before_range=True, tagged=tagged)
+            opening, closing = self.words["aside"].split("{text}")
+            range_ = self._from_to(verdict)
+            within = [opening, *range_, closing] if range_ else ()
+            return [self._where_better(verdict), *self._in_one_bracket(notes, within)]
+        note = self._note(verdict) if noted else ""
+        told = bool(note) or (noted and verdict.claim.name in self.headlined)
+        notes = self._beside(verdict, before_range=told, tagged=tagged)
+        return [*self._said(verdict, note), *([self._bracketed(notes)] if notes else [])]
+
+    def _said(self, verdict: ClaimVerdict, note: str = "") -> list[_Part]:
+        """Return the sentence alone, with its number as it may be printed, and with a footnote."""
         printed = verdict.printed
-        if printed and (note := self._note(verdict)):
+        if printed and note:
             printed = printed.model_copy(update={"note": note})
         return [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
 
@@ -148,22 +197,24 @@ class _Writer:
     def _bracketed(self, notes: Sequence[str]) -> str:
         return self.words["aside"].format(text=self.words.locale.listed(notes))
 
-    def not_said(self, verdict: ClaimVerdict, *, short: bool = False) -> str:
-        """Return what stands in place of the sentence. Titles are `short`: what was compared stands beside them."""
-        what = readable_label(verdict.claim.what, self.words)
+    def not_said(self, verdict: ClaimVerdict, *, short: bool = False, beside: Sequence[ClaimVerdict] = ()) -> str:
+        """Return what stands in place of the sentence, and of those `beside` it that are left open, too. Titles are
+        `short`: what was compared stands beside them."""
+        what = self.words["semicolon"].join(
+            dict.fromkeys(readable_label(each.claim.what, self.words) for each in (verdict, *beside))
+        )
         if verdict.state == "undecided":
             return self.words["said_no_difference"] + ("" if short else self._bracketed([what]))
-        key = {"missing": "said_missing", "unheld": "said_unheld"}.get(verdict.state, "said_not_shown")
-        return self.words[key].format(what=what)
+        if verdict.state == "missing":
+            return self.words["said_missing"].format(what=what, why=why_missing(verdict.claim, self.results))
+        return self.words["said_unheld" if verdict.state == "unheld" else "said_not_shown"].format(what=what)
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
         """Return what stands in brackets behind the sentence: the base that it does not name, whether its point was
         measured once, which held-out repeats it lacks; without them, how much of a highest value may be chance."""
         notes = []
         if verdict.claim.base and not verdict.claim.named:
-            label = verdict.claim.base_label
-            base = readable_label(label, self.words) if label else verdict.claim.base
-            notes.append(self.words["said_against"].format(base=base))
+            notes.append(self.words["said_against"].format(base=base_text(verdict.claim, self.words)))
         if verdict.at_least:
             notes.append(self.words["said_at_most" if verdict.claim.better == "lower" else "said_at_least"])
         if verdict.state == "once":
@@ -192,16 +243,16 @@ class _Writer:
         ends: set[tuple[str, str]] = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
         mixed: set[str] = set()
         numbers: list[p.HeadlineNumber | p.Said] = []
-        left_open = [verdict for verdict in said if verdict.state == "undecided" and not verdict.is_said]
+        left_open = [verdict for verdict in said if _is_open(verdict)]
         for number in element.numbers:
             verdict = self.verdicts[number.claim] if isinstance(number, p.Said) else None
             if verdict in left_open:
                 numbers += [self._no_difference(left_open, len(said))] if verdict is left_open[0] else []
-            elif verdict is None or not verdict.is_said or not verdict.is_mixed or not (range_ := verdict.ends):
+            elif verdict is None or not verdict.is_said or not verdict.is_mixed:
                 numbers.append(self._headline_number(number, ends))
             elif verdict.claim.points.sql not in mixed:
                 mixed.add(verdict.claim.points.sql)
-                numbers.append(self._mixed(verdict, range_))
+                numbers.append(self._mixed(verdict))
         return element.model_copy(update={"numbers": tuple(numbers)})
 
     def _no_difference(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
@@ -212,18 +263,21 @@ class _Writer:
         text = self.words[key].format(what=self.words["semicolon"].join(what))
         return p.HeadlineNumber(value=_markdown([self.words["said_no_difference"]]), text=_markdown([text]))
 
-    def _mixed(self, verdict: ClaimVerdict, range_: tuple[p.Value, p.Value]) -> p.HeadlineNumber:
+    def _mixed(self, verdict: ClaimVerdict) -> p.HeadlineNumber:
         """Return the range of an extreme that is no gain everywhere, and where it is one: in place of its sentence."""
         claim = verdict.claim
-        after = re.split(r"\{\w+\}", self.words["said_from_to"])
-        glued = _glued(claim)
-        low, high = range_
-        text = self._where_better(verdict)
+        value = self._from_to(verdict) or [verdict.printed or "", _glued(claim)]
         notes = self._beside(replace(verdict, claim=claim.model_copy(update={"named": True})), before_range=True)
-        return p.HeadlineNumber(
-            value=_markdown([after[0], low, f"{glued}{after[1]}", high, f"{glued}{after[2]}"]),
-            text=_markdown([text, *([self._bracketed(notes)] if notes else [])]),
-        )
+        text = [self._where_better(verdict), *([self._bracketed(notes)] if notes else [])]
+        return p.HeadlineNumber(value=_markdown(value), text=_markdown(text))
+
+    def _from_to(self, verdict: ClaimVerdict) -> Sequence[_Part]:
+        """Return both ends of the range of an extreme; nothing where they look alike."""
+        if verdict.ends is None:
+            return ()
+        (low, high), glued = verdict.ends, _glued(verdict.claim)
+        after = re.split(r"\{\w+\}", self.words["said_from_to"])
+        return [after[0], low, f"{glued}{after[1]}", high, f"{glued}{after[2]}"]
 
     def _where_better(self, verdict: ClaimVerdict) -> str:
         """Return at how many points there is a gain, and at how many none."""
@@ -231,7 +285,7 @@ class _Writer:
         kind = "" if claim.better else "_sided"
         return self.words["said_mixed" + kind if verdict.better else "said_worse"].format(
             what=readable_label(claim.what, self.words),
-            base=readable_label(claim.base_label, self.words) if claim.base_label else claim.base,
+            base=base_text(claim, self.words),
             n=verdict.points,
             better=verdict.better,
             worse=verdict.worse,
@@ -248,10 +302,7 @@ class _Writer:
             within = () if both else self._range(verdict)
             notes = self._beside(verdict, before_range=bool(within))
             return _split(self._said(verdict), self._in_one_bracket(notes, within))
-        missing = verdict.printed if verdict.state == "missing" else None
-        return p.HeadlineNumber(
-            value=_markdown([missing or self.words["missing"]]), text=_markdown([self.not_said(verdict)])
-        )
+        return p.HeadlineNumber(value=_markdown([self.words["missing"]]), text=_markdown([self.not_said(verdict)]))
 
     def _in_one_bracket(self, notes: Sequence[str], within: Sequence[_Part]) -> list[_Part]:
         """Return notes and the range, which has its brackets, in one pair of brackets."""
@@ -283,6 +334,37 @@ class _Writer:
         return [each for part in parts for each in ((holes[part], glued) if part in holes else (part,)) if each]
 
 
+def base_text(claim: p.Claim, words: Words) -> str:
+    """Return what a claim is compared with."""
+    return readable_label(claim.base_label, words) if claim.base_label else claim.base
+
+
+def why_missing(claim: p.Claim, results: Results) -> str:
+    """Return why a claim has no value: its base is 0 or has none, or why the results lack it."""
+    why = results.why_missing(claim.number.query) if claim.number else results.words["no_value"]
+    reads = [read for read in claim.points.reads or () if is_base(read, claim)]
+
+    def is_read(query: p.Query, keys: Sequence[p.DimKey]) -> bool:
+        place = dict(zip(query.dims, keys, strict=True))
+        return not reads or any(read.covers(place) for read in reads)
+
+    if claim.divisor is None or not claim.base:
+        return why
+    found = [value for keys, value in results.rows(claim.divisor).items() if is_read(claim.divisor, keys)]
+    base = base_text(claim, results.words)
+    if 0.0 in found:
+        return results.words["said_base_zero"].format(base=base)
+    lacks = not found or None in found
+    return (
+        results.words["semicolon"].join([results.words["said_base_missing"].format(base=base), why]) if lacks else why
+    )
+
+
+def _is_open(verdict: ClaimVerdict) -> bool:
+    """Return whether the repeats leave a claim open, so that it is not said."""
+    return verdict.state == "undecided" and not verdict.is_said
+
+
 def _glued(claim: p.Claim) -> str:
     """Return the sign of the number in the claim's sentence, as the X of `8X`; "" for none, or a word."""
     parts = claim.sentence.parts
@@ -305,7 +387,7 @@ def _told_overstatement(verdict: ClaimVerdict) -> str:
 
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
     """Return the claim's sentence as a brief says it, as plain text."""
-    return _text(p.Prose.of(_Writer({}, results).sentence(verdict)).parts, results)
+    return _text(p.Prose.of(_Writer({}, results).sentence(verdict, noted=False)).parts, results)
 
 
 def _text(parts: Sequence[_Part], results: Results) -> str:

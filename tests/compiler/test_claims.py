@@ -327,6 +327,53 @@ def test_a_title_with_a_claim_has_the_rules_of_titles(tmp_path: Path, title: str
     assert [each.code for each in check(tmp_path / "spec.bench").diagnostics] == [code]
 
 
+AROUND = """
+claim most "Up to {value:.1f}X the work of {legacy}" { value = max(ratio over threads, workload) }
+claim least "At least {value:.1f}X the work of {legacy}" { value = min(ratio over threads, workload) }
+claim one "{value:.1f}X the work of {legacy}" { value = ratio[a][threads: 8] }
+claim bare "{value:.1f}" { value = ratio[a][threads: 8] }
+claim rate "{value:,.0f}" { value = throughput[eco, a][threads: 8] }
+"""
+MISLED = [
+    'section "On every load, always: {most}" { text = "T" }',
+    'section "{one}, and no less: on every load {most}" { text = "T" }',
+    'section "Up to {one}" { text = "T" }',
+    'section "{bare} ms" { text = "T" }',
+    'section "{bare} times faster" { text = "T" }',
+    'section "{rate} times the work" { text = "T" }',
+    'callout "On average: {most}" { text = "T" }',
+    'callout "T" { text = "T"  note = "At least {one}" }',
+    'figure "どの負荷でも：{most}" { line = throughput[a] by threads, color hardware }',
+    'figure "T" { claim = "平均で、{most}"  line = throughput[a] by threads, color hardware }',
+    'table "On every load: {most}" { rows = facts }',
+    'text = "It ran at night. On every workload, always: {most}. It ended."',
+    'text = "Ten times the work: {most}."',
+]
+LED_RIGHT = [
+    'section "In short: {most}" { text = "T" }',
+    'section "Result: {most}" { text = "T" }',
+    'section "要約：{most}" { text = "T" }',
+    'section "On every load: {least}" { text = "T" }',
+    'section "Measured on every load: {most}" { text = "T" }',
+    'table "In short: {most}" { rows = published }',
+    'callout "T" { text = "We found: {most}." }',
+    'text = "Every load was measured, on average days. {most}. Its price is 20 % higher."',
+    'text = "On each load, both sides ran three times: {most}."',
+    'text = "On every load, always: {least}."',
+]
+
+
+def test_the_words_around_a_claim_have_its_rules_wherever_a_text_says_it(tmp_path: Path) -> None:
+    lines = "\n".join([*MISLED, *LED_RIGHT])
+    text = f'{SPEC}{AROUND}report brief "In short: {{most}}" {{\n{lines}\n}}\n'
+    (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
+    found = check(tmp_path / "spec.bench")
+    warned = {text.splitlines()[each.span.line - 1] for each in found.diagnostics if each.code == "W0761" and each.span}
+    assert warned == set(MISLED), [each.summary for each in found.diagnostics]
+    assert {each.code for each in found.diagnostics} == {"W0761"}
+    assert found.plan is not None
+
+
 def test_an_unknown_claim_is_misspelt(tmp_path: Path) -> None:
     text = (
         f'{SPEC}\nclaim speedup "{{value:.1f}}X" {{ value = best }}\nreport b "B" {{ headline = [speedup, spedup] }}\n'

@@ -150,6 +150,8 @@ def with_note(*parts: str | Value) -> str:
         (("**", ANY, " ops/s** with it\n\nNext."), "42 ops/s with it^1 Next."),
         (("It is ", ANY, " MB/s[^a] here."), "It is 42 MB/s^1,3 here."),
         (("最大 ", ANY, " %です。次"), "最大 42 %です^1。次"),
+        (("Up to ", ANY, "X (against A, once). More"), "Up to 42X (against A, once).^1 More"),
+        (("最大 ", ANY, "X（A、B）です。次"), "最大 42X（A、B）です^1。次"),
         (("In [a link of ", ANY, " words.](https://example.com) And"), "In a link of 42 words. And^1"),
     ],
 )
@@ -158,8 +160,8 @@ def test_the_mark_of_a_numbers_note_stands_where_its_clause_ends(parts: tuple[st
     assert found == said
 
 
-def test_a_title_has_no_marks_of_notes() -> None:
+def test_a_title_leaves_the_marks_of_its_notes_to_what_is_behind_it() -> None:
     def insert(_value: Value | Citation, _follows: str) -> Inserted:
         return Inserted("42", Markup("42"), notes=(1,))
 
-    assert render_prose.heading(Prose(parts=("Saves ", ANY, " %")), insert) == ("Saves 42 %", Markup("Saves 42 %"))
+    assert render_prose.heading(Prose(parts=("Saves ", ANY, " %")), insert) == ("Saves 42 %", "Saves 42 %", (1,))

@@ -185,9 +185,9 @@ def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(t
     )
 
 
-def _of_a_range() -> p.Claim:
-    points = values(("threads",), [(1.0, 0.9), (2.0, 8.72), (4.0, 8.1)], by_ratio=True)
-    return claim(8.72, bound="high", points=points, opposite=values((), [(0.9,)]), typical=values((), [(8.1,)]))
+def _of_a_range(least: float = 1.9) -> p.Claim:
+    points = values(("threads",), [(1.0, least), (2.0, 8.72), (4.0, 8.1)], by_ratio=True)
+    return claim(8.72, bound="high", points=points, opposite=values((), [(least,)]), typical=values((), [(8.1,)]))
 
 
 def _elements(title: str) -> tuple[p.Element, ...]:
@@ -201,6 +201,7 @@ def _elements(title: str) -> tuple[p.Element, ...]:
         p.CalloutElement(**said, prose=p.Prose(parts=("Boxed: ", p.Said(claim="said")))),
         p.FigureElement(**said, series=(bars,), keys={"hardware": disks}),
         p.TableElement(**said, dim="hardware", dim_label="", keys=disks, lines=lines),
+        p.FactsElement(**said, hardware=tuple(WORLD.hardware)),
     )
 
 
@@ -221,36 +222,119 @@ def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[
     ("template", "language", "sentence", "note"),
     [
         ("technical_brief", "en", "Up to 8.7X the work of Disk (measured once)",
-         "Ratio: better than Disk at 2 of 3 points, worse at 1 (0.9X to 8.7X in all, median 8.1X)"),
+         "Ratio (1.9X to 8.7X in all, median 8.1X)"),
         ("technical_brief", "ja", "Up to 8.7X the work of Disk（測定は 1 回）",
-         "Ratio：3 点のうち 2 点で Disk より良く、1 点で悪い（全体で 0.9X〜8.7X、中央値 8.1X）"),
-        ("slide", "en", "Up to 8.7X the work of Disk (measured once)", "0.9X to 8.7X in all, median 8.1X"),
+         "Ratio（全体で 1.9X〜8.7X、中央値 8.1X）"),
+        ("slide", "en", "Up to 8.7X the work of Disk (measured once)", "1.9X to 8.7X in all, median 8.1X"),
     ],
 )  # fmt: skip
 def test_titles_say_a_claim_alike_with_its_range_below(
     tmp_path: Path, template: str, language: str, sentence: str, note: str
 ) -> None:
     html, printed = _made(tmp_path, _of_a_range(), template, language)
-    places = 5 if template != "slide" else 4  # whose table has the slide's head for its title
+    places = 6 if template != "slide" else 5  # whose table has the slide's head for its title
     assert html.count(sentence) >= places, html
     assert printed.replace(" ", "").count(sentence.replace(" ", "")) >= places
     assert note in html
 
 
 def test_a_claim_that_is_the_head_of_a_slide_has_its_range_on_it(tmp_path: Path) -> None:
-    *_, table = _elements("Head")
+    *_, table, _facts = _elements("Head")
     text = p.TextElement(prose=p.Prose(parts=(p.Said(claim="said"),)))
     plain = table.model_copy(update={"title": "Work", "heading": None})
     plan = WORLD.plan(w.report("Brief", text, plain, template="slide")).model_copy(update={"claims": (_of_a_range(),)})
     html = render(plan, WORLD.store(), "brief", tmp_path, formats={"html"}).html.read_text("utf-8")
     slide = re.sub("<[^>]*>", "", html[html.index("<h2>Up to ") :].partition("</section>")[0])
     assert slide.startswith("Up to 8.7X the work of Disk (measured once)")
-    assert slide.count("0.9X to 8.7X in all, median 8.1X") == 1
+    assert slide.count("1.9X to 8.7X in all, median 8.1X") == 1
+
+
+@pytest.mark.parametrize("told_below", [True, False])
+def test_the_range_of_a_claim_is_under_each_title_that_says_it_or_its_mark_leads_there(
+    tmp_path: Path, *, told_below: bool
+) -> None:
+    said = p.Prose(parts=("In short: ", p.Said(claim="said")))
+    elements = _elements("Head") if told_below else (p.TextElement(prose=w.text("Text.")),)
+    report = w.report("Brief", *elements).model_copy(update={"heading": said, "subheading": said, "subtitle": "S"})
+    plan = WORLD.plan(report).model_copy(update={"claims": (_of_a_range(),)})
+    html = render(plan, WORLD.store(), "brief", tmp_path, formats={"html"}).html.read_text("utf-8")
+    titles = re.findall(
+        r'<(h1|h2|figcaption|p class="(?:subtitle|callout-title)")[^>]*>(.*?)</(?:h1|h2|figcaption|p)>', html
+    )
+    those = {kind: title for kind, title in titles if "the work of Disk" in title}
+    assert len(those) == (5 if told_below else 2)
+    notes = dict(re.findall(r'<p id="note-(\d+)">(.*?)</p>', html))
+    for title in those.values():
+        marks = re.findall(r'href="#note-(\d+)"', title)
+        assert len(marks) == told_below
+        assert all("1.9X to 8.7X in all" in notes[mark] for mark in marks)
+    assert ('<p class="title-note">Ratio (1.9X to 8.7X in all' in html) is not told_below
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Ratio: better than Disk at 2 of 3 points, worse at 1 (measured once; 0.9X to 8.7X)"),
+        ("ja", "Ratio：3 点のうち 2 点で Disk より良く、1 点で悪い（測定は 1 回、0.9X～8.7X）"),
+    ],
+)
+def test_a_claim_that_holds_at_some_points_alone_says_so_in_titles_and_texts(
+    tmp_path: Path, language: str, sentence: str
+) -> None:
+    said = p.TextElement(prose=p.Prose(parts=("We found: ", p.Said(claim="said"), ".")))
+    report = w.report("Brief", said, *_elements("Head"), language=language)
+    plan = WORLD.plan(report).model_copy(update={"claims": (_of_a_range(0.9),)})
+    html = re.sub(
+        "<[^>]*>", "", render(plan, WORLD.store(), "brief", tmp_path, formats={"html"}).html.read_text("utf-8")
+    )
+    assert html.count(sentence) >= 7
+    assert "Up to" not in html
+    (row,) = claims_sheet(plan, WORLD.store())
+    assert row.sentence == sentence
+
+
+def test_a_range_is_told_once_and_never_within_the_brackets_of_a_sentence(tmp_path: Path) -> None:
+    made = _of_three_points(opposite=values((), [(1.18,)]), named=False, words="X")
+    assert made.opposite is not None
+    texts = (
+        w.text("We found: ", p.Said(claim="said"), "."),  # type: ignore[arg-type]  # a part of a text
+        w.text("From ", p.Value(query=made.opposite, format=".2f"), "X: ", p.Said(claim="said"), "."),  # type: ignore[arg-type]  # a part of a text
+    )
+    report = w.report("Brief", *(p.TextElement(prose=text) for text in texts))
+    plan = WORLD.plan(report).model_copy(update={"claims": (made,)})
+    html = render(plan, WORLD.store(), "brief", tmp_path, formats={"html"}).html.read_text("utf-8")
+    found, beside = re.findall(r"<p>((?:We found|From).*?)</p>", html)
+    assert re.search(r"\(against Disk\)\.<sup>", found), found
+    assert "<sup>" not in beside, "the text has the range itself"
+
+
+@pytest.mark.parametrize(
+    ("parts", "printed"),
+    [
+        (("We found: ", "a", ", and ", "b", "."), "We found: No difference shown (Ratio; Other)."),
+        (("", "a", ". ", "b", ". The end."), "No difference shown (Ratio; Other). The end."),
+        (("- ", "a", "\n- ", "b", "\n- The end"), "No difference shown (Ratio; Other) The end"),
+        (
+            ("Work: ", "a", ". Cost: ", "b", "."),
+            "Work: No difference shown (Ratio). Cost: No difference shown (Other).",
+        ),
+        (("", "a", ". ", "b", " in all."), "No difference shown (Ratio). No difference shown (Other) in all."),
+    ],
+)
+def test_a_text_says_once_what_the_repeats_leave_open(
+    tmp_path: Path, parts: tuple[str, str, str, str, str], printed: str
+) -> None:
+    claims = (claim(0.9, 1.3, 1.1, name="a"), claim(0.8, 1.3, 1.1, name="b", what="Other"))
+    prose = p.Prose.of(p.Said(claim=part) if part in ("a", "b") else part for part in parts)
+    plan = WORLD.plan(w.report("Brief", p.TextElement(prose=prose))).model_copy(update={"claims": claims})
+    html = render(plan, WORLD.store(), "brief", tmp_path, formats={"html"}).html.read_text("utf-8")
+    (text,) = re.findall(r'<div class="text[^"]*">(.*?)</div>', html, re.DOTALL)
+    assert " ".join(re.sub(r"<[^>]*>", "", text).split()) == printed
 
 
 def test_titles_do_not_say_a_claim_that_is_left_open(tmp_path: Path) -> None:
     html, _ = _made(tmp_path, claim(0.9, 1.3, 1.1), "technical_brief", "en")
-    assert html.count("Head: No difference shown") == 4
+    assert html.count("Head: No difference shown") == 5
     assert "X the work" not in html
 
 
@@ -259,12 +343,12 @@ def test_the_numbers_of_a_claim_in_titles_lead_to_their_source_and_name_the_figu
     made = render(plan, WORLD.store(), "brief", tmp_path, formats={"html"})
     numbers = read_brief(made.html).numbers
     assert [figure.title for figure in numbers.figures] == ["Head: Up to 8.7X the work of Disk (measured once)"]
-    assert [each.shown for each in numbers.numbers].count("8.7") == 5
-    assert len(re.findall(r'Head: Up to <\w+ class="num', made.html.read_text("utf-8"))) == 4
+    assert [each.shown for each in numbers.numbers].count("8.7") == 6
+    assert len(re.findall(r'Head: Up to <\w+ class="num', made.html.read_text("utf-8"))) == 5
 
 
 def test_a_range_that_a_headline_has_is_in_no_note(tmp_path: Path) -> None:
-    assert "in all, median" not in page(tmp_path, _of_a_range())
+    assert page(tmp_path, _of_a_range()).count("in all, median") == 1
 
 
 @pytest.mark.parametrize(
@@ -312,7 +396,32 @@ def test_a_missing_number_is_a_dash_with_its_reason(tmp_path: Path) -> None:
     said = claim(1.0, sentence=w.text("Up to ", p.Value(query=gone, format=".1f"), "X"), points=gone)
     (found,) = verdicts(said)
     assert (found.state, found.value) == ("missing", None)
-    assert page(tmp_path, said).count("Not measured: Ratio") == 2
+    assert page(tmp_path, said).count("No value for Ratio: ") == 2
+
+
+@pytest.mark.parametrize(
+    ("base", "language", "why"),
+    [
+        (0.0, "en", "its base, Disk, is 0"),
+        (0.0, "ja", "比較の基準（Disk）が 0"),
+        (None, "en", "its base, Disk, has no value; "),
+        (5.0, "en", "the measurements give no such value"),
+    ],
+)
+def test_a_claim_without_a_value_says_what_is_wrong_with_its_base(
+    tmp_path: Path, base: float | None, language: str, why: str
+) -> None:
+    gone = w.query("SELECT NULL::DOUBLE AS value", (), "", "ratio", [w.read("throughput")])
+    divisor = gone if base is None else values((), [(base,)])
+    sentence = w.text("Up to ", p.Value(query=gone, format=".1f"), "X")
+    said = claim(1.0, sentence=sentence, points=gone, divisor=divisor)
+    assert page(tmp_path, said, language=language).count(why) == 2
+    plan = WORLD.plan(w.report("B", p.TextElement(prose=p.Prose(parts=(p.Said(claim="said"),)))))
+    (row,) = claims_sheet(plan.model_copy(update={"claims": (said,)}), WORLD.store())
+    in_english = why if language == "en" else "its base, Disk, is 0"
+    assert row.judged.startswith(f"no value: {in_english}")
+    assert str(row.document()["reason"]).startswith(in_english)
+    assert in_english in row.item.text
 
 
 def test_a_japanese_brief_says_it_in_japanese(tmp_path: Path) -> None:
