@@ -345,9 +345,23 @@ def _examined(
         if not findings.failed:
             suggest_factors(model, loaded, findings)
         lowered = lower(model.scope, memory, whole=model.whole, planning=planning)
+        others = () if planning or memory else tuple(_wrong_with_profiles(loaded, values, profile))
     except SpecError as error:
         return Examined(distinct(error.diagnostics))
-    return Examined(shown_findings(findings, lowered.diagnostics, loaded), loaded, model, lowered)
+    return Examined(shown_findings(findings, (*lowered.diagnostics, *others), loaded), loaded, model, lowered)
+
+
+def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen: str | None) -> Iterator[Diagnostic]:
+    """Yield the mistakes in what the profiles that are not chosen say of reports: each is checked with all that its
+    profile changes."""
+    for name, profile in collect(loaded, Findings()).blocks["profile"].items():
+        said = [each.of_report.span for each in profile.all("override") if each.of_report]
+        if not said or name == chosen:
+            continue
+        model = resolve(collect(loaded, Findings()), values, name, Findings(), whole=loaded.whole)
+        for found in lower(model.scope, whole=model.whole, planning=False).diagnostics:
+            if found.span and any(each.encloses(found.span) for each in said):
+                yield found
 
 
 @contextmanager

@@ -54,6 +54,9 @@ class Span:
     def text(self) -> str:
         return self.source.text[self.start : self.end]
 
+    def encloses(self, other: Span) -> bool:
+        return self.source is other.source and self.start <= other.start and other.end <= self.end
+
     def to(self, other: Span) -> Span:
         """The span from this one's start to the other's end."""
         return Span(self.source, self.start, max(self.end, other.end))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import reduce
 from typing import TypeAlias
 
+from benchbrief.compiler.briefs.report_errors import NotOverridden
 from benchbrief.compiler.frontend.declarations import text_of
-from benchbrief.compiler.frontend.name_errors import UnknownName
-from benchbrief.compiler.frontend.structure_errors import UnknownAttribute
+from benchbrief.compiler.frontend.structure_errors import MisplacedBlock, UnknownAttribute
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.schemas import ELEMENTS
 from benchbrief.dsl.syntax import ast
@@ -49,20 +49,20 @@ def mistakes_in(override: ast.Block, report: ast.Block, kind: str = "report") ->
     """Yield a mistake for each attribute of the override that its kind of block lacks, and for each block that the
     report lacks."""
     schema = ELEMENTS[kind]
-    known: dict[str, list[ast.Block]] = {}
-    for item in report.body:
-        if isinstance(item, ast.Block):
-            known.setdefault(item.keyword.text, []).append(item)
+    has = [item for item in report.body if isinstance(item, ast.Block)]
     for item in override.body:
         word = item.key.text if isinstance(item, ast.Attribute) else item.keyword.text
         if isinstance(item, ast.Attribute):
             if word not in schema.keys and schema.open_keys is None:
                 yield UnknownAttribute(item.key.span, kind, word, tuple(schema.keys))
-        elif same := [each for each in known.get(word, ()) if _slot(each) == _slot(item)]:
+        elif same := [each for each in has if _slot(each) == _slot(item)]:
             yield from mistakes_in(item, same[0], word)
+        elif word not in schema.blocks:
+            yield MisplacedBlock(item.keyword.span, kind, word, schema.blocks)
         else:
-            span = (item.label or item.subject or item.keyword).span
-            yield UnknownName(span, word, _slot(item)[1], tuple(_slot(each)[1] for each in known.get(word, ())))
+            span = (item.label or item.subject or item.base or item.keyword).span
+            titles = tuple(_slot(each)[1] for each in has if each.keyword.text == word)
+            yield NotOverridden(span, word, _slot(item)[1], titles, kind, tuple(map(_head, has)))
 
 
 def _slot(item: ast.Item) -> _Slot:
@@ -70,6 +70,11 @@ def _slot(item: ast.Item) -> _Slot:
         return "", item.key.text
     told = item.label or item.subject or item.base
     return item.keyword.text, text_of(told).strip('"') if told else ""
+
+
+def _head(block: ast.Block) -> str:
+    told = block.label or block.subject or block.base
+    return f"{block.keyword.text} {text_of(told)}" if told else block.keyword.text
 
 
 def _removes(item: ast.Item, kind: str) -> bool:

@@ -605,3 +605,25 @@ class MissingWords(CompileProblem):
     @property
     def some(self) -> str:
         return ", ".join(f"`{key}`" for key in self.missing[:3])
+
+
+class NotOverridden(Misspelt):
+    """A block of an override that the report lacks. `within` is the kind of the block around it, and `heads` are the
+    blocks that this has in the report."""
+
+    code = "E0213"
+    stands_alone = True
+    says = "the {within} has no {kind} {titled} that could be changed"
+    mark = "not in the {within}"
+    otherwise = "it has {all_known}; an override changes what the {within} has, and adds attributes alone"
+    when_none = "{instead}; an override changes what the {within} has"
+    within: str
+    heads: tuple[str, ...]
+
+    @property
+    def titled(self) -> str:
+        return f"`{self.word}`" if self.word else "without a title"
+
+    @property
+    def instead(self) -> str:
+        return f"it has {ticked(self.heads, limit=10)}" if self.heads else 'write attributes, such as `text = "..."`'

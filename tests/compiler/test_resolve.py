@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import check
+from benchbrief.compiler.compile import check, examine
 from benchbrief.model import plan as p
 from benchbrief.model.plan import DatabaseKey, Plan, Quantity, Reference
 from tests.support.plans import compile_spec
@@ -276,6 +276,22 @@ def test_a_profile_gives_a_report_other_words(tmp_path: Path) -> None:
     assert report.provenance == "none", "a value like others"
     (before,) = plan_of(tmp_path, PROFILES.split("profile smoke")[0] + REPORT).reports
     assert (before.title, before.subtitle, len(before.elements)) == ("Ready for production", "Three nodes", 3)
+
+
+def test_what_a_profile_says_in_a_report_is_checked_with_all_that_it_changes(tmp_path: Path) -> None:
+    """Its values, too, whichever profile is chosen: at the points that it measures."""
+    spec = PROFILES.split("profile smoke")[0] + REPORT
+    at = "{throughput[a][threads: 3]:.0fu}"
+    good = spec.replace('"One machine stands in."', f'"{at}"').replace(
+        "profile smoke {", "profile smoke {\n  override experiment { threads = [3] }"
+    )
+    (tmp_path / "spec.bench").write_text(good, encoding="utf-8")
+    assert [each.code for each in examine(tmp_path / "spec.bench").diagnostics] == []
+    wrong = good.replace("threads: 3]", "threads: 4]").replace("claim = none", 'claim = "{nobody}"')
+    (tmp_path / "spec.bench").write_text(wrong, encoding="utf-8")
+    for profile in (None, "smoke"):
+        found = examine(tmp_path / "spec.bench", profile=profile).diagnostics
+        assert sorted(each.code for each in found) == ["E0701", "W0702"], found
 
 
 def test_a_mistake_in_a_profile_is_found_whichever_is_chosen(tmp_path: Path) -> None:
