@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from benchbrief.reports.render.render_report import render
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.bench import fresh_bench
+from tests.support.made_once import made_once
 from tests.support.pages import as_text
 from tests.support.plans import compile_spec
 from tests.support.tools import REPOSITORY
@@ -63,26 +65,37 @@ def commands(name: str) -> list[str]:
     return [line.removeprefix("bench ") for block in blocks for line in block.splitlines()]
 
 
-def pages_of_published_figures(name: str, tmp_path: Path) -> tuple[str, str]:
-    """The page of the brief, and that of its disclosure."""
-    folder = EXAMPLES / name
-    with fresh_bench(tmp_path) as bench:
-        bench.spec((folder / f"{name}.bench").read_text(encoding="utf-8"), f"{name}.bench")
-        bench.spec((folder / "published.csv").read_text(encoding="utf-8"), "published.csv")
+Pages = Callable[[str], tuple[str, str]]
+
+
+@pytest.fixture
+def pages_of_published_figures(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """The page of an example's brief, and that of its disclosure: made once for all tests."""
+
+    def pages(name: str) -> tuple[str, str]:
+        folder = made_once(tmp_path_factory, f"published-{name}", partial(make_brief_of_published_figures, name))
+        made = sorted(folder.glob("bench-out/*/reports/*.html"), key=lambda page: "disclosure" in page.stem)
+        brief, disclosure = (page.read_text(encoding="utf-8") for page in made)
+        return brief, disclosure
+
+    return pages
+
+
+def make_brief_of_published_figures(name: str, folder: Path) -> None:
+    with fresh_bench(folder) as bench:
+        for file in (f"{name}.bench", "published.csv"):
+            bench.spec((EXAMPLES / name / file).read_text(encoding="utf-8"), file)
         for command in commands(name):
             more = ["--html-only"] if command.startswith("report") else []
             done = bench(*shlex.split(command.replace(f"examples/{name}/", "")), *more)
             assert done.code == 0, done.text
-        pages = sorted((bench.run_dir / "reports").glob("*.html"), key=lambda page: "disclosure" in page.stem)
-        brief, disclosure = (page.read_text(encoding="utf-8") for page in pages)
-        return brief, disclosure
 
 
 @pytest.mark.parametrize("name", IMPORTED)
 def test_the_page_of_the_published_figures_reads_as_it_did(
-    name: str, tmp_path: Path, golden: Callable[[Path, str], None]
+    name: str, pages_of_published_figures: Pages, golden: Callable[[Path, str], None]
 ) -> None:
-    brief, _ = pages_of_published_figures(name, tmp_path)
+    brief, _ = pages_of_published_figures(name)
     golden(GOLDENS / f"{name}.html", visible(brief))
 
 
@@ -97,9 +110,9 @@ def test_the_page_of_the_published_figures_reads_as_it_did(
     ],
 )
 def test_what_a_source_says_in_words_stands_among_its_published_values(
-    name: str, remarks: tuple[str, ...], tmp_path: Path
+    name: str, remarks: tuple[str, ...], pages_of_published_figures: Pages
 ) -> None:
-    brief, disclosure = pages_of_published_figures(name, tmp_path)
+    brief, disclosure = pages_of_published_figures(name)
     title = {"rocksdb_ssds": "公表された値", "price_performance": "What else the source says"}
     head = title.get(name, "Published values")
     own = name == "price_performance"  # its brief has the table itself
@@ -116,12 +129,14 @@ def test_the_pictures_of_a_readme_are_there_and_small(readme: Path) -> None:
     assert [path.name for path in readme.parent.glob("pages/*") if path.stat().st_size > 80_000] == []
 
 
-def test_the_page_on_claims_quotes_what_the_briefs_of_published_figures_say(tmp_path: Path) -> None:
+def test_the_page_on_claims_quotes_what_the_briefs_of_published_figures_say(
+    pages_of_published_figures: Pages,
+) -> None:
     page = (REPOSITORY / "docs" / "claims.md").read_text(encoding="utf-8")
     said = re.findall(r"\]\(\.\./examples/(\w+)/README\.md\) says (.*?)\n\n", page, re.DOTALL)
     assert len(said) == len({name for name, _ in said}) == 5
     for name, text in said:
-        brief, _ = pages_of_published_figures(name, tmp_path / name)
+        brief, _ = pages_of_published_figures(name)
         for quoted in re.findall(r"[“「]([^”」]*?(?:as\s+published|published\s+figures)\)|[^”」]*?（公表値）)", text):
             assert " ".join(quoted.split()) in words_of(brief)
 
@@ -131,8 +146,10 @@ def words_of(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", unlinked).split())
 
 
-def test_the_pages_of_published_ranges_show_them_in_a_figure_and_none_that_is_empty(tmp_path: Path) -> None:
-    brief, disclosure = map(words_of, pages_of_published_figures("power_efficiency", tmp_path))
+def test_the_pages_of_published_ranges_show_them_in_a_figure_and_none_that_is_empty(
+    pages_of_published_figures: Pages,
+) -> None:
+    brief, disclosure = map(words_of, pages_of_published_figures("power_efficiency"))
     assert "Power efficiency, Micron 7100 MAX, Session recording (A) 150.6 to 198.5 ops/s/W" in disclosure
     assert "Ratio of efficiencies, User record change (F) 63 to 69" in disclosure
     assert "120 of the 120 planned measurements were not published." in disclosure

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.history.site import trend_page
-from tests.reports.one_converter import CONVERTER
+from tests.support.drawn_once import CONVERTER
 from tests.support.nights import plain_tools
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchbrief.reports.render import render_report
 from benchbrief.reports.view import build_view
-from tests.reports.one_converter import CONVERTER
+from tests.support.drawn_once import CONVERTER
 
 
 @pytest.fixture(scope="package", autouse=True)

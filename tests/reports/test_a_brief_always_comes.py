@@ -33,9 +33,9 @@ from benchbrief.results.store.store_schema import (
 from benchbrief.results.store_errors import NoRoom, ResultsError
 from tests.cli.specs import SMALL
 from tests.reports.odd_results import LANGUAGES, NAMES, SEARCHES, STATUSES, TEMPLATES, VALUES, Odd
-from tests.reports.one_converter import CONVERTER
 from tests.reports.world import make_store
 from tests.support.bench import fresh_bench
+from tests.support.drawn_once import CONVERTER
 
 PLAIN = Odd(0, "plain", "technical_brief", "en", "full", "usual", 2, "usual", "noisy", "good", "found", 30)
 PLANTED = "planted in the test"

@@ -13,7 +13,7 @@ from benchbrief.reports.charts import chart_texts
 from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
 from benchbrief.reports.charts.chart_layout import Margins, Plot
 from benchbrief.reports.charts.draw_chart import draw
-from tests.reports.one_converter import CONVERTER
+from tests.support.drawn_once import CONVERTER
 
 SVG = "{http://www.w3.org/2000/svg}"
 THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8))

@@ -24,8 +24,8 @@ from benchbrief.reports.text.number_format import NBSP, written_as
 from benchbrief.reports.words.brief_words import words
 from benchbrief.results.store import store_schema as s
 from tests.reports.generated import rows_for
-from tests.reports.one_converter import CONVERTER
 from tests.reports.world import make_store
+from tests.support.drawn_once import CONVERTER
 from tests.support.plans import compile_text
 
 SPEC = """

@@ -24,8 +24,8 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.cli.specs import SMALL
 from tests.reports import briefs
 from tests.reports import world as w
-from tests.reports.one_converter import CONVERTER
 from tests.support.bench import fresh_bench
+from tests.support.drawn_once import CONVERTER
 from tests.support.stored_texts import change_texts
 
 SPEC: dict[str, Any] = {"mark": "point", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}

@@ -30,7 +30,7 @@ from benchbrief.reports.charts.chart_layout import ChartText, arrange, shorten
 from benchbrief.reports.charts.chart_texts import texts
 from benchbrief.reports.charts.draw_chart import draw
 from tests.reports.gallery import CASES, LONG
-from tests.reports.one_converter import CONVERTER
+from tests.support.drawn_once import CONVERTER
 
 GOLDENS = Path(__file__).parent / "goldens" / "figures"
 _NEAR, _SHARE = 40, 0.0015

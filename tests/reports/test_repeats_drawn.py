@@ -17,7 +17,7 @@ from benchbrief.reports.words.brief_words import words
 from benchbrief.results.store.searched_doubts import Doubt
 from tests.reports import world as w
 from tests.reports.gallery import CASES
-from tests.reports.one_converter import CONVERTER
+from tests.support.drawn_once import CONVERTER
 
 RING = re.compile(r'<path [^>]*d="M2\.121,0A[^>]*>')
 

@@ -31,7 +31,8 @@ from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf
 from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
-from tests.support.warm import LIBRARIES
+from tests.support.drawn_once import DrawnOnce
+from tests.support.warm import LIBRARIES, shared_folder
 
 _ROOMS = (
     "benchbrief.pipeline",
@@ -69,23 +70,24 @@ report brief "Brief" {
 """Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter."""
 
 
-class _Shared(Converter):
+class _Shared(DrawnOnce):
     """One chart converter for all commands: they take turns. Those that are about its end start `bench` anew."""
 
     _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
 
-    def _ask(self, question: Mapping[str, object], wanted: str) -> str:
+    def __init__(self) -> None:
+        super().__init__()
+        self._folder = shared_folder()  # a command's environment does not name it
+
+    def _drawn(self, question: Mapping[str, object], wanted: str) -> str:
         fcntl.lockf(self._turn, fcntl.LOCK_EX)
         try:
-            return super()._ask(question, wanted)
+            return super()._drawn(question, wanted)
         finally:
             fcntl.lockf(self._turn, fcntl.LOCK_UN)
 
     def _started(self) -> subprocess.Popen[bytes]:
         return self._child or super()._started()  # a fork can't ask about its parent's child
-
-    def close(self) -> None:
-        """Leave it to the next command."""
 
 
 _ONE = _Shared()

@@ -1,0 +1,41 @@
+"""A chart converter that draws each chart once for all processes of the tests: many make the same briefs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchbrief.reports.charts.svg_converter import Converter
+from tests.support.warm import shared_folder
+
+
+class DrawnOnce(Converter):
+    """It stays for the next brief, and ends with its process."""
+
+    _folder: Path | None = None
+
+    def _ask(self, question: Mapping[str, object], wanted: str) -> str:
+        """The drawing, by whichever process of the tests was first."""
+        self._folder = self._folder or shared_folder()
+        asked = json.dumps(question).encode("utf-8", "surrogatepass")
+        kept = self._folder / f"{hashlib.sha256(asked).hexdigest()}.{wanted}"
+        if kept.exists():
+            return kept.read_text("utf-8")
+        drawn = self._drawn(question, wanted)
+        whole = kept.with_suffix(f".{os.getpid()}")
+        whole.write_text(drawn, "utf-8")
+        whole.replace(kept)
+        return drawn
+
+    def _drawn(self, question: Mapping[str, object], wanted: str) -> str:
+        return super()._ask(question, wanted)
+
+    def close(self) -> None:
+        """Leave it to the next brief."""
+
+
+CONVERTER = DrawnOnce()
+"""The one of this process."""
