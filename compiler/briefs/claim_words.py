@@ -17,17 +17,23 @@ _BLANKS = r"[\s\u00a0]*"
 _BLANK = r"[\s\u00a0]+"
 _PER_CENT = r"(?:%|％|per ?cent|パーセント|percentage points?|ポイント)"
 _TIMES = r"(?:[xX×]|times|-?fold|倍)"
+_UNIT = rf"(?:{_PER_CENT}|{_TIMES}|[A-Za-zµ]+(?:/[A-Za-z]+)*|ミリ秒|マイクロ秒|秒|円|ドル)"
 _NUMBER = r"[0-9０-９][0-9０-９.,．，]*"
 _SPELLED = (
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "forty",
-    "fifty", "sixty", "seventy", "eighty", "ninety", "a hundred", "hundred", "a thousand",
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
+    "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy",
+    "eighty", "ninety", "a hundred", "hundred", "a thousand", "thousand", "a dozen",
 )  # fmt: skip
+_KANJI = "[〇一二三四五六七八九十百千]+"
 
 
-def _before(english: str, japanese: str = "(?!)") -> str:
-    """Return a pattern of words that end right before a number."""
-    near = rf",?(?:{_BLANK}(?:an?|about|some|around|the|roughly|nearly|almost|approximately|full|fully))*{_BLANKS}\Z"
-    return rf"(?:\b(?:{english})|(?:{japanese})){near}"
+_NEAR = rf"(?:{_BLANK}(?:an?|about|some|around|the|roughly|nearly|almost|approximately|full|fully))*{_BLANKS}\Z"
+
+
+def _before(english: str, japanese: str = "(?!)", directly: str = "(?!)") -> str:
+    """Return a pattern of words that end right before a number: English ones that a comma or a colon may follow, others
+    that stand `directly` before it, and Japanese ones."""
+    return rf"\b(?:{english})[,:]?{_NEAR}|\b(?:{directly}){_NEAR}|(?:{japanese}),?{_BLANKS}\Z"
 
 
 def _behind(english: str, japanese: str, unit: str = rf"(?:{_PER_CENT}|{_TIMES})?") -> str:
@@ -46,19 +52,36 @@ def found_in(pattern: str, text: str) -> str:
     return _stripped(found.groupdict().get("said") or found.group()) if found else ""
 
 
+_ENDS = rf"(?:{_BLANK}(?:up to|at least|at most|as (?:much|many|high) as|more than|less than|well over|over))?"
+"""Words for an end that may stand between `by` or `of` and a number."""
+
 # --- bounds ---
 
 _GOOD = "ratio|gains?|speed-?up|advantage|improvement|increase|lead|savings?|reduction|margin|benefit|multiple"
-_HIGHEST = rf"(?:highest|greatest|largest|biggest|best|peak|maximum|record){_BLANK}(?:{_GOOD})\b[^.;]*"
-_LOWEST = rf"(?:lowest|smallest|worst|minimum){_BLANK}(?:{_GOOD})\b[^.;]*"
-_AT_ITS = r"(?:at|in) (?:its|their|the) "
+_HIGHEST = (
+    rf"(?:highest|greatest|largest|biggest|best|peak|max(?:imum)?|record){_BLANK}(?:\w+{_BLANK})?(?:{_GOOD})\b[^.;]*"
+)
+_LOWEST = rf"(?:lowest|smallest|worst|min(?:imum)?){_BLANK}(?:\w+{_BLANK})?(?:{_GOOD})\b[^.;]*"
+_LESS_THAN = "(?:below|under|(?:less|fewer|lower|worse|smaller|slower|shorter) than)"
+_MORE_THAN = "(?:above|over|beyond|(?:more|higher|greater|longer) than|exceed(?:s|ed|ing)?)"
+_NONE = r"(?:(?:no|not (?:an?|one))(?: single)? \w+|nobody|no one|none|nothing)"
+"""What has a number nowhere: `no workload gains less than`."""
+_AT_ITS = r"(?:at|in) (?:its|their|the) (?:very |absolute )?"
 _SO_FAR = r"[^.;。]*"
 _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
 """Behind words of a case that name no load, price or other thing: `at the highest`, not `at the highest load`."""
-_BEST_CASE = rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak){_ALONE}|at the high end"
+_IT_IS = r"(?:that|this|which|it) (?:is|was) (?:still |only |just )?(?:the|our|its) "
+_BEST_CASE = (
+    rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|sweet spot){_ALONE}|at the (?:high"
+    rf"|top|upper) end"
+    rf"|in the best of cases|(?:at (?:the )?(?:very )?most|tops|max)(?=\W*\Z|,)|{_IT_IS}(?:best case|maximum)"
+)
 _WORST_CASE = (
-    rf"(?:at|in the) worst{_ALONE}|worst[ -]case(?=\W)|{_AT_ITS}(?:worst|lowest){_ALONE}|at the low end"
-    r"|or (?:better|higher|more)(?=,|\Z)"
+    rf"(?:at|in the) worst{_ALONE}|worst[ -]case(?=\W)|{_AT_ITS}(?:worst|lowest){_ALONE}|at the (?:low|bottom"
+    rf"|lower) end"
+    r"|(?:or|and) (?:\w+ )?(?:better|higher|more|greater|above)(?=,|\W*\Z)"
+    rf"|(?:at|as) an? (?:bare )?minimum|in the worst of cases"
+    rf"|{_IT_IS}(?:worst case|minimum)"
 )
 
 
@@ -77,74 +100,124 @@ def _bound(english: str, japanese: str, case: str, behind: str) -> Bound:
     """Return the words of a bound; those for its `case` may stand anywhere in the clause of the number."""
     return Bound(
         _before(rf"(?:{english})|(?:{case}){_SO_FAR}", japanese),
-        rf"(?:\A{_SO_FAR}?\b)(?P<said>{case})|\A{_BLANKS}(?:{_PER_CENT}|{_TIMES})?{_BLANKS}-?(?:{behind})",
+        rf"(?:\A{_SO_FAR}?\b)(?P<said>{case})|\A{_BLANKS}{_UNIT}?{_BLANKS}-?(?:{behind})",
     )
 
 
 UP_TO = _bound(
-    rf"up{_BLANKS}to|at (?:the )?most|(?:no|not|never) (?:more than|above|over)|as (?:much|many|high) as"
-    rf"|(?:a )?(?:maximum|max\.|peak|high|top) of|maximum|{_HIGHEST}"
-    r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at|(?:ceiling|peak|maximum) is",
-    "(?:最大|最高)(?:でも?[^。、]{0,15})?|(?:最大|最高)の(?:比|差|向上率?|改善率?)は",
+    rf"up{_BLANKS}to|at (?:the )?(?:very )?most|(?:no|not|never|nothing) (?:(?:more|higher|greater|longer) than"
+    rf"|above|over)"
+    rf"|as (?:much|many|high|large|great|big|far) as|(?:never|not)\b[^.;:]{{0,30}}\bexceed(?:s|ed|ing)?"
+    rf"|{_NONE}\b[^.;:,]*?\b{_MORE_THAN}"
+    rf"|(?:a )?(?:maximum|max\.|peak|high|top|ceiling|limit) of|maximum|max\.?|a record|{_HIGHEST}"
+    r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at|(?:ceiling|peak|maximum|upper (?:limit|bound)) (?:is|was)"
+    r"|the most\b[^.;,]{0,30}\b(?:is|was)",
+    "(?:最大|最高)(?:でも?[^。、]{0,15})?|(?:最大|最高)の(?:比|差|向上率?|改善率?)は|≤|⩽"
+    "|(?:(?:最大|最高)(?:値|記録)?|上限値?)は[^。、]{0,15}",
     _BEST_CASE,
-    r"(?:max(?:imum)?|tops)\b|が(?:最大|最高|上限)|まで(?!に)",
+    r"(?:max(?:imum)?|tops|or (?:less|fewer|lower|under))\b|が(?:最大|最高|上限)|に?まで(?!に)|を(?:超え"
+    r"|上回[らり]?)(?:な|ず|ません|ること)",
 )
 AT_LEAST = _bound(
-    rf"at (?:the very )?least|at minimum|(?:a )?minimum of|minimum|(?:no|not|never) (?:less|worse|fewer|lower) than"
-    r"|(?:never|not once)\b[^.;:]*?\b(?:below|under|(?:less|fewer|lower|worse) than)"
-    rf"|as (?:low|little) as|always|guarantee[sd]?|(?:floor|minimum) is|{_LOWEST}",
-    "(?:少なくとも|最低でも?|最小でも?|最悪でも|必ず|常に)[^。、]{0,15}",
+    rf"at (?:the very )?least|at minimum|(?:a )?minimum of|minimum|min\.|(?:no|not|never|nothing) {_LESS_THAN}"
+    rf"|(?:never|not once)\b[^.;:]*?\b{_LESS_THAN}|{_NONE}\b[^.;:,]*?\b{_LESS_THAN}"
+    rf"|as (?:low|little) as|always|guarantee[sd]?|(?:floor|minimum|lower (?:limit|bound)) (?:is|was|of)|{_LOWEST}"
+    r"|(?:start|begin|bottom)(?:s|ed|n?ing)? (?:out )?(?:at|from)|the least\b[^.;,]{0,30}\b(?:is|was)",
+    "(?:少なくとも|少なく見積もっても|控えめに[言見]っ?て|最低でも?|最小でも?|最悪でも|必ず|常に)[^。、]{0,15}"
+    "|最低限?|最小|下限値?は[^。、]{0,15}|≥|⩾|>=",
     _WORST_CASE,
-    r"(?:at least|or (?:more|better|higher)|and (?:more|up|above|beyond)|minimum)\b|\+(?!\w)|が(?:最小|最低|下限)"
-    "|を(?:下回らない|割らない|切らない)",
+    r"(?:at least|or (?:more|better|higher|greater)|and (?:more|up|upwards|above|beyond)|minimum|(?<=-)plus|upwards)\b"
+    r"|\+(?!\w)|が(?:最小|最低|下限)|を(?:下回|割|切)(?:ら(?:な|ず)|りません|ることは?(?:な|あり))|は(?:確実|必ず)",
 )
-MORE_THAN = _before(r"(?<!no )(?<!not )(?<!never )(?:more than|over|above|upwards of|beyond)")
-BEYOND = _behind("(?!)", "以上|を超え(?!な|ず|ません)|を上回(?!ら)")
+_NOT = "(?<!no )(?<!not )(?<!never )(?<!nothing )"
+_ABOVE = rf"{_MORE_THAN}|upwards of|in excess of|north of|better than|surpass(?:es|ed|ing)?|topp?(?:s|ed|ing)"
+MORE_THAN = _before(rf"{_NOT}(?:{_ABOVE})", ">", directly=r"\Afrom")
+BEYOND = _behind(
+    "(?!)",
+    "以上|超(?!え)|を(?:優に|大きく|大幅に)?(?:超え(?!な|ず|ません|ること)|上回(?!ら|りません|ること))",
+    f"{_UNIT}?",
+)
 """Words that promise a lowest value too, but are usual for any number that was rounded down; so `MORE_THAN`."""
+LESS_THAN = _before(rf"{_NOT}(?:{_LESS_THAN}|within)", "<")
+WITHIN = _behind("(?!)", "以下|未満|以内|を(?:下回|切)る(?!こと)", f"{_UNIT}?")
+"""The same for a highest value."""
 
 # --- averages and whole ranges ---
 
+_PRODUCTS = "drives?|SSDs?|disks?|databases?|products?|choices?|storage|systems?|servers?|platforms?|hardware|engines?"
 _PLACES = (
     r"(?:workloads?|loads?|thread counts?|concurrency levels?|levels?|settings?|cases?|points?|conditions?|scenarios?"
     r"|tests?|mixe?s?|benchmarks?|steps?)"
 )
 _EACH = (
-    rf"(?:every|each|any|all|both)(?:{_BLANK}(?:of{_BLANK})?(?:the|our|these|those|its))?(?:{_BLANK}\w+)?"
+    rf"(?:each and every|every|each|any|all|both)(?:{_BLANK}(?:of{_BLANK})?(?:the|our|these|those|its))?(?:{_BLANK}\w+)?"
     rf"{_BLANK}{_PLACES}\b"
 )
 _HAS_IT = "runs?|does|do|gains?|gets?|sees?|is|are|shows?|reach(?:es)?|improves?|delivers?|has|have|serves?|takes?"
+_USUAL = "most|typical|normal|everyday|ordinary|average|common|usual|day-to-day|real-world|realistic"
+_GETS = "sees?|gets?|gains?|does|do|reach(?:es)?|runs?|delivers?|achieves?|enjoys?|reports?|observes?"
 _TRIED = r"(?<!tested )(?<!measured )(?<!tried )(?<!repeated )(?<!run )(?<!ran )"
 _REPEATS = rf"(?:the |its |all |three |{_NUMBER} )*(?:repeats|repetitions|runs|nodes|hosts|seconds|minutes|hours)\b"
-_PLACES_JA = "(?:ワークロード|負荷|スレッド数|条件|設定|点|場合|ケース|環境|状況|テスト|ベンチマーク)"
+_PLACES_JA = (
+    "(?:ワークロード|負荷|スレッド数|条件|設定|点|場合|ケース|環境|状況|テスト|ベンチマーク|用途|場面|規模|業務){1,2}"
+)
 AVERAGE = (
     rf"\bon average\b|\baverag(?:ed|es|ing)\b(?! (?:over|across) {_REPEATS})"
-    rf"|\b(?:average|typical|usual|mean|median){_BLANK}(?:{_GOOD}|{_PLACES}|customers?|users?)\b"
+    rf"|\b(?:average|typical|usual|mean|median){_BLANK}(?:{_GOOD}|{_PLACES}|customers?|users?|runs?|results?)\b"
     rf"|\b(?:typically|usually|normally|as a rule|in general|most of the time)\b|\bgenerally\b(?! available)"
-    rf"|\b(?:in|for|on|under) (?:most|typical|normal|everyday){_BLANK}(?:{_PLACES}|use|operation)\b"
-    "|平均(?:で|して|的に|すると|では)|通常は|典型的|一般(?:に|的に)|標準的|普段|ふだん|たいてい|ほとんどの(?:場合|ケース|条件|負荷|ワークロード)"
+    rf"|\b(?:in|for|on|under)(?: an?| the)? (?:{_USUAL}){_BLANK}(?:{_PLACES}|use|operations?|days?|customers?|users?)\b"
+    r"|\b(?:on the whole|by and large|for the most part|majority of)\b"
+    rf"|\bmore often than not\b|\b(?:is|are) the (?:norm|rule)\b|\bthe rule, not\b|\b(?:routinely"
+    rf"|regularly) (?:{_GETS})\b"
+    "|平均(?:で|して|的に|す[るれ][とば]|値[はで])|中央値[はで]|通常(?:は|、|時|の(?:負荷|使用|運用|条件|環境))"
+    "|典型的|一般(?:に|的に)|標準的|普段|ふだん"
+    "|たいてい|(?:ほとんど|多く)の(?:場合|ケース|条件|負荷|ワークロード)"
 )
 """Words, anywhere in a sentence, that make its number an average."""
 AVERAGE_OF = _before(
-    "(?:average|typical|usual|mean)(?: of)?", "平均(?:約|およそ)?|平均(?:向上|改善|増加|短縮|削減)[率幅]?は"
+    "(?:average|typical|usual|mean)(?: of)?", "平均(?:約|およそ)?|通常|平均(?:向上|改善|増加|短縮|削減)[率幅]?は"
 )
 """The same right before the number."""
 EVERYWHERE = (
     rf"{_TRIED}\b(?:at|on|in|for|under|with)(?! any case\b){_BLANK}{_EACH}"
     r"|\b(?:whatever|whichever|no matter|regardless of|across the board|without exception)\b"
-    r"|\b(?:consistently|invariably|always(?![- ](?:on|available)\b)|every time|throughout the (?:ramp|range))\b"
-    r"|\b(?:guaranteed|day in,? day out|around the clock)\b"
-    rf"|(?:どの|どんな|いずれの|あらゆる)(?:[^。、]{{0,4}})?{_PLACES_JA}(?:でも|においても|にも)"
-    r"|常に|つねに|保証|いつでも(?!使|利用)|例外なく|を問わず|に(?:関係|かかわら)[なず]"
+    r"|\b(?:consistently|constantly|reliably|dependably|unfailingly|uniformly|invariably|throughout"
+    r"|always(?![- ](?:on|available)\b)|every time|throughout the (?:ramp|range))\b"
+    r"|\b(?:guaranteed|day in,? day out|day after day|day and night|(?:a)?round the clock|24 hours a day"
+    r"|without fail|at all times)\b"
+    r"|\b24/7(?=,|\Z)|\bany number of \w+|\bcome what may\b|\brain or shine\b|\bwhether\b[^.;:,]{1,30}\bor\b"
+    rf"|(?:どの|どんな|いずれの|あらゆる)(?:[^。、]{{0,4}})?{_PLACES_JA}(?:で|において|に)も?"
+    r"|常に|つねに|いつも|どこでも|期間を通じて|一貫して|終始|絶えず|保証|いつでも(?!使|利用)|例外な[くし]|を問わず"
+    r"|に(?:関係|かかわら|よら|左右され)[なず]"
+    "|誰で?もが?|(?:どんな|いかなる)(?:とき|時)(?:も|でも)"
 )
 """Words that have a number hold at each point."""
 ALL_OVER = (
-    rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|\b{_EACH}{_BLANK}(?:{_HAS_IT})\b"
-    rf"|(?:すべての|全ての|全){_PLACES_JA}(?:で|において)"
+    rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|\b{_EACH}{_BLANK}(?:{_HAS_IT})\b|(?:\A|[,;:] ){_EACH}[,:]"
+    r"|\b(?:every|each|all|any) (?:\w+ )?(?:customers?|users?)\b"
+    r"|\bwhat (?:you|users|customers|everyone) (?:can )?(?:gets?|sees?|expects?)\b"
+    rf"|(?:すべての|全ての|全|各){_PLACES_JA}(?:で|において)"
+    r"|\b(?:across|over|throughout|along) (?:the|our|its) (?:entire|whole|full|complete) \w+"
+    r"|\b(?:light|low|idle|small)\b[^.;:]{0,20}\b(?:to|and|or|through) (?:heavy|high|full|large|peak)\b"
+    r"|\band\b[^.;:,]{0,30}\balike\b"
+    r"|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して"
 )
 """The same, unless the sentence says that it is the highest of them: `the most over all loads`."""
+EXPECTED = _before(
+    rf"(?:expects?|(?:counts?|depends?|rel(?:y|ies)|banks?|plans?) (?:up)?on|plan for|promises?|will (?:{_GETS})"
+    rf"|maintains?|holds?(?: steady)?(?: at)?"
+    rf"|(?:you|everyone|everybody|customers|users) (?:(?:can|will) )?(?:\w+ly )?(?:{_GETS})"
+    r"|(?:a )?(?:steady|constant|consistent|reliable|dependable))(?: an? (?:gain|improvement|saving)s? of)?"
+)
+"""The same right before the number: what anyone gets."""
 HIGHEST = (
-    r"\b(?:best|highest|most|maximum|max|peak|largest|greatest|top|record|biggest|up to|as (?:much|many|high) as)\b"
-    "|最大|最高|最も|もっとも|一番|ピーク|上限"
+    r"\b(?:best(?![ -](?:in[ -]class|of[ -]breed|known|selling|rated))|highest|maximum|max|peak|largest|greatest"
+    r"|top(?! of)|record"
+    r"|most(?! \w+(?:ed|ern|ent|ive|ful|able|lar)\b)|biggest|up to|as (?:much|many|high|large|great) as)\b(?!-(?!case))"
+    rf"(?!{_BLANK}(?:\w+{_BLANK})?(?:{_PRODUCTS})\b)"
+    "|最大|最高(?!峰|級|品質|の(?!比|差|値|点|負荷|条件|向上|改善|結果|記録|場合|性能|スル|ワーク|スレッド))|(?:最も"
+    "|もっとも|一番)(?!先進|新し|人気|売れ|優れ)"
+    "|ピーク|上限"
 )
 
 _CLAUSES = r"[,;:、。；：]"
@@ -162,23 +235,62 @@ def clause_of(before: str, after: str) -> str:
 
 # --- ratios and changes ---
 
+_RISING = "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose|climb(?:s|ed)?|jump(?:s|ed)?|surg(?:es|ed)"
+_RISING += "|soar(?:s|ed)?|exceed(?:s|ed)?|lengthen(?:s|ed)?|inflat(?:es?|ed)|balloon(?:s|ed)?|(?:is|are|goes|went) up"
+_FALLING = "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)"
+_FALLING += (
+    "|shrinks?|shrunk|drop(?:s|ped)?|falls?|fell|declin(?:es?|ed)|slip(?:s|ped)?|dip(?:s|ped)?|sinks?|plung(?:es|ed)"
+    "|(?:is|are|goes|went) down|shorten(?:s|ed)?|dwindl(?:es|ed)|diminish(?:es|ed)?"
+)
+_TAKING = "takes? away|removes?|eliminates?|shav(?:es?|ed|ing)|trim(?:s|med)?|slash(?:es|ed|ing)?|avoids?|spares?"
+_BETTERING = "improv(?:es?|ed|ing)|boost(?:s|ed|ing)?|speeds?"
 _MORE = "more|higher|faster|larger|greater|better|quicker|less|fewer|lower|slower|smaller|shorter|longer|cheaper|worse"
-_MORE_JA = "高|速|早|大き|多|低(?!減)|遅(?!延)|小さ|少な|短(?!縮)|長|安"
-_CHANGED = "increase|gain|rise|growth|improvement|uplift|saving|reduction|decrease|drop|decline|cut|boost"
-_CHANGED_JA = "増|減|向上|改善|削減|短縮|低減|アップ|ダウン|上回|下回"
-TIMES_MORE = _behind(_MORE, rf"[もの]?{_BLANKS}(?:{_MORE_JA})(?!さ)", _TIMES)
+_MORE += "|speedier|snappier|swifter|stronger|bigger|leaner|tighter|wider|greener|cooler|quieter"
+_MORE_JA = "高|速|早|大き|多|低(?!減)|遅(?!延)|小さ|少な|短(?!縮)|長|安|すばや|素早|迅速|強(?!化)"
+_CHANGED = "increase|gain|rise|growth|improvement|uplift|saving|reduction|decrease|drop|decline|cut|boost|lift"
+_CHANGED += "|discount|advantage|edge(?! (?:cases?|nodes?|sites?))|lead(?! times?)"
+_CHANGED_JA = (
+    "増|減|向上|改善|削減|短縮|低減|アップ|ダウン|上回|下回|上昇|伸び|強化|縮小|節約|圧縮|抑え|カット|凌|優れ"
+    "|勝[るっり]|低下|悪化|後れ"
+)
+_NET = "increase|rise|growth|uplift|reduction|decrease|drop|decline|cut|saving"
+_UP = "(?<!make )(?<!makes )(?<!made )(?<!take )(?<!takes )up"
+_BEATS = "outperform|outpace|exceed|surpass|beat|lead|trail|lag|underperform"
+TIMES_MORE = _behind(
+    rf"(?:{_MORE}|improved|increased|reduced|(?:\w+ )?(?:{_NET})s?)",
+    rf"[もの]?{_BLANKS}(?:{_MORE_JA})(?!さ)|の(?:短縮|削減|低減|減少|増加)",
+    _TIMES,
+)
+TIMES_BY = _before(
+    rf"(?:{_MORE}|{_RISING}|{_FALLING}|{_BETTERING}|(?:{_CHANGED}|{_BEATS})(?:s|d|ed)?)\b[^.;:]*\bby{_ENDS}"
+)
+"""Words before a number of times that say by how much there is more: `faster by 2X`."""
 CHANGE = _behind(
-    rf"(?:{_MORE}|(?:\w+ )?(?:{_CHANGED})s?)",
-    rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))",
+    rf"(?:{_MORE}|ahead|above|beyond|on top|(?:extra|additional)(?:{_BLANK}\w+)?|(?:\w+ ){{0,2}}(?:{_CHANGED})s?)",
+    rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))|の差|上(?=[。、]|\Z)",
     rf"{_PER_CENT}?",
 )
 _CHANGES = "grow(?:s|n)?|grew|climb(?:s|ed)?|jump(?:s|ed)?|r[io]se[sn]?|falls?|fell|shrinks?|lift(?:s|ed)?"
-CHANGE_OF = _before(rf"(?:{_CHANGED})s? of|(?:{_CHANGED}|{_CHANGES})(?:s|ed)?\b[^.;:]*\bby")
-PER_CENT_OF = _behind("(?:that )?of", rf"の(?![^。、]{{0,12}}(?:{_CHANGED_JA}))", f"{_PER_CENT}?")
-SHARE_OF_JA = rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}(?:です|である|でした|に(?:短縮|削減|低減|抑え|収ま|とどま|なり|過ぎ))"
+CHANGE_OF = _before(
+    rf"(?:(?:{_CHANGED})s? of|(?:{_CHANGED}|{_CHANGES}|{_BEATS})(?:s|d|ed)?\b[^.;:]*\bby|(?:{_MORE}) by){_ENDS}",
+    "プラス",
+    rf"{_CHANGES}|{_RISING}|{_FALLING}|{_BETTERING}|gain(?:s|ed)|adds?|added|{_UP}|down|extra|additional",
+)
+PER_CENT_OF = _behind(
+    "(?:that )?of|as (?:much|many|fast|high|large|good|efficient)|the(?= \\w+ (?:of|that))",
+    rf"の(?![^。、]{{0,12}}(?:{_CHANGED_JA}))",
+    f"{_PER_CENT}?",
+)
+SHARE_OF_JA = (
+    rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}(?:です|である|でした|に(?:短縮|削減|低減|抑え|収ま|とどま|なり|過ぎ|達|届))"
+)
 """Behind `〜の` and a number in per cent: what is left, as in `〜の 17 % に短縮`."""
+LEFT_JA = rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}に(?:短縮|削減|低減|圧縮|抑え|減|低下|縮)"
+"""What is left too, whatever stands before: `17 % に短縮`."""
 TIMES = _behind("the|as|of|what|that", "の", _TIMES)
 """Words behind a ratio that compare: `2 times the`, `2X as`, `2 倍の`."""
+FOR_EVERY = r"\bfor (?:every|each|one) (?:one|operation|read|update|request|\w+ (?:that|of|on|with))\b"
+"""Words, anywhere in a sentence, that set a number against one of the other side."""
 
 
 MULTIPLE = rf"\A(?:[xX×](?![A-Za-z])|{_BLANKS}倍(?!率)|{_BLANK}times{_BLANK}(?:the|as|that|what|those)\b)"
@@ -201,68 +313,99 @@ class Direction(NamedTuple):
         return found_in(self.behind, after) or found_in(self.before, before)
 
 
-_RISING = "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose"
-_FALLING = "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)"
-_FALLING += "|shrinks?|drops?|falls?"
-_TAKING = "takes? away|removes?|eliminates?|shav(?:es?|ed|ing)|trim(?:s|med)?|slash(?:es|ed|ing)?|avoids?|spares?"
 SAVING = rf"\b(?:{_FALLING}|{_TAKING})\b[^.;:]*(?<!\bto)(?<!\bto[\s\u00a0])\Z"
 """Words before a number that say by how much there is less: `saves 17 % of`."""
+LEFT = _before(
+    rf"(?:{_RISING}|{_FALLING}|{_TAKING}|down)\b[^.;:]*?(?<!up )(?<!close )(?<!compared )(?<!relative )\bto{_ENDS}"
+)
+"""Words before a number that say what there is now: `cuts it to 17 %`."""
 
 
-_ENDS = rf"(?:{_BLANK}(?:up to|at least|as much as|more than|over))?"
-
-
-def _direction(behind: str, verbs: str, japanese: str, nouns: str, taking: str = "(?!)") -> Direction:
-    """Return the words of a direction. Of several verbs before the number, the nearest counts; `nouns` stand before
-    `of`, and verbs that are `taking` right before the number."""
+def _direction(behind: str, verbs: str, japanese: str, nouns: str, nouns_ja: str, taking: str = "(?!)") -> Direction:
+    """Return the words of a direction. Of several verbs before `by`, the nearest counts; `nouns` stand before `of`, and
+    the verbs and words that are `taking` right before the number."""
+    noun = rf"(?:[\w-]+{_BLANK}){{0,2}}(?:{nouns})"
     nearest = rf"(?:{verbs})\b(?:(?!\b(?:{_RISING}|{_FALLING})\b)[^.;:])*\bby"
     return Direction(
-        _behind(behind, rf"[もの]?(?:{japanese})"),
-        _before(rf"(?:{nearest}|(?:{nouns}) of|(?:{taking})){_ENDS}"),
+        _behind(rf"{behind}|{noun}", rf"(?:も|の|ほど|程度|近く|以上|だけ)?(?:{japanese})"),
+        _before(
+            rf"(?:{nearest}|(?:{behind}) by|(?:{nouns}) of){_ENDS}",
+            rf"(?:{nouns_ja})[率幅分]?は[^。、]{{0,6}}",
+            directly=rf"(?:{verbs}|{taking}){_ENDS}",
+        ),
     )
 
 
 MORE = _direction(
-    "more|higher|greater|larger|bigger|longer|additional|extra|above|up|increase|gain|rise|growth|uplift|dearer",
+    "more|higher|greater|larger|bigger|longer|additional|extra|above|on top|up|dearer",
     _RISING,
-    "高|多|大き|長|増|上回",
-    "increase|gain|rise|growth|uplift",
+    "高|多|大き|長|増|上回|伸び|上昇|アップ|余[計分]|上が|膨ら|の[^。、]{1,6}(?:増加|上昇)",
+    "increase|gain|rise|growth|uplift|overhead|premium|surge|jump|spike",
+    "増加|上昇",
+    f"{_UP}|adds?|added",
 )
 LESS = _direction(
-    "less|fewer|lower|smaller|shorter|cheaper|below|down|off|reduction|decrease|drop|savings?|decline|cut|short of",
+    "less|fewer|lower|smaller|shorter|cheaper|below|down|off|short of",
     _FALLING,
-    "低|少な|小さ|短|安|減|削減|短縮|下回|落ち|落と",
-    "reduction|decrease|drop|fall|decline|cut|savings?",
+    "低|少な|小さ|短|安|減|削減|短縮|下回|落ち|落と|ダウン|縮|下が|失|の[^。、]{1,6}(?:低下|減少|削減|短縮)",
+    "reduction|decrease|drop|fall|decline|cut|savings?|shortfall|deficit|dip",
+    "低下|減少|短縮|削減",
+    "down|gives? away|gave away|sacrific(?:es?|ed)",
 )
 BETTER = _direction(
-    "faster|quicker|better|speedier|improvement",
-    "improv(?:es?|ed|ing)|speeds?",
-    "速|早|向上|改善",
+    "faster|quicker|better|speedier|snappier|superior|ahead",
+    f"{_BETTERING}|outperforms?|outperformed|beats?|outpac(?:es?|ed)",
+    "速|早|向上|改善|優れ|勝[るっり]|凌",
     "improvement|speed-?up",
+    "改善|向上",
 )
 WORSE = _direction(
-    "slower|worse|degradation|regression",
-    "slow(?:s|ed)?|degrad(?:es?|ed)",
-    "遅(?!延)|悪",
-    "degradation|regression|loss|penalty",
+    "slower|worse|weaker|poorer|inferior|behind",
+    "slow(?:s|ed)?|degrad(?:es?|ed)|trail(?:s|ed)?|lag(?:s|ged)?|underperform(?:s|ed)?|suffer(?:s|ed)?|worsen(?:s|ed)?",
+    "遅(?!延)|悪|劣|及ば|鈍|後れ",
+    "degradation|regression|loss|penalty|slowdown|setback|hit",
+    "悪化|劣化",
     "loses?|lost|gives? up|gave up|costs? (?:us|you|them)",
 )
 
 # --- results that are written by hand ---
 
 _MEASURE = (
-    "latenc(?:y|ies)|throughput|performance|costs?|price|power|energy|time|wait|tail|speed|rate|efficiency|watts?"
-    "|bandwidth|IOPS|p99|work"
+    "latenc(?:y|ies)|throughput|performance|costs?|price|bills?|power|energy|time|wait(?:ing)?|tail|speed|rate"
+    "|efficiency"
+    "|watts?|bandwidth|IOPS|p99|work|money|spend"
 )
-_WORK = "load|operations|ops|reads|writes|queries|requests|transactions|sessions|users|servers|nodes|machines"
-_MEASURE_JA = "遅延|レイテンシ|待ち時間|時間|スループット|性能|処理量|処理能力|コスト|費用|価格|消費電力|電力|台数|応答"
-_FRACTION = r"(?:half|(?:an?|one|two|three)[ -](?:third|quarter|fifth|tenth)s?)"
-_BECOMES = "(?:doubling|halving|tripling|doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved)"
-_AS_FAST = r"as (?:fast|many|much|quick|long|high|low|slow|cheap|efficient)"
+_MACHINES = "servers?|nodes?|machines?|hosts?|boxes|racks?"
+_WORK = f"load|operations|ops|reads|writes|queries|requests|transactions|sessions|users|{_MACHINES}"
+_MEASURE_JA = (
+    "遅延|レイテンシ|待ち時間|時間|スループット|性能|処理量|処理能力|処理件数|コスト|費用|運用費|料金|価格|電気代"
+    "|消費電力|電力|エネルギー|台数|応答|レスポンス"
+    "|速度|速さ|効率|帯域|仕事"
+)
+_FRACTION = (
+    "(?:half|(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -]"
+    "(?:third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|twentieth|hundredth)s?)"
+)
+_BECOMES = (
+    "(?:doubling|halving|tripling|doubles|doubled|triples|tripled|quadruples|quadrupled|quintuples|quintupled|halves"
+    "|halved)"
+)
+_AS_FAST = r"as (?:fast|many|much|quick|long|high|low|slow|cheap|efficient|good)"
 _SPELLED_ONE = "|".join(_SPELLED)
+_ONE = rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))"
+_SOME = "(?: (?:about|nearly|almost|some|over|more than|roughly|just|only|around))*"
 _CHANGING = "cutting|slash(?:es|ed|ing)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)|trimm?(?:s|ed|ing)?|rais(?:es?|ed|ing)"
 _CHANGING += "|increas(?:es?|ed|ing)|improv(?:es?|ed|ing)|boost(?:s|ed|ing)"
-_TO_ONE = r"[0-9.]+(?::1|-to-1)"
+_TO_ONE = rf"(?:[0-9.]+(?::1|[ -]to[ -]1)|(?:{'|'.join(_SPELLED)})[ -]to[ -]one)"
+_VERBS = f"{_RISING}|{_FALLING}|{_TAKING}|down"
+_SPANS = "(?:weeks|days|hours|minutes|seconds|milliseconds|microseconds)"
+_SPAN_JA = "(?:ミリ秒|秒|時間|分|日|週間|ms)"
+_COUNT_JA = rf"(?:{_NUMBER}|{_KANJI}|数)"
+_RATES = (
+    "(?:operations|ops|reads|writes|requests|transactions|queries|sessions|messages|events|documents|rows|inserts"
+    "|updates"
+    "|lookups|orders)"
+)
 _RESULTS = (
     # 8.7X, ten X, x10, tenfold, a factor of two, an order of magnitude; not: PCIe x4, 4 x 960 GB, x86
     rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]|{_BLANK}[0-9])",
@@ -270,71 +413,152 @@ _RESULTS = (
         rf"(?<![\w.])(?<![0-9][\s\u00a0])(?<!PCIe )(?<!Gen[3-6] )(?-i:[x×])(?!86\b|64\b){_NUMBER}"
         rf"(?={_BLANKS}(?:[,;:!)]|\Z|の)|{_BLANK}(?:the|as|more|less|faster|higher|lower|better|{_MEASURE}|{_WORK})\b)"
     ),
-    rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))-?fold\b",
-    rf"\borders?[ -]of[ -]magnitude\b|\ba factor of (?:{_NUMBER}|{_SPELLED_ONE})",
-    rf"桁違い|[1-3１-３一二三]{_BLANKS}桁(?:{_MORE_JA})",
+    rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[ -]?fold\b",
+    rf"\borders?[ -]of[ -]magnitude\b|\ba factor (?:of )?(?:{_NUMBER}|(?:{_SPELLED_ONE})\b)",
+    rf"桁(?:違い|が違)|[1-3１-３一二三]{_BLANKS}桁(?:{_MORE_JA}|の(?:伸び|向上|改善|成長|増|差|性能))",
+    # single-digit milliseconds, double-digit gains
+    rf"\b(?:single|double|triple|two|three)-digit (?:(?:milli|micro)seconds?|per ?cent\w*|growth|speed|{_GOOD})\b",
     # a 3:1 lead, ahead by 3:1, 3 対 1 で上回る; not: a 3:1 mix of reads and writes
     (
-        rf"(?<![\w.:])(?:{_TO_ONE}|[0-9.]+ to 1)(?= (?:advantage|lead|edge|gain|improvement|saving|reduction)s?\b)"
+        rf"(?<![\w.:]){_TO_ONE}(?= (?:advantage|lead|edge|gain|improvement|saving|reduction|consolidation)s?\b)"
         rf"|\bby {_TO_ONE}(?![0-9])"
         rf"|\b(?:beats?|leads?|ahead|wins?|outperforms?)\b[^.;:]{{0,40}}?\b{_TO_ONE}(?![0-9])"
         r"|[0-9０-９]+(?:：|:|[ ]?対[ ]?)[1１](?=で(?:上回|優|勝)|の(?:差|優位|性能差))"
     ),
-    # twice the work, three times as fast; not: two times the capacity, measured three times
+    # twice the work, three times as fast, twice faster; not: two times the capacity, measured three times
     (
-        rf"\b(?:double|twice|thrice|triple|quadruple|(?:{_NUMBER}|{_SPELLED_ONE})[ -]times)(?={_BLANK}"
-        rf"(?:the|its|their|your|our|that|what|more|less|higher|lower|faster|slower|{_AS_FAST})\b"
-        rf"(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM)\b))"
+        rf"\b(?:double|twice|thrice|triple|quadruple|quintuple|(?:{_NUMBER}"
+        rf"|{_SPELLED_ONE})(?:[ -]and[ -]a[ -]half)?[ -]times)"
+        rf"(?={_BLANK}(?:the|its|their|your|our|that|what|{_MORE}|{_AS_FAST})\b"
+        rf"(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM|records|data|threads|clients|cores|disks|drives)\b))"
     ),
-    # half the latency, a quarter less; not: half of all operations
+    # double Kafka throughput, 17 % extra throughput
+    (
+        rf"\b(?:double|doubling|triple|tripling|quadruple|halve|halving|twice)(?: (?!the\b|check"
+        rf"|data\b)[\w'’-]+){{1,2}} (?:{_MEASURE})\b"
+    ),
+    rf"\b(?:dozens|tens|hundreds|thousands|many|several)(?: of)? times (?={_MORE}|{_AS_FAST})",
+    # half the latency, a quarter less, half again as much, half-price; not: half of all operations
     (
         rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓|¼)"
-        rf"(?={_BLANK}(?:of )?(?:the|its|their){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b|{_BLANK}{_AS_FAST}"
-        rf"|{_BLANK}the{_BLANK}(?:{_WORK})\b|{_BLANK}(?:less|lower|fewer|more|higher)\b"
+        rf"(?={_BLANK}(?:of )?(?:the|its|their){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b|{_BLANK}(?:again )?{_AS_FAST}"
+        rf"|{_BLANK}(?:the{_BLANK}(?:{_WORK}|disks|drives|cores)|(?:of )?the{_BLANK}(?:hardware|footprint|rack space"
+        rf"|budget|carbon))\b|{_BLANK}(?:{_MORE})\b"
         rf"|{_BLANK}(?:of )?(?:that|what)\b)"
     ),
-    # cut by two thirds, down a quarter, a third off
-    rf"\b(?:by|down|up)(?: (?:about|nearly|almost|some|over|more than|roughly))* {_FRACTION}\b(?![ -]part)",
-    rf"\b{_FRACTION} off\b",
+    r"\bhalf[- ]price[d]?\b|\bdouble[- ]speed\b",
+    # cut by two thirds, down a quarter, cut to a third, a third off
+    (
+        rf"\b(?:by|down|up){_SOME} {_FRACTION}\b(?![ -]part)"
+        rf"|\b(?:{_VERBS})\b[^.;:]{{0,25}}?\b(?:{_MEASURE})\b[^.;:]{{0,15}}?\bto{_SOME} {_FRACTION}\b"
+    ),
+    (
+        rf"\b(?:{_MEASURE})\b(?:[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bto| (?:is|are|at"
+        rf"|was)){_SOME} {_FRACTION}\b"
+    ),
+    (
+        rf"\b{_FRACTION} off\b|\b(?:on|with|using|in){_SOME} {_FRACTION} (?:of )?(?:the|its|their"
+        rf"|as many) (?:{_MACHINES})\b"
+    ),
     # doubles the throughput, latency halves; not: the number of threads doubles
-    rf"\b{_BECOMES}(?={_BLANK}(?:what\b|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})s?\b))",
-    rf"(?:{_MEASURE})(?:{_BLANK}\w+){{0,2}}{_BLANK}{_BECOMES}\b|\b(?:in|by) half\b",
-    # 17 % more, fifty percent lower, a gain of 17 %; not: 5 % of updates, filled to 80 %
+    (
+        rf"\b{_BECOMES}(?={_BLANK}(?:what\b|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}"
+        rf"|{_WORK})s?\b))"
+    ),
+    (
+        rf"(?:{_MEASURE})(?:{_BLANK}\w+){{0,2}}(?:{_BLANK}(?:been|more|than|nearly|almost|about))*{_BLANK}{_BECOMES}\b"
+        rf"|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b|\b(?:in|by) (?:half"
+        rf"|two)\b(?! of\b| \w+s\b)"
+    ),
+    # 17 % more, fifty percent lower, 60 % the cost, a gain of 17 %; not: 5 % of updates, filled to 80 %
     (
         rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]*(?:%|％|per ?cent\b)"
-        rf"(?={_BLANK}(?:(?:{_MORE}|above|below|off)\b|(?:\w+{_BLANK})?(?:{_CHANGED})s?\b"
-        rf"|of (?:the|its|their) (?:{_MEASURE})\b))"
+        rf"(?={_BLANK}(?:(?:{_MORE}|above|below|off|extra|additional|{_AS_FAST})\b|(?:\w+{_BLANK})?(?:{_CHANGED})s?\b"
+        rf"|(?:of )?(?:the|its|their) (?:\w+{_BLANK})?(?:{_MEASURE})\b))"
     ),
     (
         rf"\b(?:{_CHANGED}|{_CHANGES}|{_CHANGING})s?(?:{_BLANK}[\w-]+){{0,4}}{_BLANK}(?:by|of)"
-        rf"{_BLANK}{_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)"
+        rf"{_BLANK}{_ONE}[\s\u00a0-]*(?:%|per ?cent\b)"
     ),
+    # saves 17 %, costs are down 30 %, +40 % throughput; not: reads make up 95 %
     (
-        rf"{_NUMBER}[\s\u00a0]*(?:%|％|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力|節約|オフ|引き"
+        rf"\b(?:sav(?:es?|ed|ing)|cut(?:s|ting)?|adds?|gain(?:s|ed)|{_CHANGING}|(?:is|are|was|were|{_MEASURE}) (?:up"
+        rf"|down))"
+        rf"(?:{_BLANK}(?!(?:to|at|with|from|in|on|for|and|under)\b)[\w-]+){{0,4}}{_BLANK}{_NUMBER}[\s\u00a0]*(?:%"
+        rf"|per ?cent\b)"
+    ),
+    rf"(?:(?<![\w.)%])[+\u2212-]|(?:プラス|マイナス){_BLANKS}){_NUMBER}[\s\u00a0]*(?:%|％|per ?cent\b|パーセント)",
+    (
+        rf"(?:{_NUMBER}|{_KANJI})[\s\u00a0]*(?:%|％|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力"
+        rf"|節約|オフ|引き"
         rf"|(?:{_MEASURE_JA})の?(?:{_CHANGED_JA})))"
     ),
-    # 2 倍, 三倍, 半分の遅延, 3 分の 1, 五割
-    rf"{_NUMBER}[\s\u00a0]*倍|[一二三四五六七八九十百千数]+倍|半減|倍増|(?<=\w)倍速(?![いく])|(?:{_NUMBER}|[一二三四五六七八九]){_BLANKS}割",
+    # 2 倍, 三倍, 倍の性能, 半分の遅延, 3 分の 1, 五割減; not: 読み取りが 5 割
+    rf"{_NUMBER}[\s\u00a0]*倍|[一二三四五六七八九十百千数何]+倍|半減|半額|半値|倍[増加](?!え)|(?<=\w)倍速(?![いく])",
+    (
+        rf"(?:{_NUMBER}|[一二三四五六七八九]){_BLANKS}割(?=近く|以上|[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|引"
+        rf"|節|省|オフ|削))"
+    ),
     rf"(?:{_MEASURE_JA})(?:は|が|を|の)?[^。、]{{0,6}}半分|半分の(?:{_MEASURE_JA})|(?:{_MEASURE_JA})[はが]倍(?!率)",
-    rf"(?<!メモリの)(?<!容量の)(?:{_NUMBER}|[二三四五六七八九十])分の[0-9０-９一二三]",
-    # 150,000 ops/s, 4 ms, 200k IOPS, 12 USD/h; not: every 500 ms
+    rf"(?<![\w…])(?<![\w…][\s\u00a0])倍(?:以上|近く)?の(?:{_MEASURE_JA})",
     (
-        rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<![\w.,]){_NUMBER}[万千億]?[\s\u00a0]*"
-        rf"(?:[kKMG]?ops/s(?:/W)?|[µumn]s|milliseconds|microseconds|(?-i:[KMGT]i?B/s))(?![A-Za-z]|{_BLANKS}ごと)"
+        rf"(?<!メモリの)(?<!容量の)(?:{_NUMBER}"
+        rf"|[二三四五六七八九十]){_BLANKS}分の{_BLANKS}[0-9０-９一二三](?!{_BLANKS}[回台つ個度枚])"
+        rf"|[1１][/／][2-9２-９](?=(?:の(?:{_MEASURE_JA})|{_BLANKS}(?:に|へ|以下)))"
+    ),
+    # 150,000 ops/s, 4 ms, 4-ms, 200k IOPS, 12 USD/h; not: every 500 ms
+    (
+        rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<![\w.,]){_NUMBER}[万千億]?[\s\u00a0-]*"
+        rf"(?:[kKMG]?{_BLANKS}ops/s(?:/W)?|[µumn]s|milliseconds?|microseconds?|(?-i:[KMGT]i?B(?:/s| per second"
+        rf"| a second)))(?![A-Za-z]|{_BLANKS}ごと)"
     ),
     (
-        rf"{_NUMBER}[kKM]?{_BLANKS}(?:thousand |million )?(?:operations|ops|reads|writes|requests|transactions|queries)"
-        rf"(?: (?:per|a|each|every) second\b|/s)|\bin {_NUMBER} (?:seconds|minutes|hours) what\b"
+        rf"{_NUMBER}{_BLANKS}[kKM]?{_BLANKS}(?:thousand |million |billion )?{_RATES}"
+        rf"(?: (?:per|a|an|each|every|for each) (?:second|minute|hour|day|watt|joule|dollar|euro)\b|/s)"
+        rf"|\bin {_NUMBER} {_SPANS} what\b"
     ),
-    rf"{_NUMBER}[kKM]?{_BLANKS}IOPS\b|\bsub-?millisecond\b|\bfrom{_BLANK}{_NUMBER}[kKM]?{_BLANK}(?:up )?to{_BLANKS}\Z",
-    rf"毎秒約?(?:{_NUMBER}[万千億]|[0-9０-９,，]{{3,}})|{_NUMBER}[万千億]?(?:操作|件|回)/秒|{_NUMBER}{_BLANKS}(?:ミリ|マイクロ)秒",
-    rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル)(?:/\w+)?|[$€¥]{_NUMBER}",
+    rf"\b(?:{_SPELLED_ONE}|an?|half a)[ -](?:million|billion|thousand) (?:IOPS|{_RATES} (?:per|a|each|every) second)\b",
+    (
+        rf"(?:{_NUMBER}{_BLANKS}[kKM万千億]?|{_KANJI}){_BLANKS}(?:(?:million|thousand) )?IOPS\b"
+        r"|\bsub-?(?:\w+-)?(?:milli|micro)?seconds?\b|\b(?:under|below|within|less than) (?:an?|one) (?:milli"
+        r"|micro)?second\b"
+        rf"|\bfrom{_BLANK}{_NUMBER}[kKM]?{_BLANK}(?:up )?to{_BLANKS}\Z"
+    ),
+    # latency falls from 12 to 3, hours become minutes, minutes instead of hours; not: from 8 to 32 threads
+    rf"\b(?:{_MEASURE})\b[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bfrom {_NUMBER}[^.;:]{{0,14}}? to {_NUMBER}",
+    (
+        rf"\b{_SPANS},? (?:instead of|rather than|not) {_SPANS}\b|\bfrom {_SPANS} (?:down )?to (?:just "
+        rf"|mere )?{_SPANS}\b"
+        rf"|\b{_SPANS} (?:now |down )?(?:takes?|becomes?|turn(?:s|ed)? into|shrinks? to|to) (?:just |mere "
+        rf"|only )?{_SPANS}\b"
+    ),
+    # one node does the work of ten, 5 nodes instead of 20, replaces twelve servers
+    (
+        rf"\b(?:do|does|did|doing) (?:what|the (?:work|job) of){_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)"
+        rf"|\breplaces{_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)(?: \S+)?? (?:{_MACHINES}|disks|drives)\b"
+        rf"|{_ONE} fewer (?:{_MACHINES})\b|{_ONE} (?:{_MACHINES}) (?:become|instead of|rather than"
+        rf"|in place of){_SOME} {_ONE}\b"
+        rf"|{_ONE} (?:\S+ ){{0,2}}(?:{_MACHINES}) (?:for (?:each|every|one)|into (?:one|{_ONE}))\b"
+    ),
+    rf"サブミリ秒|[1１一]{_BLANKS}桁{_BLANKS}(?:ミリ|マイクロ)秒|ミリ秒(?:未満|以下|台|級)",
+    rf"{_COUNT_JA}{_BLANKS}台分|{_COUNT_JA}{_BLANKS}台[をからがの]{{1,2}}{_BLANKS}{_COUNT_JA}{_BLANKS}台[にへで]",
+    rf"{_COUNT_JA}{_BLANKS}{_SPAN_JA}から{_BLANKS}{_COUNT_JA}{_BLANKS}{_SPAN_JA}[にへ]",
+    rf"(?:時間|日|分|秒)(?:の\w{{1,4}})?[がを]{_BLANKS}(?:わずか|たった)?数(?:分|秒|時間|ミリ秒)[にへで]",
+    (
+        rf"(?:毎秒|秒間|[1１一]{_BLANKS}秒(?:あたり|間?に)){_BLANKS}約?{_BLANKS}(?:{_NUMBER}{_BLANKS}[万千億]"
+        rf"|[0-9０-９,，]{{3,}})"
+        rf"|{_NUMBER}[万千億]?(?:操作|件|回|リクエスト|クエリ)/秒|{_NUMBER}{_BLANKS}(?:ミリ|マイクロ)秒"
+    ),
+    rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル|(?:cents|euros|dollars)\b)(?:/\w+)?|[$€¥]{_NUMBER}",
 )
 """Results that are written by hand: as a multiple, a fraction or a per cent of a measure, or with its unit."""
 _RESULT = "|".join(_RESULTS)
 _MAY_BE_RESULT = (
-    r"[0-9０-９½⅓¼]|half|third|quarter|fifth|tenth|doubl|twice|thrice|tripl|quadrupl|halv|times|fold|per ?cent"
-    "|magnitude|factor|millisecond|[ -][x×]|倍|割|分の|半|桁"
+    r"[0-9０-９½⅓¼]|half|third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|doubl|twice|thrice|tripl|quadrupl"
+    r"|quintupl"
+    "|halv|times|fold|per ?cent|magnitude|factor|digit|second|minutes|hours|days|million|[ -][x×]|replaces"
+    "|instead of|fewer|become|halv|-to-|to one"
+    "|work of|do what|does what|倍|割|分の|半|桁|秒|パーセント|台|数"
 )
 """What every result has. Most titles lack it, and need no long look."""
 

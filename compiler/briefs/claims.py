@@ -442,14 +442,16 @@ def broken_rule(
 def _is_unclear_ratio(
     typer: Typer, value: ast.Expr, base: tuple[_Base, ...], no_difference: float | None, label: ast.String
 ) -> bool:
-    """Return whether what a value is when its sides are equal can't be told, or is not that of the multiple that the
-    sentence says: twice as much of one side has to double it."""
-    said = words.found_in(words.MULTIPLE, _around_value(label)[1])
-    if no_difference is None or not said or _nested_extreme(typer, value):
+    """Return whether what a value is when its sides are equal can't be told, or is not that of the multiple or share
+    that the sentence says: twice as much of one side has to double it."""
+    behind = _around_value(label)[1]
+    is_multiple = bool(words.found_in(words.MULTIPLE, behind))
+    is_share = _hole_of(label).format.endswith("%") and bool(words.found_in(words.PER_CENT_OF, behind))
+    if no_difference is None or not (is_multiple or is_share) or _nested_extreme(typer, value):
         return no_difference is None
     doubled = _compared(typer, value, frozenset(base), 2.0)
     multiples = (2 * no_difference, no_difference / 2)
-    return no_difference not in (0.0, 1.0) or (
+    return (is_multiple and no_difference not in (0.0, 1.0)) or (
         no_difference == 1.0 and doubled is not None and not any(math.isclose(doubled, each) for each in multiples)
     )
 
@@ -593,14 +595,14 @@ def _check_words(
     typer: Typer, label: ast.String, value: ast.Expr, no_difference: float | None, allowed: set[str]
 ) -> None:
     """Report words that say another thing than the value is."""
-    hole = next(part for part in label.parts if isinstance(part, ast.Hole) and _is_value(part))
-    before, after = _around_value(label)
+    hole, (before, after) = _hole_of(label), _around_value(label)
     if "bound" not in allowed:
         _check_bound(typer, label.span, value, before, after)
         _check_range(typer, label.span, value, before, after)
     if "ratio" not in allowed:
         in_per_cent = hole.format.endswith("%") or after.lstrip()[:1] in ("%", "％")
-        if times := words.found_in(words.TIMES_MORE, after):
+        by = words.found_in(words.TIMES_BY, before) if words.found_in(words.MULTIPLE, after) else ""
+        if times := words.found_in(words.TIMES_MORE, after) or by:
             typer.report(wrong.TimesMore(label.span, times))
         elif (
             no_difference == 1.0
@@ -633,8 +635,11 @@ def _ratio_words(before: str, after: str, *, in_per_cent: bool) -> str:
     """Return words that say a value is a ratio; "" without any, as in `saves 17 % of the time`."""
     saving = words.found_in(words.SAVING, before)
     left = words.found_in(words.SHARE_OF_JA, after) if re.search(r"の\s*\Z", before) else ""
+    left = left or words.found_in(words.LEFT_JA, after) or words.found_in(words.LEFT, before)
     share = words.found_in(words.PER_CENT_OF, after) or left if in_per_cent and not saving else ""
-    return share or words.found_in(words.TIMES, after)
+    is_more = in_per_cent or _change_words(before, after, "") or words.LESS.found(before, after)
+    each = "" if is_more else words.found_in(words.FOR_EVERY, f"{before}{after}")
+    return share or words.found_in(words.TIMES, after) or each
 
 
 def _check_direction(
@@ -643,6 +648,7 @@ def _check_direction(
     """Report `more` of a value that rises as the thing gets less, and `slower` of one that rises as it gets better; and
     the other way round."""
     before, after = _around_value(label)
+    better = better or _better_of_measure(typer, value, rises=rises)
     signs = [(words.MORE, "less", rises is False), (words.LESS, "more", rises is True)]
     worths = [(words.BETTER, "worse", better == "lower"), (words.WORSE, "better", better == "higher")]
     for direction, actual, is_wrong in (*signs, *worths):
@@ -651,10 +657,24 @@ def _check_direction(
             return
 
 
+def _better_of_measure(typer: Typer, value: ast.Expr, *, rises: bool | None) -> str | None:
+    """Return which direction of a value that no metric has is better, by the first measure in it."""
+    found = (plan.BETTER.get(dotted(part).partition(".")[0]) for part in _parts(typer, value))
+    better = next((each for each in found if each), None)
+    if better is None or rises is None:
+        return None
+    return better if rises else "lower" if better == "higher" else "higher"
+
+
 def _says_direction(label: ast.String) -> bool:
     """Return whether the sentence says by how much there is more or less, so that its number is above zero."""
     around = _around_value(label)
     return any(direction.found(*around) for direction in (words.MORE, words.LESS, words.BETTER, words.WORSE))
+
+
+def _hole_of(label: ast.String) -> ast.Hole:
+    """Return the hole with the number."""
+    return next(part for part in label.parts if isinstance(part, ast.Hole) and _is_value(part))
 
 
 def _around_value(label: ast.String) -> tuple[str, str]:
@@ -673,12 +693,13 @@ def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     function = extreme.function.text if extreme else ""
     taken = extreme is not None or any(_extreme(typer, part) for part in _parts(typer, value))
     highest, lowest = (bound.found(before, after) for bound in (words.UP_TO, words.AT_LEAST))
-    rounded = words.found_in(words.MORE_THAN, before) or words.found_in(words.BEYOND, after)
+    above = words.found_in(words.MORE_THAN, before) or words.found_in(words.BEYOND, after)
+    below = words.found_in(words.LESS_THAN, before) or words.found_in(words.WITHIN, after)
     if not taken and (found := highest or lowest):
         typer.report(wrong.NoRange(span, found, text_of(value)))
-    elif function == "min" and highest:
-        typer.report(wrong.OtherEnd(span, highest, text_of(value), "highest", "lowest", _instead(extreme, "max")))
-    elif function == "max" and (found := lowest or rounded):
+    elif function == "min" and (found := highest or (below if not lowest else "")):
+        typer.report(wrong.OtherEnd(span, found, text_of(value), "highest", "lowest", _instead(extreme, "max")))
+    elif function == "max" and (found := lowest or (above if not highest else "")):
         typer.report(wrong.OtherEnd(span, found, text_of(value), "lowest", "highest", _instead(extreme, "min")))
 
 
@@ -703,7 +724,7 @@ def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     typical = words.found_in(words.AVERAGE, searched) or words.found_in(words.AVERAGE_OF, before)
     everywhere = words.found_in(words.EVERYWHERE, searched)
     if not is_highest:
-        everywhere = everywhere or words.found_in(words.ALL_OVER, whole)
+        everywhere = everywhere or words.found_in(words.ALL_OVER, whole) or words.found_in(words.EXPECTED, before)
     best = "min" if _better(typer, value) == "lower" else "max"
     said = {"max": "highest", "min": "lowest"}
     if typical and not _reads_means(typer, value):
@@ -728,8 +749,8 @@ def _is_value(hole: ast.Hole) -> bool:
 def typed_results(typer: Typer, string: ast.String) -> list[str]:
     """Return the results that are written by hand in the plain parts of a text. A number in a label, a fact or a
     parameter of the spec is none, nor one that it sets or expects."""
-    found = list(words.results_in(part for part in string.parts if isinstance(part, str)))
-    return [text for text in found if not _is_known(typer, text)]
+    texts = (f"{_ELLIPSIS if at else ''}{part}" for at, part in enumerate(string.parts) if isinstance(part, str))
+    return [text for text in words.results_in(texts) if not _is_known(typer, text)]
 
 
 def _is_known(typer: Typer, result: str) -> bool:

@@ -1,7 +1,8 @@
 """How many misleading claims are caught, and how many honest ones are refused, of a corpus of sentences.
 
-Both corpora were written without a look at the tables of words. The tables are mended by `corpora/claims.toml`,
-`more_claims.toml` and `published_sentences.txt`; `kept_aside.toml` only measures, so its sentences are not shown.
+All were written without a look at the tables of words. The tables are mended by `corpora/claims.toml`,
+`more_claims.toml`, `vendor_claims.toml` and `published_sentences.txt`; `kept_aside.toml` only measures, so its
+sentences are not shown.
 `python -m tests.compiler.test_claims_corpus` prints both shares.
 """
 
@@ -75,7 +76,7 @@ def sentences() -> list[Sentence]:
     """Return the sentences of both corpora."""
     published = (CORPORA / "published_sentences.txt").read_text(encoding="utf-8").splitlines()
     found = [Sentence(PUBLISHED, "ja" if max(text) > "\u3000" else "en", text, "", tuning=True) for text in published]
-    for name, tuning in (("claims", True), ("more_claims", True), ("kept_aside", False)):
+    for name, tuning in (("claims", True), ("more_claims", True), ("vendor_claims", True), ("kept_aside", False)):
         read = tomllib.loads((CORPORA / f"{name}.toml").read_text(encoding="utf-8"))
         for kind, group in (
             ("misleading", ""),
