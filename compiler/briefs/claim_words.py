@@ -150,7 +150,8 @@ _PLACES = (
     r"|tests?|mixe?s?|benchmarks?|steps?)"
 )
 _EACH = (
-    rf"(?:each and every|every|each|any|all|both)(?:{_BLANK}(?:of{_BLANK})?(?:the|our|these|those|its))?(?:{_BLANK}\w+)?"
+    rf"(?:each and every|every|each|any|all|both)(?:{_BLANK}(?:of{_BLANK})?(?:the|our|these|those"
+    rf"|its))?(?:{_BLANK}\w+)?"
     rf"{_BLANK}{_PLACES}\b"
 )
 _HAS_IT = "runs?|does|do|gains?|gets?|sees?|is|are|shows?|reach(?:es)?|improves?|delivers?|has|have|serves?|takes?"
@@ -467,8 +468,8 @@ _RESULTS = (
     ),
     (
         rf"(?:{_MEASURE})(?:{_BLANK}\w+){{0,2}}(?:{_BLANK}(?:been|more|than|nearly|almost|about))*{_BLANK}{_BECOMES}\b"
-        rf"|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b|\b(?:in|by) (?:half"
-        rf"|two)\b(?! of\b| \w+s\b)"
+        rf"|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b|\b(?:in|by) half\b(?! of\b"
+        rf"| \w+s\b)"
     ),
     # 17 % more, fifty percent lower, 60 % the cost, a gain of 17 %; not: 5 % of updates, filled to 80 %
     (
