@@ -247,7 +247,7 @@ class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
     They hold as long as everything that expressions may refer to is unchanged, and the settings that a text
-    names; a report's also need its block unchanged.
+    names. A report's need its block unchanged, but only those metrics that it reads.
     """
 
     scope: Scope | None = None
@@ -257,20 +257,35 @@ class LoweredReports:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The mistakes of some blocks, and for each amount that their texts name, whether the spec sets it."""
+    """The mistakes of some blocks, the metrics that they read, and for each amount that their texts name, whether the
+    spec sets it."""
 
     findings: Findings
+    metrics: Mapping[str, ast.Metric]
     amounts: Mapping[Amount, bool]
 
+    @staticmethod
+    def of(typer: Typer) -> Remembered:
+        return Remembered(typer.findings, typer.metrics.read, typer.amounts)
+
     def holds_for(self, scope: Scope) -> bool:
-        return all((amount in scope.settings) == is_set for amount, is_set in self.amounts.items())
+        return all((amount in scope.settings) == is_set for amount, is_set in self.amounts.items()) and all(
+            scope.metrics_by_name[name] == metric for name, metric in self.metrics.items()
+        )
+
+
+def _but_metrics(scope: Scope) -> tuple[Scope, Sequence[str]]:
+    """Return what all reports depend on: the scope without its metrics, and their names."""
+    return replace(scope, metrics=()), tuple(scope.metrics_by_name)
 
 
 def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of `lower`, from memory where nothing has changed."""
     without_reports = replace(scope, reports=())
-    if memory.scope != without_reports or memory.numbers is None or not memory.numbers.holds_for(scope):
-        memory.scope = None
+    known, memory.scope = memory.scope, None
+    if known is None or _but_metrics(known) != _but_metrics(without_reports):
+        memory.reports = []
+    if known != without_reports or memory.numbers is None or not memory.numbers.holds_for(scope):
         typer = Typer(scope, Findings(), planning=False)
         for metric in scope.metrics:
             _metric(typer, metric)
@@ -279,7 +294,8 @@ def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Dia
             _expect(typer, expect, judged)
         for block in scope.claims:
             _claim(typer, block)
-        memory.scope, memory.numbers, memory.reports = without_reports, Remembered(typer.findings, typer.amounts), []
+        memory.numbers = Remembered.of(typer)
+    memory.scope = without_reports
     runs = planned_runs(scope)
     before = {id(block): lowered for block, lowered in memory.reports if lowered.holds_for(scope)}
     memory.reports = [(block, before.get(id(block)) or _wrong_with(block, scope, runs)) for block in scope.reports]
@@ -292,7 +308,7 @@ def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Dia
 def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Remembered:
     typer = Typer(scope, Findings(), runs, planning=False)
     _report(typer, block)
-    return Remembered(typer.findings, typer.amounts)
+    return Remembered.of(typer)
 
 
 def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:

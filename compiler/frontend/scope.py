@@ -140,6 +140,10 @@ class Scope:
         return frozenset(found.union(*(_amounts(expect.condition, "") for expect in self.expects)))
 
     @cached_property
+    def metrics_by_name(self) -> Mapping[str, ast.Metric]:
+        return {each.name.text: each for each in self.metrics}
+
+    @cached_property
     def claims_by_name(self) -> Mapping[str, ast.Block]:
         return {each.name.text: each for each in self.claims if each.name}
 

@@ -533,6 +533,26 @@ _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _NOTHING: Demanded = frozenset()
 
 
+class ReadMetrics(Mapping[str, ast.Metric]):
+    """The metrics of a spec by name. `read` has those that were asked for; to compare names is not to read."""
+
+    def __init__(self, metrics: Mapping[str, ast.Metric]) -> None:
+        self._metrics = metrics
+        self.read: dict[str, ast.Metric] = {}
+
+    def __getitem__(self, name: str) -> ast.Metric:
+        return self.read.setdefault(name, self._metrics[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._metrics
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+
 class Typer:
     """Types the expressions of one spec."""
 
@@ -542,9 +562,9 @@ class Typer:
         self.planning = planning
         self.findings = findings
         self.runs = planned_runs(scope) if runs is None else runs
-        self.metrics: Mapping[str, ast.Metric] = {
-            metric.name.text: metric for metric in scope.metrics if not reserved_for(metric.name.text)
-        }
+        self.metrics = ReadMetrics(
+            {metric.name.text: metric for metric in scope.metrics if not reserved_for(metric.name.text)}
+        )
         self.facts: dict[str, Typed | None] = {}
         self.amounts: dict[Amount, bool] = {}
         """The amounts in texts that were looked for among the settings of the spec, and whether they are there."""
