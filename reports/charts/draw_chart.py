@@ -184,13 +184,12 @@ def lower_drawing(
     least: Margins = NO_MARGINS,
 ) -> Callable[[float], str]:
     """Return a function that redraws the charts at a share of their height, with texts and numbers as they are now. If
-    that fails, it returns the present drawing. Several panels and lying bars never get lower."""
+    that fails, it returns the present drawing. A rigid drawing never gets lower."""
     written = locale()
 
     def lower(share: float) -> str:
         with written_as(written):
-            fixed_height = len(charts) > 1 or drawn.panels[0].plot.flat
-            height = int(drawn.height * (max(1.0, share) if fixed_height else share))
+            height = int(drawn.height * (max(1.0, share) if drawn.is_rigid else share))
             if height == drawn.height:
                 return drawn.svg
             return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter, least).svg, drawn.svg)
@@ -225,6 +224,11 @@ class DrawnFigure:
     panels: tuple[Panel, ...]
     width: int
     height: int
+
+    @property
+    def is_rigid(self) -> bool:
+        """Return whether it has no room to get lower: it has several panels, or lying bars."""
+        return len(self.panels) > 1 or self.panels[0].plot.flat
 
 
 def _svg(panel: Panel, font: str, converter: Converter) -> str:

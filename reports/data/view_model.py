@@ -255,6 +255,8 @@ class FigureView:
     """The title with the numbers of its claims, where it says any; `title` is plain."""
     head_pt: float = 0.0
     """The least points of height of the texts above it: those of a figure beside it. 0 where it has none beside it."""
+    is_rigid: bool = False
+    """Whether it never gets lower than it is."""
     kind: Literal["figure"] = "figure"
 
     @property

@@ -7,7 +7,7 @@ pages would end with figures of other heights, so that only the best choice is l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -30,6 +30,8 @@ _HALF = 0.5
 """The filled share of a last page that has all of its section, if that is possible."""
 _SPARE = 6.0
 """The pixels that stay blank at a page's foot at least."""
+_RESERVE = 0.01
+"""The share of a page's height by which an estimate may be wrong."""
 _OPENED = 0.55
 """The share of its height by which the method and what follows it grow when they are set open."""
 _WORTH = 0.12
@@ -149,42 +151,83 @@ class _Pages:
         return len(self.atoms) > 1 and self.last_share < _LAST
 
 
-def fit_figures(document: Any, again: Callable[[Arrangement], Any], *, one_page: bool = False) -> Any:
-    """Return the best layout of the document. `again` lays it out in another arrangement. For `one_page`, figures may
-    be lower than elsewhere.
+@dataclass(frozen=True)
+class _Setting:
+    """A document in letters of one size, and the best that its pages come to, as estimated."""
+
+    document: Any
+    galley: _Galley
+    now: _Pages
+    chosen: _Pages
+
+    @classmethod
+    def of(cls, document: Any, close_set: int, rigid: Collection[str], *, one_page: bool) -> _Setting:
+        galley = _Galley(document, rigid, one_page=one_page)
+        now, chosen = galley.laid_out(Arrangement(close_set=close_set)), galley.chosen(close_set=close_set)
+        return cls(document, galley, now, chosen)
+
+    @property
+    def fits(self) -> bool:
+        """Return whether a brief of one page gets fewer pages."""
+        return self.galley.one_page and len(self.chosen.atoms) < len(self.now.atoms)
+
+    @property
+    def best(self) -> _Pages:
+        return self.chosen if self.fits or self.now.cost - self.chosen.cost >= _WORTH else self.now
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Return how good it is: the lowest is the best."""
+        one = len(self.best.atoms) if self.galley.one_page else 0
+        return one, self.best.cost
+
+    @property
+    def may_be_closer(self) -> bool:
+        """Return whether smaller letters may be better."""
+        best = self.best
+        lacks = best.ends_short or best.is_torn or best.has_hole
+        return lacks or (self.galley.one_page and len(best.atoms) > 1)
+
+
+def fit_figures(
+    document: Any, again: Callable[[Arrangement], Any], *, rigid: Collection[str] = (), one_page: bool = False
+) -> Any:
+    """Return the best layout of the document. `again` lays it out in another arrangement, which takes long: the size of
+    the letters is chosen by what the pages would come to. `rigid` are the ids of figures that may not be lower; for
+    `one_page`, others may be lower than elsewhere.
     """
-    galley = _Galley(document, one_page=one_page)
-    if grown := galley.grown_slides():
+    usual = _Setting.of(document, 0, rigid, one_page=one_page)
+    if grown := usual.galley.grown_slides():
         return again(Arrangement(grown))
-    fitted, pages = _fitted(document, galley, Arrangement(), again)
-    usual = galley.laid_out(Arrangement())
-    little = len(usual.atoms) > 1 and usual.last_share < _LITTLE
+    settings = [usual]
+    closer = len(usual.now.atoms) > 1 and usual.now.last_share < _LITTLE
     for close_set in range(1, CLOSEST + 1):
-        much = little or pages.ends_short or pages.is_torn or pages.has_hole or (one_page and len(fitted.pages) > 1)
-        if galley.has_slides or not much:
+        if usual.galley.has_slides or not (closer or settings[0].may_be_closer):
             break
-        closer = Arrangement(close_set=close_set)
-        document = again(closer)
-        other, drawn_in = _fitted(document, _Galley(document, one_page=one_page), closer, again)
-        if drawn_in.cost < pages.cost or (one_page and len(other.pages) < len(fitted.pages)):
-            fitted, pages = other, drawn_in
-        little = False
-    return fitted
+        closer = False
+        closely = again(Arrangement(close_set=close_set))
+        settings.append(_Setting.of(closely, close_set, rigid, one_page=one_page))
+        settings.sort(key=lambda each: each.rank)
+    found = list[tuple[tuple[int, float], Any]]()
+    for setting in settings:
+        if found and found[0][0] <= (setting.rank[0], setting.rank[1] + _WORTH):
+            break  # no estimate was so wrong that another size would be better
+        fitted, pages = _fitted(setting, again)
+        found.append(((len(fitted.pages) if one_page else 0, pages.cost), fitted))
+        found.sort(key=lambda each: each[0])
+    return found[0][1]
 
 
-def _fitted(
-    document: Any, galley: _Galley, arrangement: Arrangement, again: Callable[[Arrangement], Any]
-) -> tuple[Any, _Pages]:
+def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any, _Pages]:
     """Return the document with figures that are fitted to its pages, if that is better, and what its pages have."""
-    now, chosen = galley.laid_out(arrangement), galley.chosen(close_set=arrangement.close_set)
-    fits = galley.one_page and len(chosen.atoms) < len(now.atoms)
-    if now.cost - chosen.cost >= _WORTH or fits:
+    document, galley, now, chosen = setting.document, setting.galley, setting.now, setting.chosen
+    if setting.best is chosen:
         opened = galley.opened(chosen)
         fitted = again(opened.arrangement)
         if opened is not chosen and len(fitted.pages) > len(chosen.atoms):
             fitted = again(replace(opened.arrangement, open_end=False))
         found = _Galley(fitted).laid_out(opened.arrangement)
-        fewer = fits and len(fitted.pages) < len(document.pages)
+        fewer = setting.fits and len(fitted.pages) < len(document.pages)
         if fewer or found.cost < now.cost:
             return fitted, found
     if (opened := galley.opened(now)) is not now:
@@ -197,8 +240,8 @@ def _fitted(
 class _Galley:
     """The atoms of a layout in one long column."""
 
-    def __init__(self, document: Any, *, one_page: bool = False) -> None:
-        self.one_page = one_page
+    def __init__(self, document: Any, rigid: Collection[str] = (), *, one_page: bool = False) -> None:
+        self.one_page, self.rigid = one_page, rigid
         self.atoms: list[_Atom] = []
         sheets = [page._page_box for page in document.pages]
         self.tops = [sheet.content_box_y() for sheet in sheets]
@@ -229,7 +272,6 @@ class _Galley:
 
     def chosen(self, *, close_set: int = 0) -> _Pages:
         """Return the pages with the best heights of figures, and the best place of the first one."""
-        names = sorted({name for atom in self.atoms for name in atom.figures})
         lower = _LOW_SHARES if self.one_page else _LOW_SHARES[:2] if close_set else ()
         first = next((list(atom.figures) for atom in self.atoms if atom.figures and not atom.page), [])
         tried = [
@@ -238,11 +280,15 @@ class _Galley:
             for section in ("", *([] if self.one_page or self.has_slides else self.last_section))
             for share in (*_SHARES, *lower)
             for shares in (
-                dict.fromkeys(names, share),
-                *([dict.fromkeys(names, share) | dict.fromkeys(first, HIGHEST_ON_FIRST)] if first else []),
+                self._all_at(share),
+                *([self._all_at(share) | dict.fromkeys(first, HIGHEST_ON_FIRST)] if first else []),
             )
         ]
         return min(tried, key=lambda each: (self.one_page and len(each.atoms) > 1, each.cost))
+
+    def _all_at(self, share: float) -> dict[str, float]:
+        names = sorted({name for atom in self.atoms for name in atom.figures})
+        return {name: max(1.0, share) if name in self.rigid else share for name in names}
 
     def _orders(self) -> Iterator[tuple[FirstFigure, list[_Atom]]]:
         """Yield the atoms in each order that they may have."""
@@ -277,7 +323,7 @@ class _Galley:
         shares = arrangement.shares
         blanks, at, y, last = list[float](), 0, 0.0, -1
         while at < len(atoms):
-            atom, room = atoms[at], self._height(len(pages) - 1)
+            atom, room = atoms[at], self._height(len(pages) - 1) * (1 - _RESERVE)
             gap = atom.gap if pages[-1] else atom.inset
             fits = y + gap + atom.height_with(shares) <= room or not pages[-1]
             forced = atom.forced or (atom.section != "" and atom.section == arrangement.new_page)
@@ -305,11 +351,11 @@ class _Galley:
             sizes = [max(atom.figures.values()) for atom in drawn]
             if not drawn:
                 continue
-            room = blanks[page] * self._height(page)
-            now = shares[next(iter(drawn[0].figures))]
+            room = (blanks[page] - _RESERVE) * self._height(page)
+            now = max(shares[name] for atom in drawn for name in atom.figures)
             more = min(room / sum(sizes), (HIGHEST if page else HIGHEST_ON_FIRST) - now)
             if more * sum(sizes) > 2 * _SPARE:
-                shares |= {name: round(now + more, 3) for atom in drawn for name in atom.figures}
+                shares |= {name: round(shares[name] + more, 3) for atom in drawn for name in atom.figures}
                 blanks[page] -= more * sum(sizes) / self._height(page)
         return replace(packed, blanks=blanks, arrangement=replace(packed.arrangement, shares=shares))
 

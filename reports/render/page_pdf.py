@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import degrees
@@ -136,6 +136,7 @@ def to_pdf(
     *,
     must_say: Sequence[str] = (),
     redraw: Callable[[Arrangement], str] | None = None,
+    rigid: Collection[str] = (),
     one_page: bool = False,
     inspect: Callable[[Any], None] | None = None,
 ) -> bytes:
@@ -144,8 +145,9 @@ def to_pdf(
 
     `over` gives the HTML drawn over each finished sheet, by its width and height in CSS pixels, out of reach of the
     document's style sheets and of screen readers. `redraw` gives the page in another arrangement; with it,
-    figures are fitted to their pages, or to `one_page`, and footnotes stand on the pages that cite them. `inspect`
-    looks at the finished layout. Raises ReportError when a text of `must_say` is not visible on the laid-out pages.
+    figures are fitted to their pages, or to `one_page`, and footnotes stand on the pages that cite them; figures
+    with `rigid` ids never get lower. `inspect` looks at the finished layout. Raises ReportError when a text of
+    `must_say` is not visible on the laid-out pages.
     """
     weasyprint = _weasyprint()
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
@@ -167,7 +169,7 @@ def to_pdf(
                 return document
 
             arranged = {id(document): Arrangement()}
-            document = fit_figures(document, again, one_page=one_page)
+            document = fit_figures(document, again, rigid=rigid, one_page=one_page)
             if notes := notes_elsewhere(document):
                 noted = again(replace(arranged[id(document)], notes=notes))
                 document = noted if len(noted.pages) == len(document.pages) else document

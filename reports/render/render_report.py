@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -294,10 +295,10 @@ class _Brief:
         page = self.page("paper", other)
         self.faults.extend(filter(None, [letters_without_typeface(re.sub("<[^>]*>", "", page.partition("<body")[2]))]))
         said = must_say(page, replace(self.view, companion=other)) if styled else ()
+        rigid = {figure.id for figure in figures_of(self.view.blocks) if figure.is_rigid}
+        made = partial(to_pdf, must_say=said, redraw=redraw, rigid=rigid, one_page=self.view.one_page, inspect=inspect)
         try:
-            pdf = to_pdf(
-                page, attached, over, must_say=said, redraw=redraw, one_page=self.view.one_page, inspect=inspect
-            )
+            pdf = made(page, attached, over)
         except Exception as error:
             if not styled or isinstance(error, ReportError):
                 raise

@@ -879,6 +879,7 @@ class _Builder:
             else None,
             marks,
             title_html=title_html,
+            is_rigid=drawn is not None and drawn.is_rigid,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

@@ -158,7 +158,7 @@ def test_the_little_that_stands_on_a_last_page_is_drawn_in(tmp_path: Path) -> No
 def test_what_is_still_left_over_is_set_as_close_as_can_be(tmp_path: Path) -> None:
     pages = Sections(40, 20)
     assert set(pages.made(tmp_path)) == {1}
-    assert [*dict.fromkeys(asked.close_set for asked in pages.asked)] == [0, 1, CLOSEST]
+    assert [*dict.fromkeys(asked.close_set for asked in pages.asked)] == [1, CLOSEST]
 
 
 def test_a_last_section_that_a_page_tears_begins_the_last_page(tmp_path: Path) -> None:
