@@ -130,7 +130,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "figure": _FIGURE,
     "figures": ("figures", "kind"),
     "formula": ("cells", "for_label", "id", "kind", "marks", "name", "notes", "number", "sources", "steps", "title"),
-    "facts": ("beside", "common", "corner", "groups", "heads", "id", "kind", "number", "observed", "title"),
+    "facts": (
+        "beside", "common", "corner", "groups", "heads", "id", "kind", "notes", "number", "observed", "title",
+        "title_html",
+    ),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip
 """The fields of `report`, `house` and `notice`, and those of `block` by the part that gets one."""

@@ -337,6 +337,7 @@ class FactsView:
     common: str = ""
     title_html: Markup = EMPTY
     """The title with the numbers of its claims, where it says any; `title` is plain."""
+    notes: tuple[Footnote, ...] = ()
     kind: Literal["facts"] = "facts"
 
     @property
@@ -437,7 +438,7 @@ def notes_of(blocks: Iterable[Block]) -> Iterator[Footnote]:
             yield from notes_of(block.figures)
         elif isinstance(block, SectionView):
             yield from notes_of(block.blocks)
-        elif not isinstance(block, FactsView | DisclosureView):
+        elif not isinstance(block, DisclosureView):
             yield from block.notes
 
 

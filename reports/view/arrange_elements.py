@@ -25,7 +25,7 @@ from benchbrief.reports.data.view_model import (
     TableView,
     TextView,
 )
-from benchbrief.reports.text.html_markup import plain_text
+from benchbrief.reports.text.html_markup import lift_marks, note_marks, plain_text
 
 _BESIDE = 350
 """The fewest characters of text beside a lead box."""
@@ -340,7 +340,7 @@ def _slides(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple
                 waiting.append(block)
             case SectionView():
                 rest()
-                found += _slides(block.blocks, block.title, block.anchor)
+                found += _with_marks(_slides(block.blocks, block.title, block.anchor), block)
             case FigureRow():
                 for figure in block.figures:
                     found.append(_slide(topic, figure, waiting))
@@ -354,6 +354,16 @@ def _slides(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple
     if found and anchor:
         found[0] = replace(found[0], anchor=anchor)
     return tuple(found)
+
+
+def _with_marks(slides: tuple[Slide, ...], section: SectionView) -> tuple[Slide, ...]:
+    """Return the slides of a section; its title on the first one has the marks of its notes."""
+    marks, told = note_marks(lift_marks(section.title_html)[1]), Markup.escape(section.title)
+    if not marks or not slides or slides[0].topic != section.title:
+        return slides
+    first, *others = slides
+    head = first.head + marks if first.head == told else first.head
+    return (replace(first, topic=told + marks, head=head), *others)
 
 
 def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:

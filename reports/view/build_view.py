@@ -530,11 +530,13 @@ class _Builder:
         title_html = self.title_html(element.heading)
         if not self.results.for_customers:
             groups = fact_groups(element.hardware, self.results)
-            return FactsView(self.tables, title, groups, title_html=title_html)
+            return FactsView(self.tables, title, groups, title_html=title_html, notes=self.foot.taken())
         found = compared_facts(element.hardware, self.results, self.tables, title)
-        found = replace(found, title_html=title_html)
         self.tables -= not found.beside
-        return (found if found.beside else replace(found, number=0)) if found.common or found.beside else _NOTHING
+        if not found.common and not found.beside:
+            return _NOTHING
+        number = found.number if found.beside else 0
+        return replace(found, number=number, title_html=title_html, notes=self.foot.taken())
 
     def facts_in_full(self, elements: Iterable[p.Element]) -> Iterator[FactsView]:
         """Yield the tables of facts with what a brief for customers leaves out of them."""

@@ -118,10 +118,10 @@ class ClaimVerdict:
     @property
     def ends(self) -> tuple[Value, Value] | None:
         """Return both ends of the range that a highest or lowest value is of, the lowest first, printed as it is; None
-        where they look alike. One end is the claim's own number, so that of held-out repeats; where that is beyond the
-        other end, it takes the place of that one."""
+        where they look alike. A source may state both, and no points. One end is the claim's own number, so that of
+        held-out repeats; where that is beyond the other end, it takes the place of that one."""
         value, opposite, printed = self.claim.number, self.claim.opposite, self.printed
-        if value is None or opposite is None or printed is None or self.points < 2:
+        if value is None or opposite is None or printed is None or self.points == 1:
             return None
         if self.value is None or self.opposite is None:
             return None

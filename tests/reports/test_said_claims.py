@@ -163,6 +163,15 @@ def test_one_value_of_another_source_is_said_as_published_and_repeats_decide() -
     assert [each.state for each in verdicts(claim(8.71, 8.72, 8.73), published=True)] == ["decided"]
 
 
+def test_a_source_that_states_both_ends_and_no_points_gives_a_range() -> None:
+    none = w.query(
+        "SELECT 1::DOUBLE AS threads, 1::DOUBLE AS value WHERE false", ("threads",), "", "", [w.read("throughput")]
+    )
+    (found,) = verdicts(claim(8.7, bound="high", points=none, opposite=values((), [(7.9,)])), published=True)
+    assert (found.state, found.points) == ("published", 0)
+    assert found.ends is not None
+
+
 def test_a_highest_value_has_the_interval_of_its_point_and_the_range_beside_it(tmp_path: Path) -> None:
     points = values(("threads",), [(1.0, 7.9), (2.0, 8.72), (4.0, 8.1)], by_ratio=True)
     repeats = [(n, 2.0, one) for n, one in enumerate((8.71, 8.72, 8.73), 1)]
@@ -205,8 +214,8 @@ def _elements(title: str) -> tuple[p.Element, ...]:
     )
 
 
-def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[str, str]:
-    """Return the text of a brief with such elements as HTML and as its PDF has it, after it was verified."""
+def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[str, str, str]:
+    """Return a brief with such elements as HTML, its text, and that of its PDF, after it was verified."""
     report = w.report("Brief", *_elements("Head"), template=template, language=language)
     plan = WORLD.plan(report).model_copy(update={"claims": (said,)})
     made = render(plan, WORLD.store(), "brief", tmp_path)
@@ -215,7 +224,7 @@ def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[
     assert read_brief(made.pdf).edited == ()
     html = made.html.read_text("utf-8")
     printed = " ".join(page.extract_text() for page in PdfReader(made.pdf).pages)
-    return re.sub(r"<[^>]*>", "", html[html.index("<body") :]), " ".join(printed.split())
+    return html, re.sub(r"<[^>]*>", "", html[html.index("<body") :]), " ".join(printed.split())
 
 
 @pytest.mark.parametrize(
@@ -231,7 +240,9 @@ def _made(tmp_path: Path, said: p.Claim, template: str, language: str) -> tuple[
 def test_titles_say_a_claim_alike_with_its_range_below(
     tmp_path: Path, template: str, language: str, sentence: str, note: str
 ) -> None:
-    html, printed = _made(tmp_path, _of_a_range(), template, language)
+    page, html, printed = _made(tmp_path, _of_a_range(), template, language)
+    if template == "slide":
+        assert re.search(r"<h2>Head: Up to 8.7X the work of Disk \(measured once\)<sup>", page)
     places = 6 if template != "slide" else 5  # whose table has the slide's head for its title
     assert html.count(sentence) >= places, html
     assert printed.replace(" ", "").count(sentence.replace(" ", "")) >= places
@@ -333,7 +344,7 @@ def test_a_text_says_once_what_the_repeats_leave_open(
 
 
 def test_titles_do_not_say_a_claim_that_is_left_open(tmp_path: Path) -> None:
-    html, _ = _made(tmp_path, claim(0.9, 1.3, 1.1), "technical_brief", "en")
+    _, html, _ = _made(tmp_path, claim(0.9, 1.3, 1.1), "technical_brief", "en")
     assert html.count("Head: No difference shown") == 5
     assert "X the work" not in html
 
