@@ -64,6 +64,8 @@ _HIGHEST = (
 _LOWEST = rf"(?:lowest|smallest|worst|min(?:imum)?){_BLANK}(?:\w+{_BLANK})?(?:{_GOOD})\b[^.;]*"
 _LESS_THAN = "(?:below|under|(?:less|fewer|lower|worse|smaller|slower|shorter) than)"
 _MORE_THAN = "(?:above|over|beyond|(?:more|higher|greater|longer) than|exceed(?:s|ed|ing)?)"
+_SOME_MEASURE = r"(?:costs?|prices?|latency|p99|throughput|reads?|waits?)\b(?: [^\s,:;]+){0,4} (?:is|was)"
+_OUTCOME = "(?:results?|values?|figures?|case|scores?|we (?:saw|measured)|observed|measured)(?: (?:is|was))?"
 _NONE = r"(?:(?:no|not (?:an?|one))(?: single)? \w+|nobody|no one|none|nothing)"
 """What has a number nowhere: `no workload gains less than`."""
 _AT_ITS = r"(?:at|in) (?:its|their|the) (?:very |absolute )?"
@@ -72,15 +74,19 @@ _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
 """Behind words of a case that name no load, price or other thing: `at the highest`, not `at the highest load`."""
 _IT_IS = r"(?:that|this|which|it) (?:is|was) (?:still |only |just )?(?:the|our|its) "
 _BEST_CASE = (
-    rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|sweet spot){_ALONE}|at the (?:high"
+    rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|height|sweet spot){_ALONE}"
+    rf"|at the (?:high"
     rf"|top|upper) end"
-    rf"|in the best of cases|(?:at (?:the )?(?:very )?most|tops|max)(?=\W*\Z|,)|{_IT_IS}(?:best case|maximum)"
+    rf"|in the best of cases|(?:at|in|on|under) (?:our|its|the) most favou?rable|(?:all-time|record) high"
+    rf"|(?:at (?:the )?(?:very )?most|tops|max)(?=\W*\Z|,)|{_IT_IS}(?:best case|maximum)"
+    r"|(?:as|is) (?:the|a) (?:ceiling|maximum|upper limit)|is the (?:best|most|highest) we"
 )
 _WORST_CASE = (
     rf"(?:at|in the) worst{_ALONE}|worst[ -]case(?=\W)|{_AT_ITS}(?:worst|lowest){_ALONE}|at the (?:low|bottom"
     rf"|lower) end"
     r"|(?:or|and) (?:\w+ )?(?:better|higher|more|greater|above)(?=,|\W*\Z)"
-    rf"|(?:at|as) an? (?:bare )?minimum|in the worst of cases"
+    rf"|(?:at|as) an? (?:bare )?minimum|at the (?:very )?least(?=\W*\Z|,)|in the worst of cases|(?:at|in|on"
+    rf"|under) (?:our|its|the) least favou?rable"
     rf"|{_IT_IS}(?:worst case|minimum)"
 )
 
@@ -107,27 +113,36 @@ def _bound(english: str, japanese: str, case: str, behind: str) -> Bound:
 UP_TO = _bound(
     rf"up{_BLANKS}to|at (?:the )?(?:very )?most|(?:no|not|never|nothing) (?:(?:more|higher|greater|longer) than"
     rf"|above|over)"
-    rf"|as (?:much|many|high|large|great|big|far) as|(?:never|not)\b[^.;:]{{0,30}}\bexceed(?:s|ed|ing)?"
+    rf"|as (?:much|many|high|large|great|big|far) as|(?:never|not|\w+n['’]t)\b[^.;:]{{0,30}}\bexceed(?:s|ed|ing)?"
     rf"|{_NONE}\b[^.;:,]*?\b{_MORE_THAN}"
     rf"|(?:a )?(?:maximum|max\.|peak|high|top|ceiling|limit) of|maximum|max\.?|a record|{_HIGHEST}"
     r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at|(?:ceiling|peak|maximum|upper (?:limit|bound)) (?:is|was)"
-    r"|the most\b[^.;,]{0,30}\b(?:is|was)",
-    "(?:最大|最高)(?:でも?[^。、]{0,15})?|(?:最大|最高)の(?:比|差|向上率?|改善率?)は|≤|⩽"
+    r"|the most\b[^.;,]{0,30}\b(?:is|was)|(?:capped|limited|kept|held) (?:at|to)"
+    rf"|(?:highest|longest|slowest) {_SOME_MEASURE}|our record|peaks of|(?:best|top|highest) {_OUTCOME}",
+    "(?:最大|最高)(?:でも?[^。、]{0,15}|値|記録)?|(?:高|多|長|遅|良|よ)くても?[^。、]{0,8}|せいぜい|最良で|最長でも?"
+    "|ベストケースで|最大時"
+    "|(?:最も|もっとも)(?:良|よ|高|大き)[^。、]{1,8}[はで]|(?:最大|最高)の(?:比|差|向上率?"
+    "|改善率?)は|≤|⩽"
     "|(?:(?:最大|最高)(?:値|記録)?|上限値?)は[^。、]{0,15}",
     _BEST_CASE,
-    r"(?:max(?:imum)?|tops|or (?:less|fewer|lower|under))\b|が(?:最大|最高|上限)|に?まで(?!に)|を(?:超え"
+    r"(?:max(?:imum)?|tops|(?:or (?:less|fewer|lower|under|below)|and no more))\b|が(?:最大|最高|上限)|に?まで(?!に)"
+    r"|を(?:超え"
     r"|上回[らり]?)(?:な|ず|ません|ること)",
 )
 AT_LEAST = _bound(
     rf"at (?:the very )?least|at minimum|(?:a )?minimum of|minimum|min\.|(?:no|not|never|nothing) {_LESS_THAN}"
-    rf"|(?:never|not once)\b[^.;:]*?\b{_LESS_THAN}|{_NONE}\b[^.;:,]*?\b{_LESS_THAN}"
+    rf"|(?:never|not once|not even)\b[^.;:]*?\b{_LESS_THAN}|{_NONE}\b[^.;:,]*?\b{_LESS_THAN}"
     rf"|as (?:low|little) as|always|guarantee[sd]?|(?:floor|minimum|lower (?:limit|bound)) (?:is|was|of)|{_LOWEST}"
-    r"|(?:start|begin|bottom)(?:s|ed|n?ing)? (?:out )?(?:at|from)|the least\b[^.;,]{0,30}\b(?:is|was)",
-    "(?:少なくとも|少なく見積もっても|控えめに[言見]っ?て|最低でも?|最小でも?|最悪でも|必ず|常に)[^。、]{0,15}"
-    "|最低限?|最小|下限値?は[^。、]{0,15}|≥|⩾|>=",
+    r"|(?:start|begin|bottom)(?:s|ed|n?ing)? (?:out )?(?:at|from)|the least\b[^.;,]{0,30}\b(?:is|was)"
+    rf"|(?:lowest|shortest|fastest) {_SOME_MEASURE}|(?:worst|lowest) {_OUTCOME}"
+    rf"|(?:not|\w+n['’]t) (?:fall|drop|go|dip|sink|get) {_LESS_THAN}",
+    "(?:安|少な|低|短|悪)くても[^。、]{0,8}|(?:少なくとも|少なく見積もっても|控えめに[言見]っ?て|最低でも?|最小でも?"
+    "|最悪でも|最短でも?|ワーストケースで?も?)[^。、]{0,15}|(?:必ず|常に)[^。、がはを]{0,15}"
+    "|最低限?|最小|少なくて|最も(?:悪|低)[^。、]{1,8}[はで]|(?:下限|最小|最低)値?は[^。、]{0,15}|≥|⩾|>=",
     _WORST_CASE,
     r"(?:at least|or (?:more|better|higher|greater)|and (?:more|up|upwards|above|beyond)|minimum|(?<=-)plus|upwards)\b"
-    r"|\+(?!\w)|が(?:最小|最低|下限)|を(?:下回|割|切)(?:ら(?:な|ず)|りません|ることは?(?:な|あり))|は(?:確実|必ず)",
+    r"|\+(?!\w)|が(?:最小|最低|下限)|を(?:下回|割|切)(?:ら(?:な|ず)|りません|ることは?(?:な|あり))|は(?:確実|必ず"
+    r"|固い|堅い)",
 )
 _NOT = "(?<!no )(?<!not )(?<!never )(?<!nothing )"
 _ABOVE = rf"{_MORE_THAN}|upwards of|in excess of|north of|better than|surpass(?:es|ed|ing)?|topp?(?:s|ed|ing)"
@@ -160,18 +175,21 @@ _GETS = "sees?|gets?|gains?|does|do|reach(?:es)?|runs?|delivers?|achieves?|enjoy
 _TRIED = r"(?<!tested )(?<!measured )(?<!tried )(?<!repeated )(?<!run )(?<!ran )"
 _REPEATS = rf"(?:the |its |all |three |{_NUMBER} )*(?:repeats|repetitions|runs|nodes|hosts|seconds|minutes|hours)\b"
 _PLACES_JA = (
-    "(?:ワークロード|負荷|スレッド数|条件|設定|点|場合|ケース|環境|状況|テスト|ベンチマーク|用途|場面|規模|業務){1,2}"
+    "(?:ワークロード|負荷|スレッド数|条件|設定|点|場合|ケース|環境|状況|テスト|ベンチマーク|測定点|用途|場面|規模"
+    "|業務){1,2}"
 )
 AVERAGE = (
     rf"\bon average\b|\baverag(?:ed|es|ing)\b(?! (?:over|across) {_REPEATS})"
-    rf"|\b(?:average|typical|usual|mean|median){_BLANK}(?:{_GOOD}|{_PLACES}|customers?|users?|runs?|results?)\b"
+    rf"|\b(?:average|typical|usual|mean|median|expected){_BLANK}(?:{_GOOD}|{_PLACES}|customers?|users?|runs?"
+    rf"|results?)\b"
     rf"|\b(?:typically|usually|normally|as a rule|in general|most of the time)\b|\bgenerally\b(?! available)"
     rf"|\b(?:in|for|on|under)(?: an?| the)? (?:{_USUAL}){_BLANK}(?:{_PLACES}|use|operations?|days?|customers?|users?)\b"
-    r"|\b(?:on the whole|by and large|for the most part|majority of)\b"
+    r"|\b(?:on the whole|by and large|for the most part|majority of|(?:most|many) (?:customers|users))\b"
+    r"|\b(?:normal|typical|everyday|day-to-day|real-world) (?:operations?|use|conditions?|loads?)\b"
     rf"|\bmore often than not\b|\b(?:is|are) the (?:norm|rule)\b|\bthe rule, not\b|\b(?:routinely"
     rf"|regularly) (?:{_GETS})\b"
-    "|平均(?:で|して|的に|す[るれ][とば]|値[はで])|中央値[はで]|通常(?:は|、|時|の(?:負荷|使用|運用|条件|環境))"
-    "|典型的|一般(?:に|的に)|標準的|普段|ふだん"
+    "|平均(?:で|して|的|す[るれ][とば]|値[はで])|中央値[はで]|通常(?:は|、|時|の(?:負荷|使用|運用|条件|環境))"
+    "|典型的|一般(?:に|的に)|標準的|普段|ふだん|実運用|実環境"
     "|たいてい|(?:ほとんど|多く)の(?:場合|ケース|条件|負荷|ワークロード)"
 )
 """Words, anywhere in a sentence, that make its number an average."""
@@ -185,12 +203,13 @@ EVERYWHERE = (
     r"|\b(?:consistently|constantly|reliably|dependably|unfailingly|uniformly|invariably|throughout"
     r"|always(?![- ](?:on|available)\b)|every time|throughout the (?:ramp|range))\b"
     r"|\b(?:guaranteed|day in,? day out|day after day|day and night|(?:a)?round the clock|24 hours a day"
+    r"|all day(?: long)?|all the time"
     r"|without fail|at all times)\b"
     r"|\b24/7(?=,|\Z)|\bany number of \w+|\bcome what may\b|\brain or shine\b|\bwhether\b[^.;:,]{1,30}\bor\b"
     rf"|(?:どの|どんな|いずれの|あらゆる)(?:[^。、]{{0,4}})?{_PLACES_JA}(?:で|において|に)も?"
     r"|常に|つねに|いつも|どこでも|期間を通じて|一貫して|終始|絶えず|保証|いつでも(?!使|利用)|例外な[くし]|を問わず"
     r"|に(?:関係|かかわら|よら|左右され)[なず]"
-    "|誰で?もが?|(?:どんな|いかなる)(?:とき|時)(?:も|でも)"
+    "|誰で?もが?|何であれ|(?:どんな|いかなる)(?:とき|時)(?:も|でも)"
 )
 """Words that have a number hold at each point."""
 ALL_OVER = (
@@ -199,9 +218,11 @@ ALL_OVER = (
     r"|\bwhat (?:you|users|customers|everyone) (?:can )?(?:gets?|sees?|expects?)\b"
     rf"|(?:すべての|全ての|全|各){_PLACES_JA}(?:で|において)"
     r"|\b(?:across|over|throughout|along) (?:the|our|its) (?:entire|whole|full|complete) \w+"
+    rf"|\bfrom {_NUMBER}\b[^.;:]{{0,25}}\bto {_NUMBER}"
     r"|\b(?:light|low|idle|small)\b[^.;:]{0,20}\b(?:to|and|or|through) (?:heavy|high|full|large|peak)\b"
     r"|\band\b[^.;:,]{0,30}\balike\b"
-    r"|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して"
+    r"|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して|約束|全域|全範囲|(?:すべて|全て"
+    r"|あらゆる)の?(?:お客様|ユーザー|顧客)"
 )
 """The same, unless the sentence says that it is the highest of them: `the most over all loads`."""
 EXPECTED = _before(
@@ -237,18 +258,25 @@ def clause_of(before: str, after: str) -> str:
 # --- ratios and changes ---
 
 _RISING = "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose|climb(?:s|ed)?|jump(?:s|ed)?|surg(?:es|ed)"
-_RISING += "|soar(?:s|ed)?|exceed(?:s|ed)?|lengthen(?:s|ed)?|inflat(?:es?|ed)|balloon(?:s|ed)?|(?:is|are|goes|went) up"
+_RISING += (
+    "|soar(?:s|ed)?|exceed(?:s|ed)?|lengthen(?:s|ed)?|inflat(?:es?|ed)|balloon(?:s|ed)?|expand(?:s|ed)?"
+    "|swells?|stretch(?:es|ed)|mounts?|(?:is|are|goes|went) up"
+)
 _FALLING = "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)"
 _FALLING += (
     "|shrinks?|shrunk|drop(?:s|ped)?|falls?|fell|declin(?:es?|ed)|slip(?:s|ped)?|dip(?:s|ped)?|sinks?|plung(?:es|ed)"
-    "|(?:is|are|goes|went) down|shorten(?:s|ed)?|dwindl(?:es|ed)|diminish(?:es|ed)?"
+    "|(?:is|are|goes|went) down|shorten(?:s|ed)?|dwindl(?:es|ed)|sag(?:s|ged)?|slump(?:s|ed)?|erod(?:es|ed)"
+    "|tumbl(?:es|ed)|diminish(?:es|ed)?"
 )
 _TAKING = "takes? away|removes?|eliminates?|shav(?:es?|ed|ing)|trim(?:s|med)?|slash(?:es|ed|ing)?|avoids?|spares?"
 _BETTERING = "improv(?:es?|ed|ing)|boost(?:s|ed|ing)?|speeds?"
 _MORE = "more|higher|faster|larger|greater|better|quicker|less|fewer|lower|slower|smaller|shorter|longer|cheaper|worse"
 _MORE += "|speedier|snappier|swifter|stronger|bigger|leaner|tighter|wider|greener|cooler|quieter"
 _MORE_JA = "高|速|早|大き|多|低(?!減)|遅(?!延)|小さ|少な|短(?!縮)|長|安|すばや|素早|迅速|強(?!化)"
-_CHANGED = "increase|gain|rise|growth|improvement|uplift|saving|reduction|decrease|drop|decline|cut|boost|lift"
+_CHANGED = (
+    "increase|gain|rise|growth|improvement|uplift|saving|reduction|decrease|drop|decline|cut|boost|lift|jump|leap"
+    "|surge|bump"
+)
 _CHANGED += "|discount|advantage|edge(?! (?:cases?|nodes?|sites?))|lead(?! times?)"
 _CHANGED_JA = (
     "増|減|向上|改善|削減|短縮|低減|アップ|ダウン|上回|下回|上昇|伸び|強化|縮小|節約|圧縮|抑え|カット|凌|優れ"
@@ -256,10 +284,10 @@ _CHANGED_JA = (
 )
 _NET = "increase|rise|growth|uplift|reduction|decrease|drop|decline|cut|saving"
 _UP = "(?<!make )(?<!makes )(?<!made )(?<!take )(?<!takes )up"
-_BEATS = "outperform|outpace|exceed|surpass|beat|lead|trail|lag|underperform"
+_BEATS = "outperform|outpace|exceed|surpass|beat|lead|trail|lag|underperform|outrun|outstrip|outdo|best"
 TIMES_MORE = _behind(
     rf"(?:{_MORE}|improved|increased|reduced|(?:\w+ )?(?:{_NET})s?)",
-    rf"[もの]?{_BLANKS}(?:{_MORE_JA})(?!さ)|の(?:短縮|削減|低減|減少|増加)",
+    rf"[もの]?{_BLANKS}(?!速[でのに])(?:{_MORE_JA})(?!さ)|の(?:短縮|削減|低減|減少|増加)",
     _TIMES,
 )
 TIMES_BY = _before(
@@ -268,12 +296,13 @@ TIMES_BY = _before(
 """Words before a number of times that say by how much there is more: `faster by 2X`."""
 CHANGE = _behind(
     rf"(?:{_MORE}|ahead|above|beyond|on top|(?:extra|additional)(?:{_BLANK}\w+)?|(?:\w+ ){{0,2}}(?:{_CHANGED})s?)",
-    rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))|の差|上(?=[。、]|\Z)",
+    rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))|の[^。、]{{0,4}}差|上(?=[。、]|\Z)",
     rf"{_PER_CENT}?",
 )
 _CHANGES = "grow(?:s|n)?|grew|climb(?:s|ed)?|jump(?:s|ed)?|r[io]se[sn]?|falls?|fell|shrinks?|lift(?:s|ed)?"
 CHANGE_OF = _before(
-    rf"(?:(?:{_CHANGED})s? of|(?:{_CHANGED}|{_CHANGES}|{_BEATS})(?:s|d|ed)?\b[^.;:]*\bby|(?:{_MORE}) by){_ENDS}",
+    rf"(?:(?:{_CHANGED})s? of|(?:{_CHANGED}|{_CHANGES}|{_BEATS})(?:s|d|ed)?\b[^.;:]*\bby|(?:{_MORE}|up"
+    rf"|down) by){_ENDS}",
     "プラス",
     rf"{_CHANGES}|{_RISING}|{_FALLING}|{_BETTERING}|gain(?:s|ed)|adds?|added|{_UP}|down|extra|additional",
 )
@@ -326,11 +355,12 @@ def _direction(behind: str, verbs: str, japanese: str, nouns: str, nouns_ja: str
     """Return the words of a direction. Of several verbs before `by`, the nearest counts; `nouns` stand before `of`, and
     the verbs and words that are `taking` right before the number."""
     noun = rf"(?:[\w-]+{_BLANK}){{0,2}}(?:{nouns})"
-    nearest = rf"(?:{verbs})\b(?:(?!\b(?:{_RISING}|{_FALLING})\b)[^.;:])*\bby"
+    is_noun = rf"(?!gain|uplift|improvement|sav)(?:{nouns})\b[^.;,:]{{0,30}}\b(?:is|was)"
+    nearest = rf"(?:{verbs})\b(?:(?!\b(?:{_RISING}|{_FALLING})\b)[^.;:])*\b(?:by|to the \w+ of)"
     return Direction(
         _behind(rf"{behind}|{noun}", rf"(?:も|の|ほど|程度|近く|以上|だけ)?(?:{japanese})"),
         _before(
-            rf"(?:{nearest}|(?:{behind}) by|(?:{nouns}) of){_ENDS}",
+            rf"(?:{nearest}|(?:{behind}) by|(?:{nouns})(?: (?:in|of)(?: \S+){{1,3}})? of|{is_noun}){_ENDS}",
             rf"(?:{nouns_ja})[率幅分]?は[^。、]{{0,6}}",
             directly=rf"(?:{verbs}|{taking}){_ENDS}",
         ),
@@ -340,31 +370,33 @@ def _direction(behind: str, verbs: str, japanese: str, nouns: str, nouns_ja: str
 MORE = _direction(
     "more|higher|greater|larger|bigger|longer|additional|extra|above|on top|up|dearer",
     _RISING,
-    "高|多|大き|長|増|上回|伸び|上昇|アップ|余[計分]|上が|膨ら|の[^。、]{1,6}(?:増加|上昇)",
+    "高|多|大き|長|増|上回|伸び|上昇|アップ|余[計分]|上が|膨ら|延び|超過|の[^。、]{1,6}(?:増加|上昇)",
     "increase|gain|rise|growth|uplift|overhead|premium|surge|jump|spike",
     "増加|上昇",
-    f"{_UP}|adds?|added",
+    f"{_UP}|adds?|added|another|プラス",
 )
 LESS = _direction(
-    "less|fewer|lower|smaller|shorter|cheaper|below|down|off|short of",
+    "less|fewer|lower|smaller|shorter|cheaper|below|down|off|short of|shy of",
     _FALLING,
-    "低|少な|小さ|短|安|減|削減|短縮|下回|落ち|落と|ダウン|縮|下が|失|の[^。、]{1,6}(?:低下|減少|削減|短縮)",
+    "低|少な|小さ|短|安|減|削減|短縮|下回|落ち|落と|ダウン|縮|割り込|下落|後退|目減り|下が|失|の[^。、]{1,6}(?:低下"
+    "|減少|削減|短縮)",
     "reduction|decrease|drop|fall|decline|cut|savings?|shortfall|deficit|dip",
     "低下|減少|短縮|削減",
-    "down|gives? away|gave away|sacrific(?:es?|ed)",
+    "down|マイナス|gives? away|gave away|sacrific(?:es?|ed)",
 )
 BETTER = _direction(
     "faster|quicker|better|speedier|snappier|superior|ahead",
     f"{_BETTERING}|outperforms?|outperformed|beats?|outpac(?:es?|ed)",
-    "速|早|向上|改善|優れ|勝[るっり]|凌",
+    "速|早|向上|改善|優れ|勝[るっり]|凌|の[^。、]{1,6}(?:向上|改善)",
     "improvement|speed-?up",
     "改善|向上",
 )
 WORSE = _direction(
-    "slower|worse|weaker|poorer|inferior|behind",
-    "slow(?:s|ed)?|degrad(?:es?|ed)|trail(?:s|ed)?|lag(?:s|ged)?|underperform(?:s|ed)?|suffer(?:s|ed)?|worsen(?:s|ed)?",
-    "遅(?!延)|悪|劣|及ば|鈍|後れ",
-    "degradation|regression|loss|penalty|slowdown|setback|hit",
+    r"slower|worse|weaker|poorer|inferior|behind|more sluggish|of (?:\S+ ){0,3}(?:is|are|was|were) lost",
+    "slow(?:s|ed)?|degrad(?:es?|ed)|trail(?:s|ed)?|lag(?:s|ged)?|underperform(?:s|ed)?|suffer(?:s|ed)?|worsen(?:s|ed)?"
+    "|deteriorat(?:es|ed)|(?:is|was|are|were) (?:beaten|outperformed|outpaced)",
+    "遅(?!延)|悪|劣|及ば|鈍|後れ|負け|見劣り|の[^。、]{1,6}(?:劣化|悪化)",
+    "degradation|regression|loss|penalty|slowdown|setback|hit|handicap",
     "悪化|劣化",
     "loses?|lost|gives? up|gave up|costs? (?:us|you|them)",
 )
@@ -372,9 +404,8 @@ WORSE = _direction(
 # --- results that are written by hand ---
 
 _MEASURE = (
-    "latenc(?:y|ies)|throughput|performance|costs?|price|bills?|power|energy|time|wait(?:ing)?|tail|speed|rate"
-    "|efficiency"
-    "|watts?|bandwidth|IOPS|p99|work|money|spend"
+    "latenc(?:y|ies)|throughput|performance|costs?|prices?|bills?|power|energy|times?|wait(?:ing)?|tail|speeds?"
+    "|rates?|efficiency|watts?|bandwidth|IOPS|p99|work|money|spend"
 )
 _MACHINES = "servers?|nodes?|machines?|hosts?|boxes|racks?"
 _WORK = f"load|operations|ops|reads|writes|queries|requests|transactions|sessions|users|{_MACHINES}"
@@ -388,19 +419,22 @@ _FRACTION = (
     "(?:third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|twentieth|hundredth)s?)"
 )
 _BECOMES = (
-    "(?:doubling|halving|tripling|doubles|doubled|triples|tripled|quadruples|quadrupled|quintuples|quintupled|halves"
+    "(?:doubling|halving|tripling|doubles|doubled|triples|tripled|quadrupling|quadruples|quadrupled|quintuples"
+    "|quintupled|halves"
     "|halved)"
 )
 _AS_FAST = r"as (?:fast|many|much|quick|long|high|low|slow|cheap|efficient|good)"
 _SPELLED_ONE = "|".join(_SPELLED)
-_ONE = rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))"
+_ONE = rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE})(?:-(?:one|{_SPELLED_ONE}))?)"
+_DISKS = f"{_MACHINES}|disks?|drives?"
 _SOME = "(?: (?:about|nearly|almost|some|over|more than|roughly|just|only|around))*"
 _CHANGING = "cutting|slash(?:es|ed|ing)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)|trimm?(?:s|ed|ing)?|rais(?:es?|ed|ing)"
 _CHANGING += "|increas(?:es?|ed|ing)|improv(?:es?|ed|ing)|boost(?:s|ed|ing)"
 _TO_ONE = rf"(?:[0-9.]+(?::1|[ -]to[ -]1)|(?:{'|'.join(_SPELLED)})[ -]to[ -]one)"
 _VERBS = f"{_RISING}|{_FALLING}|{_TAKING}|down"
+_A_TIME = "(?:second|minute|hour|day)"
 _SPANS = "(?:weeks|days|hours|minutes|seconds|milliseconds|microseconds)"
-_SPAN_JA = "(?:ミリ秒|秒|時間|分|日|週間|ms)"
+_SPAN_JA = "(?:ミリ秒|秒|時間|分|ms)"
 _COUNT_JA = rf"(?:{_NUMBER}|{_KANJI}|数)"
 _RATES = (
     "(?:operations|ops|reads|writes|requests|transactions|queries|sessions|messages|events|documents|rows|inserts"
@@ -416,7 +450,7 @@ _RESULTS = (
     ),
     rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[ -]?fold\b",
     rf"\borders?[ -]of[ -]magnitude\b|\ba factor (?:of )?(?:{_NUMBER}|(?:{_SPELLED_ONE})\b)",
-    rf"桁(?:違い|が違)|[1-3１-３一二三]{_BLANKS}桁(?:{_MORE_JA}|の(?:伸び|向上|改善|成長|増|差|性能))",
+    rf"桁(?:違い|が違)|[1-3１-３一二三]{_BLANKS}桁(?:{_MORE_JA}|下が|上が|の(?:伸び|向上|改善|成長|増|差|性能))",
     # single-digit milliseconds, double-digit gains
     rf"\b(?:single|double|triple|two|three)-digit (?:(?:milli|micro)seconds?|per ?cent\w*|growth|speed|{_GOOD})\b",
     # a 3:1 lead, ahead by 3:1, 3 対 1 で上回る; not: a 3:1 mix of reads and writes
@@ -430,10 +464,18 @@ _RESULTS = (
     (
         rf"\b(?:double|twice|thrice|triple|quadruple|quintuple|(?:{_NUMBER}"
         rf"|{_SPELLED_ONE})(?:[ -]and[ -]a[ -]half)?[ -]times)"
-        rf"(?={_BLANK}(?:the|its|their|your|our|that|what|{_MORE}|{_AS_FAST})\b"
+        rf"(?={_BLANK}(?:the|its|their|your|our|that|what|{_MORE}|{_AS_FAST}|{_CHANGED})\b"
         rf"(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM|records|data|threads|clients|cores|disks|drives)\b))"
     ),
-    # double Kafka throughput, 17 % extra throughput
+    # divided by five, 3.4 times Legacy HDD, double Kafka throughput, half power
+    (
+        rf"\b(?:multipl(?:y|ies|ied|ying)|divid(?:es?|ed|ing))\b[^.;:]{{0,40}}?\bby{_SOME} {_ONE}"
+        rf"|{_NUMBER}[ -]times(?= (?-i:[A-Z]))"
+    ),
+    (
+        rf"\b(?:double|triple|quadruple) (?:{_MEASURE}|reads|sessions|queries|requests)\b|\bhalf (?:power|costs?"
+        rf"|price|latency|energy)\b"
+    ),
     (
         rf"\b(?:double|doubling|triple|tripling|quadruple|halve|halving|twice)(?: (?!the\b|check"
         rf"|data\b)[\w'’-]+){{1,2}} (?:{_MEASURE})\b"
@@ -442,7 +484,8 @@ _RESULTS = (
     # half the latency, a quarter less, half again as much, half-price; not: half of all operations
     (
         rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓|¼)"
-        rf"(?={_BLANK}(?:of )?(?:the|its|their){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b|{_BLANK}(?:again )?{_AS_FAST}"
+        rf"(?={_BLANK}(?:of )?(?:the|its|their|your|our){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b"
+        rf"|{_BLANK}(?:again )?{_AS_FAST}"
         rf"|{_BLANK}(?:the{_BLANK}(?:{_WORK}|disks|drives|cores)|(?:of )?the{_BLANK}(?:hardware|footprint|rack space"
         rf"|budget|carbon))\b|{_BLANK}(?:{_MORE})\b"
         rf"|{_BLANK}(?:of )?(?:that|what)\b)"
@@ -455,7 +498,7 @@ _RESULTS = (
     ),
     (
         rf"\b(?:{_MEASURE})\b(?:[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bto| (?:is|are|at"
-        rf"|was)){_SOME} {_FRACTION}\b"
+        rf"|was)|){_SOME} {_FRACTION}\b"
     ),
     (
         rf"\b{_FRACTION} off\b|\b(?:on|with|using|in){_SOME} {_FRACTION} (?:of )?(?:the|its|their"
@@ -467,8 +510,10 @@ _RESULTS = (
         rf"|{_WORK})s?\b))"
     ),
     (
-        rf"(?:{_MEASURE})(?:{_BLANK}\w+){{0,2}}(?:{_BLANK}(?:been|more|than|nearly|almost|about))*{_BLANK}{_BECOMES}\b"
-        rf"|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b|\b(?:in|by) half\b(?! of\b"
+        rf"(?:{_MEASURE})(?:,|(?:{_BLANK}\w+){{0,2}})(?:{_BLANK}(?:been|more|than|nearly|almost"
+        rf"|about))*{_BLANK}{_BECOMES}\b"
+        rf"|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b|\b(?:latencies|costs|prices"
+        rf"|rates|bills|{_RATES}) (?:halve|double|triple|quadruple)\b|\b(?:in|by) half\b(?! of\b"
         rf"| \w+s\b)"
     ),
     # 17 % more, fifty percent lower, 60 % the cost, a gain of 17 %; not: 5 % of updates, filled to 80 %
@@ -488,6 +533,8 @@ _RESULTS = (
         rf"(?:{_BLANK}(?!(?:to|at|with|from|in|on|for|and|under)\b)[\w-]+){{0,4}}{_BLANK}{_NUMBER}[\s\u00a0]*(?:%"
         rf"|per ?cent\b)"
     ),
+    rf"\b(?:{_MEASURE})\b[^.;:]{{0,30}}?\b(?:{_VERBS}){_SOME} {_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)",
+    rf"(?:\b(?:minus|(?:{_MORE}) by)|(?:\A|[,;:] )(?:up|down)){_SOME} {_ONE}[\s\u00a0-]*(?:%|per ?cent\b)",
     rf"(?:(?<![\w.)%])[+\u2212-]|(?:プラス|マイナス){_BLANKS}){_NUMBER}[\s\u00a0]*(?:%|％|per ?cent\b|パーセント)",
     (
         rf"(?:{_NUMBER}|{_KANJI})[\s\u00a0]*(?:%|％|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力"
@@ -495,7 +542,11 @@ _RESULTS = (
         rf"|(?:{_MEASURE_JA})の?(?:{_CHANGED_JA})))"
     ),
     # 2 倍, 三倍, 倍の性能, 半分の遅延, 3 分の 1, 五割減; not: 読み取りが 5 割
-    rf"{_NUMBER}[\s\u00a0]*倍|[一二三四五六七八九十百千数何]+倍|半減|半額|半値|倍[増加](?!え)|(?<=\w)倍速(?![いく])",
+    (
+        rf"(?<!容量[がはの])(?<!容量[がはの] )(?:{_NUMBER}[\s\u00a0]*|[一二三四五六七八九十百千数何]+)倍"
+        r"(?!率|の(?:頻度|容量|サイズ|メモリ|データ|レコード|スレッド))"
+    ),
+    r"半減|半額|半値|倍[増加](?!え)|(?<=\w)倍速(?![いく])",
     (
         rf"(?:{_NUMBER}|[一二三四五六七八九]){_BLANKS}割(?=近く|以上|[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|引"
         rf"|節|省|オフ|削))"
@@ -510,18 +561,24 @@ _RESULTS = (
     # 150,000 ops/s, 4 ms, 4-ms, 200k IOPS, 12 USD/h; not: every 500 ms
     (
         rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<![\w.,]){_NUMBER}[万千億]?[\s\u00a0-]*"
-        rf"(?:[kKMG]?{_BLANKS}ops/s(?:/W)?|[µumn]s|milliseconds?|microseconds?|(?-i:[KMGT]i?B(?:/s| per second"
-        rf"| a second)))(?![A-Za-z]|{_BLANKS}ごと)"
+        rf"(?:[kKMG]?{_BLANKS}ops?/s(?:ec)?(?:/W)?|[kKM]?{_BLANKS}(?:TPS|QPS)|[µumn]s|milliseconds?|microseconds?"
+        rf"|(?-i:[KMGT]i?B(?:/s(?:ec)?|ps"
+        rf"| per second| a second)))(?![A-Za-z]|{_BLANKS}ごと)"
     ),
     (
         rf"{_NUMBER}{_BLANKS}[kKM]?{_BLANKS}(?:thousand |million |billion )?{_RATES}"
         rf"(?: (?:per|a|an|each|every|for each) (?:second|minute|hour|day|watt|joule|dollar|euro)\b|/s)"
         rf"|\bin {_NUMBER} {_SPANS} what\b"
     ),
-    rf"\b(?:{_SPELLED_ONE}|an?|half a)[ -](?:million|billion|thousand) (?:IOPS|{_RATES} (?:per|a|each|every) second)\b",
+    (
+        rf"\b(?:{_SPELLED_ONE}|an?|half a)[ -](?:million|billion|thousand) (?:IOPS|{_RATES} (?:per|a|each"
+        rf"|every) {_A_TIME})\b"
+    ),
+    rf"{_ONE}(?: ?[kKM]| million| billion| thousand)? (?:{_RATES}|records) in (?:an?|{_ONE}) {_A_TIME}s?\b",
+    rf"{_NUMBER}(?: ?[kKM]| million| billion| thousand)? (?:per|a|each|every) second\b|{_NUMBER}[kKM] ops\b",
     (
         rf"(?:{_NUMBER}{_BLANKS}[kKM万千億]?|{_KANJI}){_BLANKS}(?:(?:million|thousand) )?IOPS\b"
-        r"|\bsub-?(?:\w+-)?(?:milli|micro)?seconds?\b|\b(?:under|below|within|less than) (?:an?|one) (?:milli"
+        r"|\bsub-?(?:\w+-)?(?:milli|micro)?seconds?\b|\b(?:under|below|within|less than) (?:half )?(?:an?|one) (?:milli"
         r"|micro)?second\b"
         rf"|\bfrom{_BLANK}{_NUMBER}[kKM]?{_BLANK}(?:up )?to{_BLANKS}\Z"
     ),
@@ -537,20 +594,31 @@ _RESULTS = (
     (
         rf"\b(?:do|does|did|doing) (?:what|the (?:work|job) of){_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)"
         rf"|\breplaces{_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)(?: \S+)?? (?:{_MACHINES}|disks|drives)\b"
-        rf"|{_ONE} fewer (?:{_MACHINES})\b|{_ONE} (?:{_MACHINES}) (?:become|instead of|rather than"
+        rf"|(?:one|{_ONE}) (?:\S+ )?(?:{_DISKS}) replac(?:es|ed){_SOME} {_ONE}"
+        rf"|\breplac\w+ {_ONE} (?:\S+ )?(?:{_DISKS}) with (?:one|{_ONE})"
+        rf"|{_ONE} (?:{_DISKS})['’] (?:worth|work)|{_ONE} (?:{_DISKS}) down to (?:one|{_ONE})|{_ONE} for the price of"
+        rf"|\b(?:as (?:fast|much|good|strong) as|equal to|equivalent to|worth){_SOME} {_ONE} (?:\S+ )?(?:{_DISKS})\b"
+        rf"|{_ONE} fewer (?:{_MACHINES})\b|\b(?:one|{_ONE}) (?:{_MACHINES}) (?:become|instead of|rather than"
         rf"|in place of){_SOME} {_ONE}\b"
         rf"|{_ONE} (?:\S+ ){{0,2}}(?:{_MACHINES}) (?:for (?:each|every|one)|into (?:one|{_ONE}))\b"
     ),
     rf"サブミリ秒|[1１一]{_BLANKS}桁{_BLANKS}(?:ミリ|マイクロ)秒|ミリ秒(?:未満|以下|台|級)",
-    rf"{_COUNT_JA}{_BLANKS}台分|{_COUNT_JA}{_BLANKS}台[をからがの]{{1,2}}{_BLANKS}{_COUNT_JA}{_BLANKS}台[にへで]",
+    (
+        rf"{_COUNT_JA}{_BLANKS}台分"
+        rf"|{_COUNT_JA}{_BLANKS}台[をからがの]{{1,2}}{_BLANKS}{_COUNT_JA}{_BLANKS}台[にへで](?:集約|統合|減|削減|圧縮"
+        rf"|まと)"
+    ),
     rf"{_COUNT_JA}{_BLANKS}{_SPAN_JA}から{_BLANKS}{_COUNT_JA}{_BLANKS}{_SPAN_JA}[にへ]",
     rf"(?:時間|日|分|秒)(?:の\w{{1,4}})?[がを]{_BLANKS}(?:わずか|たった)?数(?:分|秒|時間|ミリ秒)[にへで]",
     (
         rf"(?:毎秒|秒間|[1１一]{_BLANKS}秒(?:あたり|間?に)){_BLANKS}約?{_BLANKS}(?:{_NUMBER}{_BLANKS}[万千億]"
-        rf"|[0-9０-９,，]{{3,}})"
+        rf"|[0-9０-９,，]{{3,}}|[一二三四五六七八九十]*[百千万億]+)"
         rf"|{_NUMBER}[万千億]?(?:操作|件|回|リクエスト|クエリ)/秒|{_NUMBER}{_BLANKS}(?:ミリ|マイクロ)秒"
     ),
-    rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル|(?:cents|euros|dollars)\b)(?:/\w+)?|[$€¥]{_NUMBER}",
+    (
+        rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル|(?:cents|euros|dollars|watts|kWh|joules)\b)(?:/\w+)?"
+        rf"|[$€¥]{_NUMBER}|\b(?:{_SPELLED_ONE}) cents\b"
+    ),
 )
 """Results that are written by hand: as a multiple, a fraction or a per cent of a measure, or with its unit."""
 _RESULT = "|".join(_RESULTS)
@@ -558,7 +626,8 @@ _MAY_BE_RESULT = (
     r"[0-9０-９½⅓¼]|half|third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|doubl|twice|thrice|tripl|quadrupl"
     r"|quintupl"
     "|halv|times|fold|per ?cent|magnitude|factor|digit|second|minutes|hours|days|million|[ -][x×]|replaces"
-    "|instead of|fewer|become|halv|-to-|to one"
+    "|instead of|replaced|fewer|become|halv|divid|multipl|cents|worth|equal|as fast as|a minute|down to"
+    "|for the price|-to-|to one"
     "|work of|do what|does what|倍|割|分の|半|桁|秒|パーセント|台|数"
 )
 """What every result has. Most titles lack it, and need no long look."""
