@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,9 +49,12 @@ def _shares(items: Sequence[pytest.Item]) -> list[Share]:
 
     All others compute, in whatever time is left: they are nice, and so are the commands that they start.
     """
-    places: dict[bool, list[int]] = {True: [], False: []}
+    modules: dict[Path, list[int]] = {}
     for number, item in enumerate(items):
-        places[item.path.relative_to(Path(__file__).parent).parts[0] in CLOCKED].append(number)
+        modules.setdefault(item.path, []).append(number)
+    places = {True: deque[Sequence[int]](), False: deque[Sequence[int]]()}
+    for path, numbers in modules.items():
+        places[path.relative_to(Path(__file__).parent).parts[0] in CLOCKED].append(numbers)
     return [
         Share(places[True], processes=4),
         Share(places[False], processes=2, nice=10, enter=share_apart),

@@ -36,24 +36,25 @@ _NONE_LEFT = -1
 
 @dataclass
 class Share:
-    """Tests that some processes run, each a row of neighbours, so that few make the fixtures of a module anew."""
+    """Tests that some processes run, by their modules: each is for one process, which makes its fixtures once."""
 
-    tests: Sequence[int]
+    modules: deque[Sequence[int]]
     processes: int
     nice: int = 0
     enter: Callable[[], None] = lambda: None
     """What its processes do first."""
-    taken: int = 0
     again: deque[int] = field(default_factory=deque)
     """Tests that a process had when it died."""
 
     def some(self) -> deque[int]:
-        """The next tests for a process: many at first, and one by one at the end, so that all end at the same time."""
+        """The next tests for a process: many at first, and few at the end, so that all end at about the same time."""
         if self.again:
             return deque([self.again.popleft()])
-        begin = self.taken
-        self.taken += max(1, (len(self.tests) - begin) // (4 * self.processes))
-        return deque(self.tests[begin : self.taken])
+        many = sum(map(len, self.modules)) // (4 * self.processes)
+        found = deque[int]()
+        while self.modules and len(found) <= many:
+            found += self.modules.popleft()
+        return found
 
 
 @dataclass

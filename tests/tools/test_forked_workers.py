@@ -10,10 +10,11 @@ from pathlib import Path
 from tests.support.tools import REPOSITORY
 
 CONFTEST = """
+from collections import deque
 from tests.support.forked_workers import ForkedWorkers, Share
 
 def pytest_configure(config):
-    config.pluginmanager.register(ForkedWorkers(lambda items: [Share(range(len(items)), processes=2)]))
+    config.pluginmanager.register(ForkedWorkers(lambda items: [Share(deque([range(len(items))]), processes=2)]))
 """
 TESTS = """
 import os, signal
