@@ -35,11 +35,23 @@ from tests.support.drawn_once import DrawnOnce
 from tests.support.warm import LIBRARIES, shared_folder
 
 _ROOMS = (
+    "benchbrief.history.series_cache",
+    "benchbrief.history.series_changes",
+    "benchbrief.history.shared_store.run_manifest",
     "benchbrief.pipeline",
+    "benchbrief.progress.live_screen",
+    "benchbrief.reports.verify_brief",
     "benchbrief.reports.view.build_view",
     "benchbrief.results.ingest.ingest_run",
     "benchbrief.results.imports",
+    "benchbrief.runners.drivers.db_bench.db_bench",
+    "benchbrief.runners.drivers.ycsb.ycsb",
+    "benchbrief.runners.engines.rocksdb.rocksdb",
     "benchbrief.runners.execution.executor",
+    "benchbrief.runners.probes.cpu.cpu_probe",
+    "benchbrief.runners.reuse",
+    "benchbrief.runners.transports.local.local_transport",
+    "benchbrief.runners.transports.ssh.ssh_transport",
     "benchbrief.runners.world.simulated_world",
 )
 _MOST_BYTES = 200_000
@@ -60,14 +72,23 @@ client load { hosts = "load"  tool = ycsb }
 database mongo { engine = mongodb  uri = "mongodb://box/ycsb" }
 workload a from ycsb.a { records = 1k }
 experiment ramp { hardware = box.variants  workloads = a  threads = [1, 2]  measure = 1 s }
-report brief "Brief" {
-  callout "C" { rows = workload  column "T" = "{max(throughput over threads, hardware):,.0f}" }
+metric gain "Gain" in % = throughput[two] / throughput[one] - 1, higher is better
+expect "Some" max(throughput over threads) > 1.5 ops/s
+claim most "Up to {value:.2f}X the work of {one}" {
+  value = max(throughput[two] / throughput[one] over threads, workload)
+  allow "a test" = decided
+}
+report brief "Brief of a manifold" {
+  headline = most
+  callout "C" { rows = workload  column "T" = "{range(gain over threads):+.0%}" }
+  text = "The best throughput was {max(throughput over threads, hardware):,.0f} operations per second."
   figure "F" { line = throughput by threads, color hardware }
   table "T" { rows = facts }
   disclosure = automatic
 }
 """
-"""Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter."""
+"""Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter, and the
+expressions by which specs and the words of claims are read."""
 
 
 class _Shared(DrawnOnce):
