@@ -406,6 +406,8 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 
 def _json_escaped(text: str) -> str:
     """Escape in JSON what can't be printed: such a character is only within strings."""
+    if text.isascii() and "\x7f" not in text:
+        return text  # JSON itself escapes the other control characters
     return _UNUSUAL.sub(_escaped_unless_harmless, text)
 
 

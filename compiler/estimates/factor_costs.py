@@ -26,6 +26,8 @@ class FactorCost(NamedTuple):
 
 def factor_costs(plan: Plan) -> Iterator[FactorCost]:
     """Yield the cost of each factor in each experiment that varies it. One hardware counts after the other."""
+    if not plan.factors:
+        return
     cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))
     for name, experiment in plan.experiments.items():
         times = [(cell.levels.keys, seconds(cell) + cool_down(cell)) for cell in cells if cell.experiment == name]
