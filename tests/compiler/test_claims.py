@@ -219,6 +219,8 @@ def test_the_base_is_what_is_divided_by_also_behind_the_names_of_metrics(tmp_pat
         "Legacy HDD", False, 1.0, "high", "higher"
     )  # fmt: skip
     assert set(made.points.dims) == {"threads", "workload"}
+    assert made.divisor is not None
+    assert (made.divisor.text, set(made.divisor.dims)) == ("throughput[legacy]", {"threads", "workload"})
     assert made.repeats is not None
     assert "repeat" in made.repeats.dims
 

@@ -407,7 +407,7 @@ def test_a_missing_number_is_a_dash_with_its_reason(tmp_path: Path) -> None:
     said = claim(1.0, sentence=w.text("Up to ", p.Value(query=gone, format=".1f"), "X"), points=gone)
     (found,) = verdicts(said)
     assert (found.state, found.value) == ("missing", None)
-    assert page(tmp_path, said).count("No value for Ratio: ") == 2
+    assert page(tmp_path, said).count("No value for Ratio (") == 2
 
 
 @pytest.mark.parametrize(
