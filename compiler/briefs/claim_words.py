@@ -75,20 +75,21 @@ _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
 _IT_IS = r"(?:that|this|which|it) (?:is|was) (?:still |only |just )?(?:the|our|its) "
 _BEST_CASE = (
     rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|height|sweet spot){_ALONE}"
-    rf"|at the (?:high"
-    rf"|top|upper) end"
-    rf"|in the best of cases|(?:at|in|on|under) (?:our|its|the) most favou?rable|(?:all-time|record) high"
-    rf"|(?:at (?:the )?(?:very )?most|tops|max)(?=\W*\Z|,)|{_IT_IS}(?:best case|maximum)"
-    r"|(?:as|is) (?:the|a) (?:ceiling|maximum|upper limit)|is the (?:best|most|highest) we"
+    rf"|at the (?:high|top|upper) end|in the best of cases|(?:all-time|record) high|{_IT_IS}(?:best case|maximum)"
+    r"|(?:at|in|on|under) (?:our|its|the) most favou?rable"
 )
 _WORST_CASE = (
-    rf"(?:at|in the) worst{_ALONE}|worst[ -]case(?=\W)|{_AT_ITS}(?:worst|lowest){_ALONE}|at the (?:low|bottom"
-    rf"|lower) end"
-    r"|(?:or|and) (?:\w+ )?(?:better|higher|more|greater|above)(?=,|\W*\Z)"
-    rf"|(?:at|as) an? (?:bare )?minimum|at the (?:very )?least(?=\W*\Z|,)|in the worst of cases|(?:at|in|on"
-    rf"|under) (?:our|its|the) least favou?rable"
-    rf"|{_IT_IS}(?:worst case|minimum)"
+    rf"(?:at|in the) worst{_ALONE}|worst[ -]case(?=\W)|{_AT_ITS}(?:worst|lowest){_ALONE}"
+    rf"|at the (?:low|bottom|lower) end|in the worst of cases|{_IT_IS}(?:worst case|minimum)"
+    r"|(?:at|in|on|under) (?:our|its|the) least favou?rable|(?:at|as) an? (?:bare )?minimum"
 )
+_END = r"(?=\W*\Z|,)"
+_AT_MOST = (
+    rf"(?:at (?:the )?(?:very )?most|tops|max){_END}|(?:as|is) (?:the|a) (?:ceiling|maximum|upper limit)"
+    "|is the (?:best|most|highest) we"
+)
+_OR_MORE = rf"(?:or|and) (?:\w+ )?(?:better|higher|more|greater|above){_END}|at the (?:very )?least{_END}"
+"""Words that may stand anywhere behind a number, and before it speak of another: `with 16 GB or more, {value}X`."""
 
 
 class Bound(NamedTuple):
@@ -102,47 +103,49 @@ class Bound(NamedTuple):
         return found_in(self.before, before) or found_in(self.behind, after)
 
 
-def _bound(english: str, japanese: str, case: str, behind: str) -> Bound:
-    """Return the words of a bound; those for its `case` may stand anywhere in the clause of the number."""
+def _bound(english: str, japanese: str, case: str, later: str, behind: str) -> Bound:
+    """Return the words of a bound; those for its `case` may stand anywhere in the sentence of the number, and those for
+    `later` anywhere behind it."""
     return Bound(
         _before(rf"(?:{english})|(?:{case}){_SO_FAR}", japanese),
-        rf"(?:\A{_SO_FAR}?\b)(?P<said>{case})|\A{_BLANKS}{_UNIT}?{_BLANKS}-?(?:{behind})",
+        rf"(?:\A{_SO_FAR}?\b)(?P<said>{case}|{later})|\A{_BLANKS}{_UNIT}?{_BLANKS}-?(?:{behind})",
     )
 
 
 UP_TO = _bound(
-    rf"up{_BLANKS}to|at (?:the )?(?:very )?most|(?:no|not|never|nothing) (?:(?:more|higher|greater|longer) than"
-    rf"|above|over)"
+    rf"up{_BLANKS}to|at (?:the )?(?:very )?most"
+    rf"|(?:no|not|never|nothing) (?:(?:more|higher|greater|longer) than|above|over)"
     rf"|as (?:much|many|high|large|great|big|far) as|(?:never|not|\w+n['’]t)\b[^.;:]{{0,30}}\bexceed(?:s|ed|ing)?"
-    rf"|{_NONE}\b[^.;:,]*?\b{_MORE_THAN}"
-    rf"|(?:a )?(?:maximum|max\.|peak|high|top|ceiling|limit) of|maximum|max\.?|a record|{_HIGHEST}"
-    r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at|(?:ceiling|peak|maximum|upper (?:limit|bound)) (?:is|was)"
-    r"|the most\b[^.;,]{0,30}\b(?:is|was)|(?:capped|limited|kept|held) (?:at|to)"
+    rf"|{_NONE}\b[^.;:,]*?\b{_MORE_THAN}|(?:a )?(?:maximum|max\.|peak|high|top|ceiling|limit) of|maximum|max\.?"
+    rf"|a record|{_HIGHEST}"
+    r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at"
+    r"|(?:ceiling|peak|maximum|upper (?:limit|bound)) (?:is|was)|the most\b[^.;,]{0,30}\b(?:is|was)"
+    r"|(?:capped|limited|kept|held) (?:at|to)"
     rf"|(?:highest|longest|slowest) {_SOME_MEASURE}|our record|peaks of|(?:best|top|highest) {_OUTCOME}",
     "(?:最大|最高)(?:でも?[^。、]{0,15}|値|記録)?|(?:高|多|長|遅|良|よ)くても?[^。、]{0,8}|せいぜい|最良で|最長でも?"
-    "|ベストケースで|最大時"
-    "|(?:最も|もっとも)(?:良|よ|高|大き)[^。、]{1,8}[はで]|(?:最大|最高)の(?:比|差|向上率?"
-    "|改善率?)は|≤|⩽"
-    "|(?:(?:最大|最高)(?:値|記録)?|上限値?)は[^。、]{0,15}",
+    "|ベストケースで[^。、]{0,15}|最大時|(?:最も|もっとも)(?:良|よ|高|大き)[^。、]{1,8}[はで]"
+    "|(?:最大|最高)の(?:比|差|向上率?|改善率?)は|≤|⩽|(?:(?:最大|最高)(?:値|記録)?|上限値?)は[^。、]{0,15}",
     _BEST_CASE,
+    _AT_MOST,
     r"(?:max(?:imum)?|tops|(?:or (?:less|fewer|lower|under|below)|and no more))\b|が(?:最大|最高|上限)|に?まで(?!に)"
-    r"|を(?:超え"
-    r"|上回[らり]?)(?:な|ず|ません|ること)",
+    r"|を(?:超え|上回[らり]?)(?:な|ず|ません|ること)",
 )
 AT_LEAST = _bound(
     rf"at (?:the very )?least|at minimum|(?:a )?minimum of|minimum|min\.|(?:no|not|never|nothing) {_LESS_THAN}"
-    rf"|(?:never|not once|not even)\b[^.;:]*?\b{_LESS_THAN}|{_NONE}\b[^.;:,]*?\b{_LESS_THAN}"
-    rf"|as (?:low|little) as|always|guarantee[sd]?|(?:floor|minimum|lower (?:limit|bound)) (?:is|was|of)|{_LOWEST}"
+    rf"|(?:never|not once|not even)\b[^.;:]*?\b{_LESS_THAN}|{_NONE}\b[^.;:,]*?\b{_LESS_THAN}|as (?:low|little) as"
+    rf"|always|guarantee[sd]?|(?:floor|minimum|lower (?:limit|bound)) (?:is|was|of)|{_LOWEST}"
     r"|(?:start|begin|bottom)(?:s|ed|n?ing)? (?:out )?(?:at|from)|the least\b[^.;,]{0,30}\b(?:is|was)"
     rf"|(?:lowest|shortest|fastest) {_SOME_MEASURE}|(?:worst|lowest) {_OUTCOME}"
     rf"|(?:not|\w+n['’]t) (?:fall|drop|go|dip|sink|get) {_LESS_THAN}",
-    "(?:安|少な|低|短|悪)くても[^。、]{0,8}|(?:少なくとも|少なく見積もっても|控えめに[言見]っ?て|最低でも?|最小でも?"
-    "|最悪でも|最短でも?|ワーストケースで?も?)[^。、]{0,15}|(?:必ず|常に)[^。、がはを]{0,15}"
-    "|最低限?|最小|少なくて|最も(?:悪|低)[^。、]{1,8}[はで]|(?:下限|最小|最低)値?は[^。、]{0,15}|≥|⩾|>=",
+    "(?:安|少な|低|短|悪)くても[^。、]{0,8}"
+    "|(?:少なくとも|少なく見積もっても|控えめに[言見]っ?て|最低でも?|最小でも?|最悪でも|最短でも?"
+    "|ワーストケースで?も?)[^。、]{0,15}|(?:必ず|常に)[^。、がはを]{0,15}|最低限?|最小|少なくて"
+    "|最も(?:悪|低)[^。、]{1,8}[はで]|(?:下限|最小|最低)値?は[^。、]{0,15}|≥|⩾|>=",
     _WORST_CASE,
-    r"(?:at least|or (?:more|better|higher|greater)|and (?:more|up|upwards|above|beyond)|minimum|(?<=-)plus|upwards)\b"
-    r"|\+(?!\w)|が(?:最小|最低|下限)|を(?:下回|割|切)(?:ら(?:な|ず)|りません|ることは?(?:な|あり))|は(?:確実|必ず"
-    r"|固い|堅い)",
+    _OR_MORE,
+    r"(?:at least|or (?:more|better|higher|greater)|and (?:more|up|upwards|above|beyond)|minimum|(?<=-)plus"
+    r"|upwards)\b|\+(?!\w)|が(?:最小|最低|下限)|を(?:下回|割|切)(?:ら(?:な|ず)|りません|ることは?(?:な|あり))"
+    r"|は(?:確実|必ず|固い|堅い)",
 )
 _NOT = "(?<!no )(?<!not )(?<!never )(?<!nothing )"
 _ABOVE = rf"{_MORE_THAN}|upwards of|in excess of|north of|better than|surpass(?:es|ed|ing)?|topp?(?:s|ed|ing)"
@@ -161,13 +164,12 @@ WITHIN = _behind("(?!)", "以下|未満|以内|を(?:下回|切)る(?!こと)", 
 
 _PRODUCTS = "drives?|SSDs?|disks?|databases?|products?|choices?|storage|systems?|servers?|platforms?|hardware|engines?"
 _PLACES = (
-    r"(?:workloads?|loads?|thread counts?|concurrency levels?|levels?|settings?|cases?|points?|conditions?|scenarios?"
-    r"|tests?|mixe?s?|benchmarks?|steps?)"
+    r"(?:workloads?|loads?|thread counts?|concurrency levels?|levels?|settings?|cases?|points?|conditions?"
+    r"|scenarios?|tests?|mixe?s?|benchmarks?|steps?)"
 )
 _EACH = (
-    rf"(?:each and every|every|each|any|all|both)(?:{_BLANK}(?:of{_BLANK})?(?:the|our|these|those"
-    rf"|its))?(?:{_BLANK}\w+)?"
-    rf"{_BLANK}{_PLACES}\b"
+    rf"(?:each and every|every|each|any|all"
+    rf"|both)(?:{_BLANK}(?:of{_BLANK})?(?:the|our|these|those|its))?(?:{_BLANK}\w+)?{_BLANK}{_PLACES}\b"
 )
 _HAS_IT = "runs?|does|do|gains?|gets?|sees?|is|are|shows?|reach(?:es)?|improves?|delivers?|has|have|serves?|takes?"
 _USUAL = "most|typical|normal|everyday|ordinary|average|common|usual|day-to-day|real-world|realistic"
@@ -181,16 +183,17 @@ _PLACES_JA = (
 AVERAGE = (
     rf"\bon average\b|\baverag(?:ed|es|ing)\b(?! (?:over|across) {_REPEATS})"
     rf"|\b(?:average|typical|usual|mean|median|expected){_BLANK}(?:{_GOOD}|{_PLACES}|customers?|users?|runs?"
-    rf"|results?)\b"
-    rf"|\b(?:typically|usually|normally|as a rule|in general|most of the time)\b|\bgenerally\b(?! available)"
-    rf"|\b(?:in|for|on|under)(?: an?| the)? (?:{_USUAL}){_BLANK}(?:{_PLACES}|use|operations?|days?|customers?|users?)\b"
+    rf"|results?)\b|\b(?:typically|usually|normally|as a rule|in general|most of the time)\b"
+    rf"|\bgenerally\b(?! available)"
+    rf"|\b(?:in|for|on|under)(?: an?| the)? (?:{_USUAL}){_BLANK}(?:{_PLACES}|use|operations?|days?|customers?"
+    rf"|users?)\b"
     r"|\b(?:on the whole|by and large|for the most part|majority of|(?:most|many) (?:customers|users))\b"
     r"|\b(?:normal|typical|everyday|day-to-day|real-world) (?:operations?|use|conditions?|loads?)\b"
-    rf"|\bmore often than not\b|\b(?:is|are) the (?:norm|rule)\b|\bthe rule, not\b|\b(?:routinely"
-    rf"|regularly) (?:{_GETS})\b"
-    "|平均(?:で|して|的|す[るれ][とば]|値[はで])|中央値[はで]|通常(?:は|、|時|の(?:負荷|使用|運用|条件|環境))"
-    "|典型的|一般(?:に|的に)|標準的|普段|ふだん|実運用|実環境"
-    "|たいてい|(?:ほとんど|多く)の(?:場合|ケース|条件|負荷|ワークロード)"
+    rf"|\bmore often than not\b|\b(?:is|are) the (?:norm|rule)\b|\bthe rule, not\b"
+    rf"|\b(?:routinely|regularly) (?:{_GETS})\b"
+    "|平均(?:で|して|的|す[るれ][とば]|値[はで])|中央値[はで]|通常(?:は|、|時|の(?:負荷|使用|運用|条件|環境))|典型的"
+    "|一般(?:に|的に)|標準的|普段|ふだん|実運用|実環境|たいてい"
+    "|(?:ほとんど|多く)の(?:場合|ケース|条件|負荷|ワークロード)"
 )
 """Words, anywhere in a sentence, that make its number an average."""
 AVERAGE_OF = _before(
@@ -203,9 +206,8 @@ EVERYWHERE = (
     r"|\b(?:consistently|constantly|reliably|dependably|unfailingly|uniformly|invariably|throughout"
     r"|always(?![- ](?:on|available)\b)|every time|throughout the (?:ramp|range))\b"
     r"|\b(?:guaranteed|day in,? day out|day after day|day and night|(?:a)?round the clock|24 hours a day"
-    r"|all day(?: long)?|all the time"
-    r"|without fail|at all times)\b"
-    r"|\b24/7(?=,|\Z)|\bany number of \w+|\bcome what may\b|\brain or shine\b|\bwhether\b[^.;:,]{1,30}\bor\b"
+    r"|all day(?: long)?|all the time|without fail|at all times)\b|\b24/7(?=,|\Z)|\bany number of \w+"
+    r"|\bcome what may\b|\brain or shine\b|\bwhether\b[^.;:,]{1,30}\bor\b"
     rf"|(?:どの|どんな|いずれの|あらゆる)(?:[^。、]{{0,4}})?{_PLACES_JA}(?:で|において|に)も?"
     r"|常に|つねに|いつも|どこでも|期間を通じて|一貫して|終始|絶えず|保証|いつでも(?!使|利用)|例外な[くし]|を問わず"
     r"|に(?:関係|かかわら|よら|左右され)[なず]"
@@ -220,9 +222,8 @@ ALL_OVER = (
     r"|\b(?:across|over|throughout|along) (?:the|our|its) (?:entire|whole|full|complete) \w+"
     rf"|\bfrom {_NUMBER}\b[^.;:]{{0,25}}\bto {_NUMBER}"
     r"|\b(?:light|low|idle|small)\b[^.;:]{0,20}\b(?:to|and|or|through) (?:heavy|high|full|large|peak)\b"
-    r"|\band\b[^.;:,]{0,30}\balike\b"
-    r"|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して|約束|全域|全範囲|(?:すべて|全て"
-    r"|あらゆる)の?(?:お客様|ユーザー|顧客)"
+    r"|\band\b[^.;:,]{0,30}\balike\b|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して|約束"
+    r"|全域|全範囲|(?:すべて|全て|あらゆる)の?(?:お客様|ユーザー|顧客)"
 )
 """The same, unless the sentence says that it is the highest of them: `the most over all loads`."""
 EXPECTED = _before(
@@ -234,12 +235,11 @@ EXPECTED = _before(
 """The same right before the number: what anyone gets."""
 HIGHEST = (
     r"\b(?:best(?![ -](?:in[ -]class|of[ -]breed|known|selling|rated))|highest|maximum|max|peak|largest|greatest"
-    r"|top(?! of)|record"
-    r"|most(?! \w+(?:ed|ern|ent|ive|ful|able|lar)\b)|biggest|up to|as (?:much|many|high|large|great) as)\b(?!-(?!case))"
+    r"|top(?! of)|record|most(?! \w+(?:ed|ern|ent|ive|ful|able|lar)\b)|biggest|up to"
+    r"|as (?:much|many|high|large|great) as)\b(?!-(?!case))"
     rf"(?!{_BLANK}(?:\w+{_BLANK})?(?:{_PRODUCTS})\b)"
-    "|最大|最高(?!峰|級|品質|の(?!比|差|値|点|負荷|条件|向上|改善|結果|記録|場合|性能|スル|ワーク|スレッド))|(?:最も"
-    "|もっとも|一番)(?!先進|新し|人気|売れ|優れ)"
-    "|ピーク|上限"
+    "|最大|最高(?!峰|級|品質|の(?!比|差|値|点|負荷|条件|向上|改善|結果|記録|場合|性能|スル|ワーク|スレッド))"
+    "|(?:最も|もっとも|一番)(?!先進|新し|人気|売れ|優れ)|ピーク|上限"
 )
 
 _CLAUSES = r"[,;:、。；：]"
@@ -259,8 +259,8 @@ def clause_of(before: str, after: str) -> str:
 
 _RISING = "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)|gr[eo]ws?|rises?|rose|climb(?:s|ed)?|jump(?:s|ed)?|surg(?:es|ed)"
 _RISING += (
-    "|soar(?:s|ed)?|exceed(?:s|ed)?|lengthen(?:s|ed)?|inflat(?:es?|ed)|balloon(?:s|ed)?|expand(?:s|ed)?"
-    "|swells?|stretch(?:es|ed)|mounts?|(?:is|are|goes|went) up"
+    "|soar(?:s|ed)?|exceed(?:s|ed)?|lengthen(?:s|ed)?|inflat(?:es?|ed)|balloon(?:s|ed)?|expand(?:s|ed)?|swells?"
+    "|stretch(?:es|ed)|mounts?|(?:is|are|goes|went) up"
 )
 _FALLING = "cut(?:s|ting)?|reduc(?:es?|ed|ing)|lower(?:s|ed|ing)?|decreas(?:es?|ed|ing)|sav(?:es?|ed|ing)"
 _FALLING += (
@@ -301,8 +301,8 @@ CHANGE = _behind(
 )
 _CHANGES = "grow(?:s|n)?|grew|climb(?:s|ed)?|jump(?:s|ed)?|r[io]se[sn]?|falls?|fell|shrinks?|lift(?:s|ed)?"
 CHANGE_OF = _before(
-    rf"(?:(?:{_CHANGED})s? of|(?:{_CHANGED}|{_CHANGES}|{_BEATS})(?:s|d|ed)?\b[^.;:]*\bby|(?:{_MORE}|up"
-    rf"|down) by){_ENDS}",
+    rf"(?:(?:{_CHANGED})s? of|(?:{_CHANGED}|{_CHANGES}|{_BEATS})(?:s|d|ed)?\b[^.;:]*\bby"
+    rf"|(?:{_MORE}|up|down) by){_ENDS}",
     "プラス",
     rf"{_CHANGES}|{_RISING}|{_FALLING}|{_BETTERING}|gain(?:s|ed)|adds?|added|{_UP}|down|extra|additional",
 )
@@ -378,8 +378,8 @@ MORE = _direction(
 LESS = _direction(
     "less|fewer|lower|smaller|shorter|cheaper|below|down|off|short of|shy of",
     _FALLING,
-    "低|少な|小さ|短|安|減|削減|短縮|下回|落ち|落と|ダウン|縮|割り込|下落|後退|目減り|下が|失|の[^。、]{1,6}(?:低下"
-    "|減少|削減|短縮)",
+    "低|少な|小さ|短|安|減|削減|短縮|下回|落ち|落と|ダウン|縮|割り込|下落|後退|目減り|下が|失"
+    "|の[^。、]{1,6}(?:低下|減少|削減|短縮)",
     "reduction|decrease|drop|fall|decline|cut|savings?|shortfall|deficit|dip",
     "低下|減少|短縮|削減",
     "down|マイナス|gives? away|gave away|sacrific(?:es?|ed)",
@@ -393,8 +393,8 @@ BETTER = _direction(
 )
 WORSE = _direction(
     r"slower|worse|weaker|poorer|inferior|behind|more sluggish|of (?:\S+ ){0,3}(?:is|are|was|were) lost",
-    "slow(?:s|ed)?|degrad(?:es?|ed)|trail(?:s|ed)?|lag(?:s|ged)?|underperform(?:s|ed)?|suffer(?:s|ed)?|worsen(?:s|ed)?"
-    "|deteriorat(?:es|ed)|(?:is|was|are|were) (?:beaten|outperformed|outpaced)",
+    "slow(?:s|ed)?|degrad(?:es?|ed)|trail(?:s|ed)?|lag(?:s|ged)?|underperform(?:s|ed)?|suffer(?:s|ed)?"
+    "|worsen(?:s|ed)?|deteriorat(?:es|ed)|(?:is|was|are|were) (?:beaten|outperformed|outpaced)",
     "遅(?!延)|悪|劣|及ば|鈍|後れ|負け|見劣り|の[^。、]{1,6}(?:劣化|悪化)",
     "degradation|regression|loss|penalty|slowdown|setback|hit|handicap",
     "悪化|劣化",
@@ -411,17 +411,15 @@ _MACHINES = "servers?|nodes?|machines?|hosts?|boxes|racks?"
 _WORK = f"load|operations|ops|reads|writes|queries|requests|transactions|sessions|users|{_MACHINES}"
 _MEASURE_JA = (
     "遅延|レイテンシ|待ち時間|時間|スループット|性能|処理量|処理能力|処理件数|コスト|費用|運用費|料金|価格|電気代"
-    "|消費電力|電力|エネルギー|台数|応答|レスポンス"
-    "|速度|速さ|効率|帯域|仕事"
+    "|消費電力|電力|エネルギー|台数|応答|レスポンス|速度|速さ|効率|帯域|仕事"
 )
 _FRACTION = (
-    "(?:half|(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -]"
-    "(?:third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|twentieth|hundredth)s?)"
+    "(?:half|(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -](?:third|quarter|fifth|sixth|seventh|eighth"
+    "|ninth|tenth|twentieth|hundredth)s?)"
 )
 _BECOMES = (
     "(?:doubling|halving|tripling|doubles|doubled|triples|tripled|quadrupling|quadruples|quadrupled|quintuples"
-    "|quintupled|halves"
-    "|halved)"
+    "|quintupled|halves|halved)"
 )
 _AS_FAST = r"as (?:fast|many|much|quick|long|high|low|slow|cheap|efficient|good)"
 _SPELLED_ONE = "|".join(_SPELLED)
@@ -438,15 +436,15 @@ _SPAN_JA = "(?:ミリ秒|秒|時間|分|ms)"
 _COUNT_JA = rf"(?:{_NUMBER}|{_KANJI}|数)"
 _RATES = (
     "(?:operations|ops|reads|writes|requests|transactions|queries|sessions|messages|events|documents|rows|inserts"
-    "|updates"
-    "|lookups|orders)"
+    "|updates|lookups|orders)"
 )
 _RESULTS = (
     # 8.7X, ten X, x10, tenfold, a factor of two, an order of magnitude; not: PCIe x4, 4 x 960 GB, x86
-    rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]|{_BLANK}[0-9])",
+    rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]|{_BLANK}(?:[0-9]|DDR|replication|redundancy))",
     (
-        rf"(?<![\w.])(?<![0-9][\s\u00a0])(?<!PCIe )(?<!Gen[3-6] )(?-i:[x×])(?!86\b|64\b){_NUMBER}"
-        rf"(?={_BLANKS}(?:[,;:!)]|\Z|の)|{_BLANK}(?:the|as|more|less|faster|higher|lower|better|{_MEASURE}|{_WORK})\b)"
+        rf"(?<![\w.])(?<![0-9][\s\u00a0])(?<!PCIe )(?<!Gen[3-6] )(?-i:[x×])(?!86\b"
+        rf"|64\b){_NUMBER}(?={_BLANKS}(?:[,;:!)]|\Z|の)"
+        rf"|{_BLANK}(?:the|as|more|less|faster|higher|lower|better|{_MEASURE}|{_WORK})\b)"
     ),
     rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[ -]?fold\b",
     rf"\borders?[ -]of[ -]magnitude\b|\ba factor (?:of )?(?:{_NUMBER}|(?:{_SPELLED_ONE})\b)",
@@ -456,16 +454,16 @@ _RESULTS = (
     # a 3:1 lead, ahead by 3:1, 3 対 1 で上回る; not: a 3:1 mix of reads and writes
     (
         rf"(?<![\w.:]){_TO_ONE}(?= (?:advantage|lead|edge|gain|improvement|saving|reduction|consolidation)s?\b)"
-        rf"|\bby {_TO_ONE}(?![0-9])"
-        rf"|\b(?:beats?|leads?|ahead|wins?|outperforms?)\b[^.;:]{{0,40}}?\b{_TO_ONE}(?![0-9])"
+        rf"|\bby {_TO_ONE}(?![0-9])|\b(?:beats?|leads?|ahead|wins?|outperforms?)\b[^.;:]{{0,40}}?\b{_TO_ONE}(?![0-9])"
         r"|[0-9０-９]+(?:：|:|[ ]?対[ ]?)[1１](?=で(?:上回|優|勝)|の(?:差|優位|性能差))"
     ),
     # twice the work, three times as fast, twice faster; not: two times the capacity, measured three times
     (
-        rf"\b(?:double|twice|thrice|triple|quadruple|quintuple|(?:{_NUMBER}"
-        rf"|{_SPELLED_ONE})(?:[ -]and[ -]a[ -]half)?[ -]times)"
-        rf"(?={_BLANK}(?:the|its|their|your|our|that|what|{_MORE}|{_AS_FAST}|{_CHANGED})\b"
-        rf"(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM|records|data|threads|clients|cores|disks|drives)\b))"
+        rf"\b(?:double|twice|thrice|triple|quadruple|quintuple"
+        rf"|(?:{_NUMBER}|{_SPELLED_ONE})(?:[ -]and[ -]a[ -]half)?[ -]times)(?={_BLANK}(?:the|its|their|your|our|that"
+        rf"|what|{_MORE}|{_AS_FAST}|{_CHANGED})\b(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM"
+        rf"|number of (?:drives|disks|threads|clients|records|cores)|records|data|threads|clients|cores|disks"
+        rf"|drives)\b))"
     ),
     # divided by five, 3.4 times Legacy HDD, double Kafka throughput, half power
     (
@@ -473,21 +471,21 @@ _RESULTS = (
         rf"|{_NUMBER}[ -]times(?= (?-i:[A-Z]))"
     ),
     (
-        rf"\b(?:double|triple|quadruple) (?:{_MEASURE}|reads|sessions|queries|requests)\b|\bhalf (?:power|costs?"
-        rf"|price|latency|energy)\b"
+        rf"\b(?:double|triple|quadruple) (?:{_MEASURE}|reads|sessions|queries|requests)\b"
+        rf"|\bhalf (?:power|costs?|price|latency|energy)\b"
     ),
     (
-        rf"\b(?:double|doubling|triple|tripling|quadruple|halve|halving|twice)(?: (?!the\b|check"
-        rf"|data\b)[\w'’-]+){{1,2}} (?:{_MEASURE})\b"
+        rf"\b(?:double|doubling|triple|tripling|quadruple|halve|halving"
+        rf"|twice)(?: (?!the\b|check|data\b)[\w'’-]+){{1,2}} (?:{_MEASURE})\b"
     ),
     rf"\b(?:dozens|tens|hundreds|thousands|many|several)(?: of)? times (?={_MORE}|{_AS_FAST})",
     # half the latency, a quarter less, half again as much, half-price; not: half of all operations
     (
-        rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓|¼)"
-        rf"(?={_BLANK}(?:of )?(?:the|its|their|your|our){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b"
+        rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓"
+        rf"|¼)(?={_BLANK}(?:of )?(?:the|its|their|your|our){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b"
         rf"|{_BLANK}(?:again )?{_AS_FAST}"
-        rf"|{_BLANK}(?:the{_BLANK}(?:{_WORK}|disks|drives|cores)|(?:of )?the{_BLANK}(?:hardware|footprint|rack space"
-        rf"|budget|carbon))\b|{_BLANK}(?:{_MORE})\b"
+        rf"|{_BLANK}(?:the{_BLANK}(?:{_WORK}|disks|drives|cores)"
+        rf"|(?:of )?the{_BLANK}(?:hardware|footprint|rack space|budget|carbon))\b|{_BLANK}(?:{_MORE})\b"
         rf"|{_BLANK}(?:of )?(?:that|what)\b)"
     ),
     r"\bhalf[- ]price[d]?\b|\bdouble[- ]speed\b",
@@ -497,8 +495,8 @@ _RESULTS = (
         rf"|\b(?:{_VERBS})\b[^.;:]{{0,25}}?\b(?:{_MEASURE})\b[^.;:]{{0,15}}?\bto{_SOME} {_FRACTION}\b"
     ),
     (
-        rf"\b(?:{_MEASURE})\b(?:[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bto| (?:is|are|at"
-        rf"|was)|){_SOME} {_FRACTION}\b"
+        rf"\b(?:{_MEASURE})\b(?:[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bto| (?:is|are|at|was)"
+        rf"|){_SOME} {_FRACTION}\b"
     ),
     (
         rf"\b{_FRACTION} off\b|\b(?:on|with|using|in){_SOME} {_FRACTION} (?:of )?(?:the|its|their"
@@ -506,39 +504,38 @@ _RESULTS = (
     ),
     # doubles the throughput, latency halves; not: the number of threads doubles
     (
-        rf"\b{_BECOMES}(?={_BLANK}(?:what\b|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}"
-        rf"|{_WORK})s?\b))"
+        rf"\b{_BECOMES}(?={_BLANK}(?:what\b"
+        rf"|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})s?\b))"
     ),
     (
         rf"(?:{_MEASURE})(?:,|(?:{_BLANK}\w+){{0,2}})(?:{_BLANK}(?:been|more|than|nearly|almost"
-        rf"|about))*{_BLANK}{_BECOMES}\b"
-        rf"|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b|\b(?:latencies|costs|prices"
-        rf"|rates|bills|{_RATES}) (?:halve|double|triple|quadruple)\b|\b(?:in|by) half\b(?! of\b"
-        rf"| \w+s\b)"
+        rf"|about))*{_BLANK}{_BECOMES}\b|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b"
+        rf"|\b(?:latencies|costs|prices|rates|bills|{_RATES}) (?:halve|double|triple|quadruple)\b"
+        rf"|\b(?:in|by) half\b(?! of\b| \w+s\b)"
     ),
     # 17 % more, fifty percent lower, 60 % the cost, a gain of 17 %; not: 5 % of updates, filled to 80 %
     (
-        rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]*(?:%|％|per ?cent\b)"
-        rf"(?={_BLANK}(?:(?:{_MORE}|above|below|off|extra|additional|{_AS_FAST})\b|(?:\w+{_BLANK})?(?:{_CHANGED})s?\b"
-        rf"|(?:of )?(?:the|its|their) (?:\w+{_BLANK})?(?:{_MEASURE})\b))"
+        rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]*(?:%|％"
+        rf"|per ?cent\b)(?={_BLANK}(?:(?:{_MORE}|above|below|off|extra|additional|{_AS_FAST})\b"
+        rf"|(?:\w+{_BLANK})?(?:{_CHANGED})s?\b|(?:of )?(?:the|its|their) (?:\w+{_BLANK})?(?:{_MEASURE})\b))"
     ),
     (
-        rf"\b(?:{_CHANGED}|{_CHANGES}|{_CHANGING})s?(?:{_BLANK}[\w-]+){{0,4}}{_BLANK}(?:by|of)"
-        rf"{_BLANK}{_ONE}[\s\u00a0-]*(?:%|per ?cent\b)"
+        rf"\b(?:{_CHANGED}|{_CHANGES}|{_CHANGING})s?(?:{_BLANK}[\w-]+){{0,4}}{_BLANK}(?:by"
+        rf"|of){_BLANK}{_ONE}[\s\u00a0-]*(?:%|per ?cent\b)"
     ),
     # saves 17 %, costs are down 30 %, +40 % throughput; not: reads make up 95 %
     (
-        rf"\b(?:sav(?:es?|ed|ing)|cut(?:s|ting)?|adds?|gain(?:s|ed)|{_CHANGING}|(?:is|are|was|were|{_MEASURE}) (?:up"
-        rf"|down))"
-        rf"(?:{_BLANK}(?!(?:to|at|with|from|in|on|for|and|under)\b)[\w-]+){{0,4}}{_BLANK}{_NUMBER}[\s\u00a0]*(?:%"
-        rf"|per ?cent\b)"
+        rf"\b(?:sav(?:es?|ed|ing)|cut(?:s|ting)?|adds?|gain(?:s|ed)|{_CHANGING}"
+        rf"|(?:is|are|was|were|{_MEASURE}) (?:up"
+        rf"|down))(?:{_BLANK}(?!(?:to|at|with|from|in|on|for|and"
+        rf"|under)\b)[\w-]+){{0,4}}{_BLANK}{_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)"
     ),
     rf"\b(?:{_MEASURE})\b[^.;:]{{0,30}}?\b(?:{_VERBS}){_SOME} {_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)",
     rf"(?:\b(?:minus|(?:{_MORE}) by)|(?:\A|[,;:] )(?:up|down)){_SOME} {_ONE}[\s\u00a0-]*(?:%|per ?cent\b)",
     rf"(?:(?<![\w.)%])[+\u2212-]|(?:プラス|マイナス){_BLANKS}){_NUMBER}[\s\u00a0]*(?:%|％|per ?cent\b|パーセント)",
     (
-        rf"(?:{_NUMBER}|{_KANJI})[\s\u00a0]*(?:%|％|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力"
-        rf"|節約|オフ|引き"
+        rf"(?:{_NUMBER}|{_KANJI})[\s\u00a0]*(?:%|％"
+        rf"|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力|節約|オフ|引き"
         rf"|(?:{_MEASURE_JA})の?(?:{_CHANGED_JA})))"
     ),
     # 2 倍, 三倍, 倍の性能, 半分の遅延, 3 分の 1, 五割減; not: 読み取りが 5 割
@@ -548,45 +545,48 @@ _RESULTS = (
     ),
     r"半減|半額|半値|倍[増加](?!え)|(?<=\w)倍速(?![いく])",
     (
-        rf"(?:{_NUMBER}|[一二三四五六七八九]){_BLANKS}割(?=近く|以上|[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|引"
-        rf"|節|省|オフ|削))"
+        rf"(?:{_NUMBER}|[一二三四五六七八九]){_BLANKS}割(?=近く|以上"
+        rf"|[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|引|節|省|オフ|削))"
     ),
     rf"(?:{_MEASURE_JA})(?:は|が|を|の)?[^。、]{{0,6}}半分|半分の(?:{_MEASURE_JA})|(?:{_MEASURE_JA})[はが]倍(?!率)",
     rf"(?<![\w…])(?<![\w…][\s\u00a0])倍(?:以上|近く)?の(?:{_MEASURE_JA})",
     (
         rf"(?<!メモリの)(?<!容量の)(?:{_NUMBER}"
-        rf"|[二三四五六七八九十]){_BLANKS}分の{_BLANKS}[0-9０-９一二三](?!{_BLANKS}[回台つ個度枚])"
+        rf"|[二三四五六七八九十]){_BLANKS}分の{_BLANKS}[0-9０-９一二三](?!{_BLANKS}(?:[回台つ個度枚]"
+        rf"|[はが](?:走査|更新|読み|書き|挿入)))"
         rf"|[1１][/／][2-9２-９](?=(?:の(?:{_MEASURE_JA})|{_BLANKS}(?:に|へ|以下)))"
     ),
     # 150,000 ops/s, 4 ms, 4-ms, 200k IOPS, 12 USD/h; not: every 500 ms
     (
-        rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<![\w.,]){_NUMBER}[万千億]?[\s\u00a0-]*"
-        rf"(?:[kKMG]?{_BLANKS}ops?/s(?:ec)?(?:/W)?|[kKM]?{_BLANKS}(?:TPS|QPS)|[µumn]s|milliseconds?|microseconds?"
-        rf"|(?-i:[KMGT]i?B(?:/s(?:ec)?|ps"
-        rf"| per second| a second)))(?![A-Za-z]|{_BLANKS}ごと)"
+        rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<!interval of )(?<!timeout of )(?<!load of )"
+        rf"(?<!delay of )(?<!trip of )(?<!limit of )"
+        rf"(?<![\w.,]){_NUMBER}[万千億]?[\s\u00a0-]*(?:[kKMG]?{_BLANKS}ops?/s(?:ec)?(?:/W)?"
+        rf"|[kKM]?{_BLANKS}(?:TPS|QPS)|[µumn]s|milliseconds?|microseconds?"
+        rf"|(?-i:[KMGT]i?B(?:/s(?:ec)?|ps| per second| a second)))"
+        rf"(?![A-Za-z]|{_BLANKS}ごと| (?:link|bus|network|interface|port)s?\b)"
     ),
     (
-        rf"{_NUMBER}{_BLANKS}[kKM]?{_BLANKS}(?:thousand |million |billion )?{_RATES}"
-        rf"(?: (?:per|a|an|each|every|for each) (?:second|minute|hour|day|watt|joule|dollar|euro)\b|/s)"
-        rf"|\bin {_NUMBER} {_SPANS} what\b"
+        rf"{_NUMBER}{_BLANKS}[kKM]?{_BLANKS}(?:thousand |million "
+        rf"|billion )?{_RATES}(?: (?:per|a|an|each|every|for each) (?:second|minute|hour|day|watt|joule|dollar"
+        rf"|euro)\b|/s)|\bin {_NUMBER} {_SPANS} what\b"
     ),
     (
-        rf"\b(?:{_SPELLED_ONE}|an?|half a)[ -](?:million|billion|thousand) (?:IOPS|{_RATES} (?:per|a|each"
-        rf"|every) {_A_TIME})\b"
+        rf"\b(?:{_SPELLED_ONE}|an?|half a)[ -](?:million|billion|thousand) (?:IOPS"
+        rf"|{_RATES} (?:per|a|each|every) {_A_TIME})\b"
     ),
     rf"{_ONE}(?: ?[kKM]| million| billion| thousand)? (?:{_RATES}|records) in (?:an?|{_ONE}) {_A_TIME}s?\b",
     rf"{_NUMBER}(?: ?[kKM]| million| billion| thousand)? (?:per|a|each|every) second\b|{_NUMBER}[kKM] ops\b",
     (
         rf"(?:{_NUMBER}{_BLANKS}[kKM万千億]?|{_KANJI}){_BLANKS}(?:(?:million|thousand) )?IOPS\b"
-        r"|\bsub-?(?:\w+-)?(?:milli|micro)?seconds?\b|\b(?:under|below|within|less than) (?:half )?(?:an?|one) (?:milli"
-        r"|micro)?second\b"
+        r"|\bsub-?(?:\w+-)?(?:milli|micro)?seconds?\b"
+        r"|\b(?:under|below|within|less than) (?:half )?(?:an?|one) (?:milli|micro)?second\b"
         rf"|\bfrom{_BLANK}{_NUMBER}[kKM]?{_BLANK}(?:up )?to{_BLANKS}\Z"
     ),
     # latency falls from 12 to 3, hours become minutes, minutes instead of hours; not: from 8 to 32 threads
     rf"\b(?:{_MEASURE})\b[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bfrom {_NUMBER}[^.;:]{{0,14}}? to {_NUMBER}",
     (
-        rf"\b{_SPANS},? (?:instead of|rather than|not) {_SPANS}\b|\bfrom {_SPANS} (?:down )?to (?:just "
-        rf"|mere )?{_SPANS}\b"
+        rf"\b{_SPANS},? (?:instead of|rather than|not) {_SPANS}\b"
+        rf"|\bfrom {_SPANS} (?:down )?to (?:just |mere )?{_SPANS}\b"
         rf"|\b{_SPANS} (?:now |down )?(?:takes?|becomes?|turn(?:s|ed)? into|shrinks? to|to) (?:just |mere "
         rf"|only )?{_SPANS}\b"
     ),
@@ -595,18 +595,18 @@ _RESULTS = (
         rf"\b(?:do|does|did|doing) (?:what|the (?:work|job) of){_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)"
         rf"|\breplaces{_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)(?: \S+)?? (?:{_MACHINES}|disks|drives)\b"
         rf"|(?:one|{_ONE}) (?:\S+ )?(?:{_DISKS}) replac(?:es|ed){_SOME} {_ONE}"
-        rf"|\breplac\w+ {_ONE} (?:\S+ )?(?:{_DISKS}) with (?:one|{_ONE})"
-        rf"|{_ONE} (?:{_DISKS})['’] (?:worth|work)|{_ONE} (?:{_DISKS}) down to (?:one|{_ONE})|{_ONE} for the price of"
+        rf"|\breplac\w+ {_ONE} (?:\S+ )?(?:{_DISKS}) with (?:one|{_ONE})|{_ONE} (?:{_DISKS})['’] (?:worth|work)"
+        rf"|{_ONE} (?:{_DISKS}) down to (?:one|{_ONE})|{_ONE} for the price of"
         rf"|\b(?:as (?:fast|much|good|strong) as|equal to|equivalent to|worth){_SOME} {_ONE} (?:\S+ )?(?:{_DISKS})\b"
-        rf"|{_ONE} fewer (?:{_MACHINES})\b|\b(?:one|{_ONE}) (?:{_MACHINES}) (?:become|instead of|rather than"
-        rf"|in place of){_SOME} {_ONE}\b"
+        rf"|{_ONE} fewer (?:{_MACHINES})\b"
+        rf"|\b(?:one|{_ONE}) (?:{_MACHINES}) (?:become|instead of|rather than|in place of){_SOME} {_ONE}\b"
         rf"|{_ONE} (?:\S+ ){{0,2}}(?:{_MACHINES}) (?:for (?:each|every|one)|into (?:one|{_ONE}))\b"
     ),
     rf"サブミリ秒|[1１一]{_BLANKS}桁{_BLANKS}(?:ミリ|マイクロ)秒|ミリ秒(?:未満|以下|台|級)",
     (
         rf"{_COUNT_JA}{_BLANKS}台分"
-        rf"|{_COUNT_JA}{_BLANKS}台[をからがの]{{1,2}}{_BLANKS}{_COUNT_JA}{_BLANKS}台[にへで](?:集約|統合|減|削減|圧縮"
-        rf"|まと)"
+        rf"|{_COUNT_JA}{_BLANKS}台[をからがの]{{1,2}}{_BLANKS}{_COUNT_JA}{_BLANKS}台[にへで](?:集約|統合|減|削減"
+        rf"|圧縮|まと)"
     ),
     rf"{_COUNT_JA}{_BLANKS}{_SPAN_JA}から{_BLANKS}{_COUNT_JA}{_BLANKS}{_SPAN_JA}[にへ]",
     rf"(?:時間|日|分|秒)(?:の\w{{1,4}})?[がを]{_BLANKS}(?:わずか|たった)?数(?:分|秒|時間|ミリ秒)[にへで]",
@@ -627,8 +627,7 @@ _MAY_BE_RESULT = (
     r"|quintupl"
     "|halv|times|fold|per ?cent|magnitude|factor|digit|second|minutes|hours|days|million|[ -][x×]|replaces"
     "|instead of|replaced|fewer|become|halv|divid|multipl|cents|worth|equal|as fast as|a minute|down to"
-    "|for the price|-to-|to one"
-    "|work of|do what|does what|倍|割|分の|半|桁|秒|パーセント|台|数"
+    "|for the price|-to-|to one|work of|do what|does what|倍|割|分の|半|桁|秒|パーセント|台|数"
 )
 """What every result has. Most titles lack it, and need no long look."""
 
