@@ -695,6 +695,11 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 default="full",
                 example="provenance = compact",
             ),
+            "limits": Key(
+                Special("a sentence, or several in `[...]`"),
+                "Limits of the numbers that you know of. They stand on the first page, before the computed ones.",
+                example='limits = ["No drive was full.", "No percentile above p99 was kept."]',
+            ),
             "legal": Key(
                 Text(holes=True, longest=PASSAGE),
                 "The small print at the end.",

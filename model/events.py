@@ -308,9 +308,9 @@ class ImportedFile(Frozen):
 class Imported(Frozen):
     """Where the results of an imported run come from: the kind of file, and the source that states them.
 
-    `licence` says how the numbers may be used. `statements` are what else the source says, in words. `told` are the
-    versions and settings that it states, each a name and a text. `facts` are the names of the spec's facts that it
-    states, None when unknown.
+    `licence` says how the numbers may be used. `statements` are what else the source says, in words. `limits` are what
+    its numbers do not show. `told` are the versions and settings that it states, each a name and a text. `facts` are
+    the names of the spec's facts that it states, None when unknown.
     """
 
     kind: str
@@ -321,6 +321,7 @@ class Imported(Frozen):
     document: str = ""
     date: str = ""
     statements: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
     facts: tuple[str, ...] | None = None
     files: tuple[ImportedFile, ...]

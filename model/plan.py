@@ -1075,6 +1075,8 @@ class Report(Node):
     parts: tuple[Asset, ...] = ()
     legal: Prose | None = None
     disclosure: Literal["separate", "in_brief"] = "separate"
+    limits: tuple[str, ...] = ()
+    """Limits of the numbers that the author states, a sentence each."""
     audience: Literal["customer", "internal"] = "customer"
     """Whether pages show run ids and paths."""
     address: str = ""

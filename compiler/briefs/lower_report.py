@@ -54,6 +54,7 @@ from benchbrief.compiler.frontend.structure_errors import (
     MisplacedBlock,
     UnknownAttribute,
     UnknownWord,
+    WrongType,
 )
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.curves import holds_percentiles
@@ -176,7 +177,7 @@ AUDIENCES: Mapping[str, Literal["customer", "internal"]] = {"customer": "custome
 LAYOUTS: Mapping[str, Literal["pages", "one_page"]] = {"pages": "pages", "one_page": "one_page"}
 _HEAD = (
     "template", "paper", "columns", "layout", "subtitle", "language", "author", "audience", "address", "parts",
-    "provenance", "legal",
+    "provenance", "limits", "legal",
 )  # fmt: skip
 MOST_LINES, _NUMBER, _USUAL_LINE = 3, 4, 42
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[!-~]*)?")
@@ -438,6 +439,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         provenance=PROVENANCE[head.word("provenance", tuple(PROVENANCE)) or "full"],
         theme=theme(typer, themes[0]) if themes else plan.Theme(),
         parts=parts(typer, head),
+        limits=_limits(typer, head, place),
         legal=legal_prose,
         disclosure="in_brief" if _stands_in_brief(block.body) else "separate",
         audience=AUDIENCES[head.word("audience", tuple(AUDIENCES)) or "customer"],
@@ -486,6 +488,18 @@ def _address(typer: Typer, head: Body) -> str:
         return (string.plain or "") if string else ""
     typer.report(wrong.NoAddress(string.span, string.span.text.strip('"')))
     return ""
+
+
+def _limits(typer: Typer, head: Body, place: FixedKeys) -> tuple[str, ...]:
+    """Return the limits that the author states. Reports whatever is no sentence."""
+    said = []
+    for value in head.values("limits"):
+        for one in value.items if isinstance(value, ast.List) else (value,):
+            if not isinstance(one, ast.String):
+                typer.report(WrongType(one.span, "limits", "a quoted text, or several in `[...]`", described(one)))
+            elif text := title(typer, one, place, "limit"):
+                said.append(text)
+    return tuple(said)
 
 
 def _stands_in_brief(items: Sequence[ast.Item]) -> bool:

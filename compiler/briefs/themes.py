@@ -115,7 +115,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "author", "blocks", "cells", "columns", "companion", "date", "disclosed", "gaps", "grave_limits", "imported",
         "internal", "keywords", "language", "legal", "legal_notes", "limits", "limits_line", "made", "method",
         "notices", "numbers", "one_page", "origin", "profile", "provenance", "repeat", "run_id", "side_file",
-        "simulated", "subtitle", "subtitle_html", "title", "title_html", "title_notes", "version",
+        "simulated", "stated_limits", "subtitle", "subtitle_html", "title", "title_html", "title_notes", "version",
     ),
     "house": ("cover", "css", "logo", "logo_file", "look", "paper", "parts"),
     "notice": ("first", "is_grave", "limits", "link", "number", "origin", "severity", "text", "title"),

@@ -508,6 +508,11 @@ class Results:
         return tuple((str(name), str(value)) for name, value in rows)
 
     @cached_property
+    def source_limits(self) -> tuple[str, ...]:
+        """What the numbers of a table's source do not show, as its file says, in its order."""
+        return tuple(str(name) for (name,) in self.store.sql("SELECT name FROM facts WHERE kind = 'source limit'").rows)
+
+    @cached_property
     def disclosed_facts(self) -> frozenset[str] | None:
         """The declared facts that a table's source states; None where unknown."""
         rows = self.store.sql("SELECT name FROM facts WHERE kind = 'source fact'").rows

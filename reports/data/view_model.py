@@ -541,6 +541,8 @@ class Notice:
     """Whether the first page says the limits in words: they may undo what it claims."""
     origin: OriginTag | None = None
 
+    is_stated: bool = False
+    """Whether somebody wrote the limits, and they are not computed: the first page says them in words, too."""
 
 @dataclass(frozen=True)
 class ReportView:
@@ -584,6 +586,7 @@ class ReportView:
     grave_limits: tuple[str, ...] = ()
     """Those that the first page says in words: failures, expectations that are not met, a claim that may be noise."""
     """How many limits there are, for the first page: "Limits: 3 notes"."""
+    stated_limits: tuple[str, ...] = ()
     method: Method | None = None
     repeat: str = ""
     """What was measured, and the command that measures it again; "" where nothing was."""

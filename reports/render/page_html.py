@@ -176,7 +176,7 @@ def must_say(page: str, view: ReportView) -> list[str]:
     found = [text for notice in view.notices for text in (notice.title, notice.text)]
     if view.disclosed:
         other = view.companion
-        found = [*(tag.text for tag in view.origin), *view.grave_limits, view.limits_line]
+        found = [*(tag.text for tag in view.origin), *view.grave_limits, *view.stated_limits, view.limits_line]
         found += [other.file, other.sha256[:SHORT], other.address] if other else []
     marked = set(re.findall(r'<a href="#note-(\d+)"', page))
     footnotes = (*view.title_notes, *notes_of(view.blocks), *view.legal_notes)

@@ -345,8 +345,9 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         (*stated, *builder.facts_in_full(elements), builder.block(p.DisclosureElement(), level=2)) if apart else ()
     )
     details = "disclosure" if apart or has(p.DisclosureElement, report.elements) else ""
-    found = tuple(notices(results, builder.gaps, details, shows=builder.ledger.shows_measured))
+    found = tuple(notices(results, builder.gaps, report.limits, details, shows=builder.ledger.shows_measured))
     limits = tuple(Limit(text, each.number) for each in found for text in each.limits)
+    in_words = tuple(text for each in found if each.is_stated for text in each.limits)
     tags = {each.origin.text: each.origin for each in found if each.origin}
     entries: Sequence[ClaimEntry] = builder.gaps.tried(builder.claim_entries, [])
     common, run = tuple(disclose_origin(results)), run_row(results)
@@ -369,7 +370,8 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         origin=tuple(tags.values()),
         limits=limits,
         grave_limits=tuple(text for each in found if each.is_grave or each.severity == "error" for text in each.limits),
-        limits_line=counted(results.words, "limits_line", len(limits)) if limits else "",
+        stated_limits=in_words,
+        limits_line=counted(results.words, "limits_all" if in_words else "limits_line", len(limits)) if limits else "",
         method=builder.gaps.tried(
             lambda: method(results, shows_percentiles=builder.ledger.shows_percentiles), Method(())
         ),

@@ -15,7 +15,7 @@ from benchbrief.reports.data.view_model import Notice, OriginTag, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import contradictions, meters_of, one_machine, served_by
 from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
-from benchbrief.reports.words.brief_words import as_sentence, counted
+from benchbrief.reports.words.brief_words import as_sentence, counted, sentences
 
 _NOTICED_CELLS = 4
 _MOST_TAGS = 2
@@ -24,13 +24,17 @@ _NAMED = 3
 """The most expectations that a limit names; the others are counted."""
 
 
-def notices(results: Results, gaps: Gaps, link: str = "", *, shows: bool = True) -> Iterator[Notice]:
+def notices(
+    results: Results, gaps: Gaps, stated: Sequence[str] = (), link: str = "", *, shows: bool = True
+) -> Iterator[Notice]:
     """Return all notices, numbered from 1, with one on what of the brief could not be made.
 
-    `shows`: the brief shows something that was measured. `link` is the id of the test disclosure, which has the
-    details; without it, the notices have more of the details.
+    `stated` are the limits that the brief's author states. `shows`: the brief shows something that was measured.
+    `link` is the id of the test disclosure, which has the details; without it, the notices have more of the details.
     """
     sources: list[Callable[[], Iterable[Notice]]] = [
+        lambda: _stated("notice_source_limits", results.source_limits, results),
+        lambda: _stated("notice_own_limits", stated, results),
         lambda: _origin(results),
         lambda: _modelled_power(results),
         lambda: _one_machine(results),
@@ -74,6 +78,13 @@ def _origin(results: Results) -> Iterator[Notice]:
             own = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in sorted(engines)]
             tag = OriginTag("stand_in", words[tagged].format(engine=words.locale.listed(own or labels)))
             yield Notice(words[title], text, severity, first=True, origin=tag)
+
+
+def _stated(title: str, limits: Sequence[str], results: Results) -> Iterator[Notice]:
+    """Yield the limits that somebody wrote, under a title that says who."""
+    words, said = results.words, tuple(as_sentence(text, results.words) for text in limits)
+    if said:
+        yield Notice(words[title], sentences(said, words), "warning", limits=said, is_stated=True)
 
 
 def _modelled_power(results: Results) -> Iterator[Notice]:

@@ -96,6 +96,7 @@ def _unreadable(path: Path) -> ResultsError:
 
 KEYS = ("title", "publisher", "url", "document", "date", "licence")
 STATEMENT = "statement"
+LIMIT = "limit"
 TOLD = "told"
 FACTS = "facts"
 REST = "rest"
@@ -107,6 +108,7 @@ LONGEST: Mapping[str, int] = {
     "url": PARAGRAPH,
     "licence": PARAGRAPH,
     STATEMENT: PARAGRAPH,
+    LIMIT: LINE,
     TOLD: LINE,
     FACTS: PARAGRAPH,
     REST: LINE,
@@ -120,7 +122,7 @@ _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
 @dataclass(frozen=True)
 class StatedSource:
     """The source of imported numbers. `said` maps `KEYS` to values. `statements` are other remarks of the source,
-    in words.
+    in words, and `limits` what its numbers do not show.
 
     `told` are the versions and settings that it states, each a name and a text. `facts` are the names of the spec's
     facts that it states; None when the file does not say.
@@ -128,6 +130,7 @@ class StatedSource:
 
     said: Mapping[str, str] = field(default_factory=dict)
     statements: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
     facts: tuple[str, ...] | None = None
     rest_not_published: bool = False
@@ -203,7 +206,7 @@ def read_source(
     `known_facts` are the names of the facts that the spec's hardware declares.
     """
     said: dict[str, str] = {}
-    statements = []
+    statements, limits = [], []
     told: list[tuple[str, str]] = []
     facts: tuple[str, ...] | None = None
     rest = False
@@ -214,6 +217,8 @@ def read_source(
         key, text = _key(match), match[2].strip()
         if key == STATEMENT:
             statements.append(text)
+        elif key == LIMIT:
+            limits.append(text)
         elif key == TOLD:
             told.append(_setting(text, file, number, problems))
         elif key == FACTS:
@@ -225,7 +230,7 @@ def read_source(
                     ImportProblem(file, number, f"`rest` is `{NOT_PUBLISHED}`, or is left out, and not `{text}`")
                 )
         elif key not in KEYS:
-            guess = did_you_mean(key, (*KEYS, STATEMENT, TOLD, FACTS, REST))
+            guess = did_you_mean(key, (*KEYS, STATEMENT, LIMIT, TOLD, FACTS, REST))
             if guess:
                 problems.append(
                     ImportProblem(file, number, f"unknown key `{key}` of a source", f"did you mean `{guess}`?")
@@ -234,7 +239,7 @@ def read_source(
             problems.append(ImportProblem(file, number, f"the source's {key} is said twice"))
         else:
             said[key] = text
-    return StatedSource(said, tuple(statements), tuple(told), facts, rest)
+    return StatedSource(said, tuple(statements), tuple(limits), tuple(told), facts, rest)
 
 
 def long_lines(lines: Sequence[tuple[int, str]], file: str) -> list[ImportProblem]:
@@ -360,6 +365,7 @@ def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepa
         document=said.get("document", ""),
         date=said.get("date", ""),
         statements=source.statements,
+        limits=source.limits,
         told=source.told,
         facts=source.facts,
         files=tuple(file for _, file in what.files),

@@ -70,6 +70,8 @@ def source_rows(evidence: Evidence) -> Iterator[Row]:
         )
     for text in source.statements:
         yield NoteRow(run_id, None, "info", say.source_says(said=text), source.title)
+    for text in source.limits:
+        yield FactRow(run_id, "source limit", None, None, text, "", None, "told")
     for name, text in source.told:
         yield FactRow(run_id, "source", None, None, name, text, None, "told")
     for name in source.facts or ():

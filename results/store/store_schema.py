@@ -408,8 +408,8 @@ class CounterRow(NamedTuple):
 
 class FactRow(NamedTuple):
     """A fact, observed or declared. `kind` is host, database (a server), tool, hardware (declared for a group), spec
-    (its git revision), source (what an imported source states of its versions and settings) or source fact (a declared
-    fact that it states).
+    (its git revision), source (what an imported source states of its versions and settings), source fact (a declared
+    fact that it states) or source limit (what its numbers do not show, as `name`).
 
     `node` is the host or, for a server, the database's key in the plan; NULL for a fact of a whole group.
     """

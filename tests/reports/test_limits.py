@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.notices import result_limits
+from benchbrief.reports.render.page_html import to_html
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.view.build_view import build
@@ -49,6 +51,16 @@ def utilised(share: float, cell: str, host: str = "local") -> SampleRow:
 def test_a_clean_run_has_no_limits() -> None:
     rows = [*clean(world()), utilised(0.5, world().cell_id("disk", "a", 4))]
     assert limits_of(world().plan(w.report("R", CLAIM)), rows) == []
+
+
+def test_what_the_author_and_the_source_state_stands_before_computed_limits_and_on_the_first_page() -> None:
+    rows = [*world().rows(), s.FactRow(w.RUN, "source limit", None, None, "its own test", "", None, "told")]
+    plan = world().plan(w.report("R", CLAIM, limits=("The data fit in memory",)))
+    view = build(plan, w.make_store(rows), plan.reports[0], CATALOGUES["en"])
+    assert view.stated_limits == ("Its own test.", "The data fit in memory.")
+    assert [limit.text for limit in view.limits][:2] == list(view.stated_limits)
+    html = to_html(replace(view, disclosed=view.blocks), "technical_brief", CATALOGUES["en"], "screen")
+    assert 'Limits: Its own test. The data fit in memory. <a href="#limits">All ' in html
 
 
 @pytest.mark.parametrize(("accepted", "first"), [(0.0, True), (0.01, False)])

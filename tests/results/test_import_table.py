@@ -461,9 +461,12 @@ def test_an_import_that_another_version_kept_is_reported_as_such(
 
 def test_versions_and_settings_of_the_source_are_kept_in_their_order(tmp_path: Path, plan: Plan) -> None:
     shown = "# told: Load generator: YCSB 0.1.4, 8 threads\n# told: Data: 75,000,000 documents, 100 GB\n"
+    shown += "# limit: No p99\n"
     what = prepared(tmp_path, plan, SOURCE + shown + "hardware, workload, threads, throughput (ops/s)\neco,a,48,100\n")
     with stored(tmp_path, plan, what) as store:
         rows = store.sql("SELECT name, value, origin FROM facts WHERE kind = 'source'").rows
+        limits = store.sql("SELECT name FROM facts WHERE kind = 'source limit'").rows
+    assert list(limits) == [("No p99",)]
     assert list(rows) == [
         ("Load generator", "YCSB 0.1.4, 8 threads", "told"),
         ("Data", "75,000,000 documents, 100 GB", "told"),

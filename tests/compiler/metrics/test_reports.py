@@ -470,10 +470,11 @@ def test_a_formula_keeps_the_order_of_its_arithmetic() -> None:
 def test_the_head_of_a_report() -> None:
     found = report(
         """template = white_paper  subtitle = "Sub {eco}"  language = ja
-        author = "A"  legal = "L"  disclosure = automatic"""
+        author = "A"  legal = "L"  limits = ["One {eco}.", "Two"]  disclosure = automatic"""
     )
     assert (found.title, found.subtitle, found.template, found.language) == ("It", "Sub Eco", "white_paper", "ja")
     assert (found.author, found.legal) == ("A", plan.Prose(parts=("L",)))
+    assert found.limits == ("One Eco.", "Two")
     assert found.elements == (plan.DisclosureElement(),)
 
 
