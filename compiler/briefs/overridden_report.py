@@ -15,6 +15,7 @@ from benchbrief.compiler.schemas import ELEMENTS
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.value_shapes import Word
 
+_FORMULA = "formula"
 _Slot: TypeAlias = tuple[str, str]
 """What is replaced together: an attribute's key, or the kind of a block with its title."""
 
@@ -23,7 +24,7 @@ def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
     """Return the report with its title, attributes and blocks replaced by those of the override.
 
     An attribute replaces all of its key, and `none` removes them, where it is no value. A block changes the block of
-    its kind and title in the same way.
+    its kind and title in the same way. A formula, which has no title, replaces all formulas.
     """
     said: dict[_Slot, list[ast.Item]] = {}
     for item in override.body:
@@ -33,7 +34,7 @@ def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
     replaced: set[_Slot] = set()
     for item in report.body:
         changes = said.pop(_slot(item), [])
-        if isinstance(item, ast.Block):
+        if isinstance(item, ast.Block) and item.keyword.text != _FORMULA:
             body.append(reduce(overridden, (each for each in changes if isinstance(each, ast.Block)), item))
         elif changes:
             replaced.add(_slot(item))
@@ -62,13 +63,13 @@ def mistakes_in(override: ast.Block, report: ast.Block, kind: str = "report") ->
         else:
             span = (item.label or item.subject or item.base or item.keyword).span
             titles = tuple(_slot(each)[1] for each in has if each.keyword.text == word)
-            yield NotOverridden(span, word, _slot(item)[1], titles, kind, tuple(map(_head, has)))
+            yield NotOverridden(span, word, _head(item).partition(" ")[2].strip('"'), titles, kind, tuple(map(_head, has)))
 
 
 def _slot(item: ast.Item) -> _Slot:
     if isinstance(item, ast.Attribute):
         return "", item.key.text
-    told = item.label or item.subject or item.base
+    told = None if item.keyword.text == _FORMULA else item.label or item.subject or item.base
     return item.keyword.text, text_of(told).strip('"') if told else ""
 
 

@@ -118,7 +118,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "simulated", "stated_limits", "subtitle", "subtitle_html", "title", "title_html", "title_notes", "version",
     ),
     "house": ("cover", "css", "logo", "logo_file", "look", "paper", "parts"),
-    "notice": ("first", "is_grave", "limits", "link", "number", "origin", "severity", "text", "title"),
+    "notice": ("first", "is_grave", "is_stated", "limits", "link", "number", "origin", "severity", "text", "title"),
     "section": ("anchor", "blocks", "kind", "level", "title", "title_html"),
     "text": ("html", "kind", "leads", "notes"),
     "headline": ("beside", "kind", "notes", "numbers", "points"),

@@ -242,6 +242,7 @@ def test_a_label_for_all_of_a_kind_is_no_label(tmp_path: Path) -> None:
 
 
 REPORT = """
+metric gain = max(throughput over threads) / min(throughput over threads)
 report brief "Ready for production" {
   subtitle = "Three nodes"
   text     = "What it does."
@@ -249,6 +250,7 @@ report brief "Ready for production" {
   section "Results" {
     figure "Throughput" { line = throughput by threads, color workload  claim = "More with each thread" }
     text = "It gains."
+    formula gain for b
   }
 }
 profile smoke {
@@ -257,7 +259,7 @@ profile smoke {
     text     = "One machine stands in."
     author   = "The lab"
     provenance = none
-    section "Results" { figure "Throughput" { claim = none } }
+    section "Results" { figure "Throughput" { claim = none }  formula gain for a }
   }
 }
 """
@@ -270,9 +272,11 @@ def test_a_profile_gives_a_report_other_words(tmp_path: Path) -> None:
     assert isinstance(text, p.TextElement)
     assert text.prose.parts == ("One machine stands in.",)
     assert isinstance(section, p.SectionElement)
-    figure, after = section.elements
+    figure, after, formula = section.elements
     assert isinstance(figure, p.FigureElement)
     assert (figure.claim, after.kind) == (None, "text")
+    assert isinstance(formula, p.FormulaElement)
+    assert formula.for_label == "YCSB A"
     assert report.provenance == "none", "a value like others"
     (before,) = plan_of(tmp_path, PROFILES.split("profile smoke")[0] + REPORT).reports
     assert (before.title, before.subtitle, len(before.elements)) == ("Ready for production", "Three nodes", 3)

@@ -39,6 +39,8 @@ WHERE: dict[str, Literal["origin", "limit", "disclosure"]] = {
     "notice_unknown_power": "limit",
     "notice_limits_first": "limit",
     "notice_part": "limit",
+    "notice_source_limits": "limit",
+    "notice_own_limits": "limit",
     "notice_derived": "limit",
     "notice_failed": "limit",
     "notice_undrawn": "limit",
