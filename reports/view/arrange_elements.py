@@ -59,8 +59,9 @@ _FACT_LINE, _FACTS_PT = 1.63, (8.0, 16.0)
 """The height of a line of facts, as a multiple of its type's size; the least and the largest size."""
 _FACT_PADDING = (0.13, 0.5)
 """The space above and below a line of facts, as a multiple of its type's size."""
-_CARD_PT, _CARD_ROOM = 60.0, 240.0
-"""The largest type of a box's numbers, and the most points of type that all its lines have together."""
+_CARD_PT, _CARD_ROOM, _CARD_LINE = 60.0, 240.0, 17.0
+"""The largest type of a box's numbers, the most points of type that all its lines have together, and how many of these
+a line of text takes."""
 _SAID_PT = (13.0, 18.0)
 """The least and the largest type of topics in two columns."""
 _ALONE_PT, _ALONE_LINES = (20.0, 24.0), 14.0
@@ -208,7 +209,9 @@ class Slide:
         """The type size in points of the numbers of a box, each on a line."""
         lines = max(1, sum(map(_numbers_of, self.blocks)))
         texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
-        return round(min(_CARD_PT, (_CARD_ROOM - _CARD_PT / 4 * texts) / lines), 1)
+        notes = sum(isinstance(block, CalloutView) and block.note is not None for block in self.blocks)
+        above = _HEAD_PT * (self.head_width != "none" and bool(texts))
+        return round(min(_CARD_PT, (_CARD_ROOM - above - _CARD_LINE * (texts + notes * bool(texts))) / lines), 1)
 
     @property
     def said_pt(self) -> float:
