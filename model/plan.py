@@ -905,6 +905,8 @@ class Series(Node):
     dashed: bool = False
     band: bool = False
     repeats: Query | None = None
+    better: Literal["higher", "lower"] | None = None
+    """Of bars: which direction is better."""
 
     @property
     def drawn(self) -> tuple[Query, ...]:
@@ -1073,10 +1075,10 @@ class Report(Node):
     provenance: Literal["full", "compact", "none"] = "full"
     theme: Theme = Theme()
     parts: tuple[Asset, ...] = ()
-    legal: Prose | None = None
-    disclosure: Literal["separate", "in_brief"] = "separate"
     limits: tuple[str, ...] = ()
     """Limits of the numbers that the author states, a sentence each."""
+    legal: Prose | None = None
+    disclosure: Literal["separate", "in_brief"] = "separate"
     audience: Literal["customer", "internal"] = "customer"
     """Whether pages show run ids and paths."""
     address: str = ""

@@ -33,7 +33,7 @@ from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import Dimension, DimKey, Label, LatencyKind, Quote, Wording
+from benchbrief.model.plan import BETTER, Dimension, DimKey, Label, LatencyKind, Quote, Wording
 from benchbrief.model.units import Dimension as UnitDimension
 from benchbrief.model.units import Unit
 
@@ -371,6 +371,28 @@ def is_change(typer: Typer, expr: ast.Expr) -> bool:
             return text_of(one) == text_of(other)
         case _:
             return False
+
+
+def better_side(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
+    """Return whether higher or lower is better for a metric or a measure, also with an index, and for the highest, the
+    lowest or the mean of it; for its negative, the other one. None for other expressions."""
+    sides: list[Literal["higher", "lower"]] = ["higher", "lower"]
+    while True:
+        match expr:
+            case ast.Unary(operator="-", operand=expr):
+                sides.reverse()
+            case ast.Index(base=base):
+                expr = base
+            case ast.Call(
+                function=ast.Name(text="max" | "min" | "mean" | "median"), arguments=[argument], over=[_, *_]
+            ):
+                expr = argument.value
+            case _:
+                break
+    name = text_of(expr).partition(".")[0]
+    metric = typer.metrics.get(name)
+    better = metric.better if metric is not None else BETTER.get(name)
+    return sides[0] if better == "higher" else sides[1] if better == "lower" else None
 
 
 # --- the same quantity at two places ---

@@ -63,7 +63,9 @@ def mistakes_in(override: ast.Block, report: ast.Block, kind: str = "report") ->
         else:
             span = (item.label or item.subject or item.base or item.keyword).span
             titles = tuple(_slot(each)[1] for each in has if each.keyword.text == word)
-            yield NotOverridden(span, word, _head(item).partition(" ")[2].strip('"'), titles, kind, tuple(map(_head, has)))
+            yield NotOverridden(
+                span, word, _head(item).partition(" ")[2].strip('"'), titles, kind, tuple(map(_head, has))
+            )
 
 
 def _slot(item: ast.Item) -> _Slot:

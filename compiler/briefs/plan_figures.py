@@ -11,6 +11,7 @@ from benchbrief.compiler.blocks.values import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
+    better_side,
     examples,
     in_brackets,
     is_change,
@@ -180,6 +181,7 @@ def _plan_series(
         dashed=one.dashed,
         band=repeats is not None,
         repeats=repeats,
+        better=better_side(typer, one.expr) if one.mark == "bar" else None,
     )
 
 

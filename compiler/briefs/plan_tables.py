@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
+    better_side,
     examples,
     in_brackets,
     key_label,
@@ -45,7 +45,7 @@ from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.plan import BETTER, MOST_COLUMNS, Dimension, DimKey, escaped
+from benchbrief.model.plan import MOST_COLUMNS, Dimension, DimKey, escaped
 from benchbrief.model.units import Unit
 
 
@@ -77,7 +77,7 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedK
     shown: tuple[Dimension, ...] = (dim, "repeat")
     demanded = (*shown, *(other for other, _ in place.fixed))
     repeated = typer.side_by_repeat(expr, demanded)
-    better = _better(typer, expr)
+    better = better_side(typer, expr)
     of, percentile = text_of(expr), holds_percentiles(typed.term)
     if repeated is None:
         return plan.Tested(of=of, percentile=percentile, better=better)
@@ -89,26 +89,6 @@ def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedK
         return plan.Tested(of=of, percentile=percentile, better=better)
     repeats = query_of_repeats(typer, each.term, unit, expr)
     return plan.Tested(of=of, repeats=repeats, percentile=percentile, better=better)
-
-
-def _better(typer: Typer, expr: ast.Expr) -> Literal["higher", "lower"] | None:
-    """Return whether higher or lower is better for a metric or a measure, also with an index, and for the highest, the
-    lowest or the mean of it; None for other expressions."""
-    while True:
-        match expr:
-            case ast.Index(base=base):
-                expr = base
-            case ast.Call(
-                function=ast.Name(text="max" | "min" | "mean" | "median"), arguments=[argument], over=[_, *_]
-            ):
-                expr = argument.value
-            case _:
-                break
-    name = text_of(expr).partition(".")[0]
-    metric = typer.metrics.get(name)
-    if metric is not None:
-        return "higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None
-    return BETTER.get(name)
 
 
 def _precedence(typer: Typer, dim: Dimension) -> int:

@@ -106,9 +106,9 @@ _TABLE = (
     "sources", "title", "title_html", "unit",
 )  # fmt: skip
 _FIGURE = (
-    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "head_pt", "id", "key", "kind",
-    "marks", "note", "notes", "number", "points", "redrawn", "row", "sources", "svg", "title", "title_html",
-    "undrawn", "wide", "width",
+    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "head_pt", "id", "is_rigid", "key",
+    "kind", "marks", "note", "notes", "number", "paper_svg", "points", "redrawn", "row", "sources", "svg", "title",
+    "title_html", "undrawn", "wide", "width",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (

@@ -116,7 +116,7 @@ def _marks(plot: Plot) -> Iterator[_Wanted]:
         at = plot.base_pixel
         yield _Wanted(plot.chart.even, SOFT, (((2.0, at), (plot.width - 2.0, at)),), None, 1.0)
     for series, trace in enumerate(plot.chart.traces):
-        if not plot.is_pointed_at(trace):
+        if not plot.is_pointed_at(trace) or trace is plot.named_at_end:
             continue
         y = plot.y_pixel(trace)
         (point,) = (each for each in trace.points if each.y is not None)

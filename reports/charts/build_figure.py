@@ -300,7 +300,7 @@ class Drawing:
     data: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
     key: str = ""
-    """What the numbers beside the points of a curve are."""
+    """What the numbers beside the points of a curve are, or its pale bars."""
     message: str = ""
     """What it shows, where the author says nothing."""
 
@@ -489,6 +489,9 @@ def finished(
     charts = tuple(_with_notes(chart, figure, notes, scaled, remarks) for chart in charts)
     for text in (each for each in notes if each not in remarks.placed):
         remarks.notes[results.words["note_not_placed"].format(note=text)] = None
+    key = results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else ""
+    if any(point.worse for d in scaled for point in d.trace.points):
+        key = results.words["pale_bars"]
     marked = all(s.mark == "rule" for s in figure.series)  # a mark alone shows nothing that was measured
     return Drawing(
         charts if any(d.has_values for d in scaled if marked or d.trace.mark != "rule") else (),
@@ -497,7 +500,7 @@ def finished(
         _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
         tuple(_data(scaled, results.words, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
-        results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else "",
+        key,
         "" if figure.claim else message(figure, scaled, results, numeric=bool(stairs) or kind != "category"),
     )
 
@@ -750,14 +753,15 @@ def _point(
             return ChartPoint(x_value or 0.0, None, key_text(key.label, key.value))
         return ChartPoint(x_value, y, key_text(key.label, key.value), mark=mark)
     y = results.at(series.query, **at)
+    worse = series.query.signed and bool(y) and series.better == ("lower" if (y or 0.0) > 0 else "higher")
     if series.high:
         end = results.at(series.high, **at)
         return ChartPoint(x, y, mark=mark, end=end) if y is not None and end is not None else ChartPoint(x, None)
     repeats = results.spread(series.repeats, **at) if y is not None and series.repeats else []
     if y is None or len(repeats) < FEWEST_FOR_INTERVAL:
-        return ChartPoint(x, y, repeats=tuple(repeats) if len(repeats) > 1 else (), mark=mark)
+        return ChartPoint(x, y, repeats=tuple(repeats) if len(repeats) > 1 else (), mark=mark, worse=worse)
     low, high = _interval(series, repeats, y, results)
-    return ChartPoint(x, y, low=low, high=high, mark=mark)
+    return ChartPoint(x, y, low=low, high=high, mark=mark, worse=worse)
 
 
 def _detail(

@@ -72,6 +72,8 @@ class ChartPoint:
     """The upper end of a range from `y`."""
     ends: tuple[str, str] = ("", "")
     """How the ends of a range are written."""
+    worse: bool = False
+    """Whether it is a change for the worse, whose bar is pale."""
 
     @property
     def extent(self) -> tuple[float, ...]:

@@ -132,7 +132,10 @@ def _flat_layers(panel: Panel) -> list[Layer]:
     over = list(flat_brackets(plot))
     for series, trace in enumerate(plot.chart.traces):
         if trace.stands_in_slot:
-            drawn = [_rectangles([box for _, box in rectangles(plot, trace)], trace.paint)]
+            boxes = list(rectangles(plot, trace))
+            drawn = [_rectangles([box for point, box in boxes if not point.worse], trace.paint)]
+            if pale := [box for point, box in boxes if point.worse]:
+                drawn.append(_rectangles(pale, trace.paint, _pale(trace.paint)))
             ends = [
                 {"x": value(point.low), "x2": value(point.high), "y": (box[1] + box[3]) / 2}
                 for point, box in rectangles(plot, trace)
@@ -206,7 +209,8 @@ def _base_line(plot: Plot) -> list[Layer]:
     if plot.base is None:
         return []
     line = {"x": 0.0, "y": plot.base_pixel, "x2": plot.width}
-    return [_layer([line], "rule", {"color": SOFT, "strokeWidth": 1}, {**_PIXELS, "x2": {"field": "x2"}})]
+    look = {"color": SOFT, "strokeWidth": 1} if plot.base else {"color": INK, "strokeWidth": 1.5}
+    return [_layer([line], "rule", look, {**_PIXELS, "x2": {"field": "x2"}})]
 
 
 def _open_marks(plot: Plot) -> list[Layer]:
@@ -305,6 +309,7 @@ def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
             "order": i,
             "hollow": p.hollow,
             "late": p.late,
+            "worse": p.worse,
         }
         for i, p in enumerate(trace.points)
     ]
@@ -372,18 +377,26 @@ def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> l
     rows = [{**row, "series": str(place)} for row in _rows(trace, category=True)]
     scale = {"domain": [str(i) for i in range(of)], "paddingInner": BAR_GAP}
     at = {"x": x, "y": y, "xOffset": {"field": "series", "type": "nominal", "scale": scale}}
-    layers = [_layer(rows, "bar", {"color": trace.paint}, at)]
+    layers = [_layer([row for row in rows if not row["worse"]], "bar", {"color": trace.paint}, at)]
+    if pale := [row for row in rows if row["worse"]]:
+        layers.append(_layer(pale, "bar", _pale(trace.paint), at))
     if any(row["low"] is not None for row in rows):
         layers.append(_layer(rows, "rule", {"color": INK, "strokeWidth": 1}, {**at, **_from(low)}))
     layers += _repeats(trace, at, [{"x": row["x"], "series": str(place)} for row in rows], ink=INK)
     return layers
 
 
-def _rectangles(boxes: Sequence[tuple[float, float, float, float]], color: str) -> Layer:
+def _pale(color: str) -> dict[str, Any]:
+    return {"fill": color, "fillOpacity": 0.2, "stroke": color, "strokeWidth": 1.2}
+
+
+def _rectangles(
+    boxes: Sequence[tuple[float, float, float, float]], color: str, look: Mapping[str, Any] | None = None
+) -> Layer:
     """Return rectangles from their left, top, right and bottom pixels."""
     rows = [dict(zip(("x", "y", "x2", "y2"), box, strict=True)) for box in boxes]
     ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    return _layer(rows, "rect", {"color": color, "cornerRadius": 2}, {**_PIXELS, **ends})
+    return _layer(rows, "rect", {**(look or {"color": color}), "cornerRadius": 2}, {**_PIXELS, **ends})
 
 
 def _from(low: Encoding) -> Encoding:

@@ -62,25 +62,30 @@ class Frame:
 @dataclass(frozen=True)
 class Margins:
     """The pixels around a plot area. `beside`: another figure stands beside it, so that both name their lines in a
-    legend, whatever room there is at the lines' ends."""
+    legend, whatever room there is at the lines' ends. `shared_legend`: the other one has the same, and shows it."""
 
     left: float = 0.0
     right: float = 0.0
     top: float = 0.0
     bottom: float = 0.0
     beside: bool = False
+    shared_legend: bool = False
 
 
 NO_MARGINS = Margins()
 
 
 def common_margins(plots: Iterable[Plot]) -> Margins:
-    """Return what all of these plots have around them at least, so that their plot areas are of one size."""
-    around = [(plot.left, plot.right, plot.top, plot.bottom) for plot in plots if not plot.flat]
-    if not around:
+    """Return what all of these plots have around them at least, so that their plot areas are of one size, and whether
+    they have one legend."""
+    upright = [plot for plot in plots if not plot.flat]
+    if not upright:
         return NO_MARGINS
+    around = ((plot.left, plot.right, plot.top, plot.bottom) for plot in upright)
     left, right, top, bottom = map(max, zip(*around, strict=True))
-    return Margins(left, right, top, bottom, beside=True)
+    legends = {tuple((each.name, each.trace.mark, each.trace.paint) for each in plot.legend) for plot in upright}
+    shared = len(upright) > 1 and len(legends) == 1 and legends != {()}
+    return Margins(left, right, top, bottom, beside=True, shared_legend=shared)
 
 
 @dataclass
@@ -97,6 +102,8 @@ class Plot:
     y_right: Ticks | None = field(init=False)
     legend: tuple[LegendItem, ...] = field(init=False, default=())
     direct: bool = field(init=False)
+    above: float = field(init=False, default=0.0)
+    """The pixels by which texts above the plot area stand higher, as high as those of a neighbour."""
 
     def __post_init__(self) -> None:
         chart = self.chart
@@ -117,6 +124,8 @@ class Plot:
         self.right = 12.0
         if self.y_right:
             self.right = 9 + self.widest(self.y_right)
+        elif self.named_at_end:
+            self.right = 12 + text_width(self.named_at_end.name, SMALL)
         self.left, self.right = max(self.least.left, self.left), max(self.least.right, self.right)
         if chart.x.kind != "category":  # half of the last tick's label extends beyond the plot area
             self.width = self.outer_width - self.left - self.right
@@ -147,8 +156,9 @@ class Plot:
         self.top += self.headroom
         self.left = max(self.least.left, float(math.ceil(self.left)))
         self.right = max(self.least.right, float(math.ceil(self.right)))
-        above = max(0.0, self.least.top - self.top)
-        self.legend = tuple(replace(item, y=item.y - above) for item in self.legend)  # as high as that of a neighbour
+        self.above = above = max(0.0, self.least.top - self.top)
+        shown = () if self.least.shared_legend else self.legend
+        self.legend = tuple(replace(item, y=item.y - above) for item in shown)  # as high as that of a neighbour
         self.top, self.bottom = self.top + above, max(self.least.bottom, self.bottom)
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
@@ -317,6 +327,15 @@ class Plot:
         """Return whether a mark is named by a label with an arrow, and not in the legend."""
         marks = [t for t in self.chart.traces if t.mark == "rule" and any(p.y is not None for p in t.points)]
         return not self.frame and not self.direct and len(marks) <= _MOST_POINTED_AT and any(t is trace for t in marks)
+
+    @cached_property
+    def named_at_end(self) -> Trace | None:
+        """The one level across bars whose short name stands right of it."""
+        rules = [t for t in self.chart.traces if t.mark == "rule"]
+        level = len(rules) == 1 and all(p.y is not None and not p.upright for p in rules[0].points)
+        if not level or self.frame or not self.has_bars or text_width(rules[0].name, SMALL) > 0.15 * self.outer_width:
+            return None
+        return rules[0]
 
     def shows(self, trace: Trace) -> bool:
         """Return whether anything of a trace is drawn: an ideal may leave the plot area at once."""

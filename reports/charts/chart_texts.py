@@ -33,7 +33,7 @@ def texts(plot: Plot) -> list[ChartText]:
 
 def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
     chart = plot.chart
-    found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15 - plot.headroom)
+    found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15 - plot.headroom - plot.above)
     if plot.flat:
         return [*found, *legend_texts(plot.legend), *flat_texts(plot)], []
     if chart.heading:
@@ -55,6 +55,10 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
             found.append(
                 ChartText(trace.name, at + 5, y, "left", darken_for_text(trace.paint), bold=True, series=series)
             )
+    if level := plot.named_at_end:
+        y, series = plot.y_pixel(level)(level.points[0].y or 0.0), chart.traces.index(level)
+        ink = darken_for_text(level.paint)
+        found.append(ChartText(level.name, plot.width + 5, y, "left", ink, SMALL, series=series))
     among = [
         *_point_labels(plot),
         *_ends_of_slopes(plot),

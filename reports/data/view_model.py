@@ -241,7 +241,7 @@ class FigureView:
     points: Mapping[str, object] = field(default_factory=dict)
     claim: Markup | None = None
     key: str = ""
-    """The meaning of the numbers beside its points; "" where there are none."""
+    """The meaning of the numbers beside its points, or of its pale bars; "" where there are none."""
     undrawn: str = ""
     redrawn: Callable[[float], str] | None = field(default=None, repr=False, compare=False)
     """Draws it at this share of its height, with texts of the same size."""
@@ -253,6 +253,8 @@ class FigureView:
     """The numbers of its notes, with those that stand under an earlier block."""
     title_html: Markup = EMPTY
     """The title with the numbers of its claims, where it says any; `title` is plain."""
+    paper_svg: str = ""
+    """The drawing for paper, without the legend where the figure beside it has the same; "" where that is `svg`."""
     head_pt: float = 0.0
     """The least points of height of the texts above it: those of a figure beside it. 0 where it has none beside it."""
     is_rigid: bool = False
@@ -448,7 +450,7 @@ def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -
     def redrawn(block: Block) -> Block:
         if not isinstance(block, FigureView) or block.id not in shares or block.redrawn is None:
             return block
-        return replace(block, svg=block.redrawn(shares[block.id]))
+        return replace(block, svg=block.redrawn(shares[block.id]), paper_svg="")
 
     return _changed(blocks, redrawn)
 
@@ -539,10 +541,10 @@ class Notice:
     """The notice in short sentences with counts, without ids and paths."""
     is_grave: bool = False
     """Whether the first page says the limits in words: they may undo what it claims."""
-    origin: OriginTag | None = None
-
     is_stated: bool = False
     """Whether somebody wrote the limits, and they are not computed: the first page says them in words, too."""
+    origin: OriginTag | None = None
+
 
 @dataclass(frozen=True)
 class ReportView:
@@ -584,9 +586,9 @@ class ReportView:
     limits: tuple[Limit, ...] = ()
     limits_line: str = ""
     grave_limits: tuple[str, ...] = ()
+    stated_limits: tuple[str, ...] = ()
     """Those that the first page says in words: failures, expectations that are not met, a claim that may be noise."""
     """How many limits there are, for the first page: "Limits: 3 notes"."""
-    stated_limits: tuple[str, ...] = ()
     method: Method | None = None
     repeat: str = ""
     """What was measured, and the command that measures it again; "" where nothing was."""

@@ -209,7 +209,7 @@ def _ours() -> SandboxedEnvironment:
 
 
 def _as_image(figure: FigureView) -> Markup:
-    return Markup('<img src="{}" alt="{}">').format(as_data_url(figure.svg), figure.alt)
+    return Markup('<img src="{}" alt="{}">').format(as_data_url(figure.paper_svg or figure.svg), figure.alt)
 
 
 def _inline(figure: FigureView) -> Markup:

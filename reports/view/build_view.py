@@ -423,6 +423,8 @@ class _Builder:
         self.foot = Footnotes(results, repeated=self.slides)
         self.citing = False
         self.margins = NO_MARGINS
+        self.follows = False
+        """Whether the figure stands right of another, whose margins it has."""
 
     def sketch(self, elements: Sequence[p.Element]) -> None:
         """Sketch each figure of the report that can be, to find what the axes of each reach, by its identity."""
@@ -449,7 +451,10 @@ class _Builder:
                 count = len(run) - len(run) % 2
                 for at in range(0, count, 2):
                     self.margins = self.gaps.tried(partial(self.margins_of, run[at : at + 2]), NO_MARGINS)
-                    pair = [(self.block(one, level, half=True), bool(one.claim)) for one in run[at : at + 2]]
+                    pair: list[tuple[Block, bool]] = []
+                    for one in run[at : at + 2]:
+                        self.follows = bool(pair)
+                        pair.append((self.block(one, level, half=True), bool(one.claim)))
                     if beside := tuple(one for one, _ in pair if isinstance(one, FigureView)):
                         own = [one for one, claimed in pair if claimed and isinstance(one, FigureView)]
                         yield FigureRow(draw_chart.with_even_heads(beside, self.words, own))
@@ -827,7 +832,7 @@ class _Builder:
         found = finished(sketch, self.results, notes, self.columns, reach)
         drawn_size, least = (draw_chart.FULL[0], draw_chart.height_for(found.charts)), NO_MARGINS
         if half:
-            least = self.margins
+            least = replace(self.margins, shared_legend=False)
         width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
         made = (
             self.gaps.made(
@@ -842,6 +847,10 @@ class _Builder:
             else None
         )
         drawn, undrawn = (None, reason_of(made, self.words)) if isinstance(made, MissingPart) else (made, "")
+        on_paper, bare = drawn, self.margins if half and self.follows and self.margins.shared_legend else least
+        if drawn and bare is not least:
+            draw = partial(draw_chart.draw, found.charts, width, height, self.font, self.converter, bare)
+            on_paper = self.gaps.tried(draw, drawn)
         named = not self.results.for_customers
         script = partial(script_data, drawn=found.series, number=self.figures, words=self.words, with_cells=named)
         for text in found.notes:
@@ -875,8 +884,8 @@ class _Builder:
             claim,
             found.key if drawn else "",
             undrawn,
-            draw_chart.lower_drawing(found.charts, drawn, self.font, self.converter, self.gaps, least)
-            if drawn
+            draw_chart.lower_drawing(found.charts, on_paper, self.font, self.converter, self.gaps, bare)
+            if on_paper
             else None,
             draw_chart.draw_for_phone(found.charts, self.font, self.converter, self.gaps, script)
             if drawn and not half and not self.slides
@@ -884,6 +893,7 @@ class _Builder:
             marks,
             title_html=title_html,
             is_rigid=drawn is not None and drawn.is_rigid,
+            paper_svg=on_paper.svg if on_paper and on_paper is not drawn else "",
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

@@ -12,7 +12,7 @@ from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts import chart_texts
 from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
 from benchbrief.reports.charts.chart_layout import Margins, Plot
-from benchbrief.reports.charts.draw_chart import draw
+from benchbrief.reports.charts.draw_chart import draw, margins_beside
 from tests.support.drawn_once import CONVERTER
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -239,6 +239,37 @@ def test_a_series_that_is_compared_with_is_drawn_below_the_one_in_colour() -> No
     own, grey = trace("Own", 1, 2, 3, 4), replace(trace("Other", 1, 2, 3, 4), given="#7a7a7a")
     svg = draw([Chart((own, grey), THREADS, "y")], 600, 240, "Inter", CONVERTER).svg
     assert svg.index('data-series="1"') < svg.index('data-series="0"')
+
+
+def test_a_bar_for_the_worse_is_pale_in_its_colour() -> None:
+    change = bar("Change", 40, -6)
+    better, worse = change.points
+    change = replace(change, points=(better, replace(worse, worse=True)))
+    root = drawn(Chart((change,), XAxis("", "category", ("a", "b")), "%"))
+    bars = [p for p in root.iter(f"{SVG}path") if p.get("fill") == PALETTE[0]]
+    assert [p.get("fill-opacity") for p in bars] == [None, "0.2"]
+    assert bars[1].get("stroke") == PALETTE[0]
+
+
+def test_figures_side_by_side_know_whether_one_legend_does_for_both() -> None:
+    axis = XAxis("", "category", ("a", "b"))
+    charts = [Chart((bar("A", 1, 2), bar(name, 2, 1, color=1)), axis, "y") for name in ("B", "B", "C")]
+    same, other = (margins_beside([[charts[0]], [each]]) for each in charts[1:])
+    assert (same.shared_legend, other.shared_legend) == (True, False)
+    assert "A" not in texts(drawn_beside(charts[1], same))
+    assert "A" in texts(drawn_beside(charts[1], replace(same, shared_legend=False)))
+
+
+def drawn_beside(chart: Chart, least: Margins) -> ET.Element:
+    return ET.fromstring(draw([chart], 317, 212, "Inter", CONVERTER, least).svg)  # noqa: S314  # our own drawing
+
+
+def test_a_level_across_bars_has_its_name_at_its_right_end() -> None:
+    level = Trace("best", "rule", (ChartPoint(0.0, 2.0),), None)
+    plot = Plot(Chart((bar("A", 1, 2), level), XAxis("", "category", ("a", "b")), "y"), 317, 212)
+    (name,) = (text for text in chart_texts.texts(plot) if text.text == "best")
+    assert (name.x, name.y) == (plot.width + 5, plot.y_pixel(level)(2.0))
+    assert plot.right > 12
 
 
 def test_a_few_bars_are_no_slabs() -> None:

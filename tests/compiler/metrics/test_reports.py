@@ -467,6 +467,18 @@ def test_a_formula_keeps_the_order_of_its_arithmetic() -> None:
     assert [term.text for term in found.terms] == ["throughput, Eco", "throughput, Old", "throughput, Third"]
 
 
+def test_bars_know_their_better_side_and_that_of_a_negative() -> None:
+    _, (found,), codes = lowered(
+        """metric best = max(throughput over threads)
+        metric more in % = best[eco] / best[old] - 1, higher is better
+        report r "R" { figure "F" { bars = more by workload, label "a"  bars = -more by workload, label "b" } }"""
+    )
+    assert codes == []
+    (drawn,) = found.elements
+    assert isinstance(drawn, plan.FigureElement)
+    assert [series.better for series in drawn.series] == ["higher", "lower"]
+
+
 def test_the_head_of_a_report() -> None:
     found = report(
         """template = white_paper  subtitle = "Sub {eco}"  language = ja
