@@ -66,6 +66,7 @@ _LESS_THAN = "(?:below|under|(?:less|fewer|lower|worse|smaller|slower|shorter) t
 _MORE_THAN = "(?:above|over|beyond|(?:more|higher|greater|longer) than|exceed(?:s|ed|ing)?)"
 _SOME_MEASURE = r"(?:costs?|prices?|latency|p99|throughput|reads?|waits?)\b(?: [^\s,:;]+){0,4} (?:is|was)"
 _OUTCOME = "(?:results?|values?|figures?|case|scores?|we (?:saw|measured)|observed|measured)(?: (?:is|was))?"
+_NEVER = r"(?:(?:never|not once|not even)\b[^.;:]*?|(?:not|\w+n['’]t)\b[^.;:,]{0,30}?)"
 _NONE = r"(?:(?:no|not (?:an?|one))(?: single)? \w+|nobody|no one|none|nothing)"
 """What has a number nowhere: `no workload gains less than`."""
 _AT_ITS = r"(?:at|in) (?:its|their|the) (?:very |absolute )?"
@@ -75,12 +76,12 @@ _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
 _IT_IS = r"(?:that|this|which|it) (?:is|was) (?:still |only |just )?(?:the|our|its) "
 _BEST_CASE = (
     rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|height|sweet spot){_ALONE}"
-    rf"|at the (?:high|top|upper) end|in the best of cases|(?:all-time|record) high|{_IT_IS}(?:best case|maximum)"
-    r"|(?:at|in|on|under) (?:our|its|the) most favou?rable"
+    rf"|at the (?:high|top|upper) end(?! of)|in the best of cases|(?:all-time|record) high"
+    rf"|{_IT_IS}(?:best case|maximum)|(?:at|in|on|under) (?:our|its|the) most favou?rable"
 )
 _WORST_CASE = (
     rf"(?:at|in the) worst{_ALONE}|worst[ -]case(?=\W)|{_AT_ITS}(?:worst|lowest){_ALONE}"
-    rf"|at the (?:low|bottom|lower) end|in the worst of cases|{_IT_IS}(?:worst case|minimum)"
+    rf"|at the (?:low|bottom|lower) end(?! of)|in the worst of cases|{_IT_IS}(?:worst case|minimum)"
     r"|(?:at|in|on|under) (?:our|its|the) least favou?rable|(?:at|as) an? (?:bare )?minimum"
 )
 _END = r"(?=\W*\Z|,)"
@@ -115,7 +116,7 @@ def _bound(english: str, japanese: str, case: str, later: str, behind: str) -> B
 UP_TO = _bound(
     rf"up{_BLANKS}to|at (?:the )?(?:very )?most"
     rf"|(?:no|not|never|nothing) (?:(?:more|higher|greater|longer) than|above|over)"
-    rf"|as (?:much|many|high|large|great|big|far) as|(?:never|not|\w+n['’]t)\b[^.;:]{{0,30}}\bexceed(?:s|ed|ing)?"
+    rf"|as (?:much|many|high|large|great|big|far) as|{_NEVER}\b{_MORE_THAN}"
     rf"|{_NONE}\b[^.;:,]*?\b{_MORE_THAN}|(?:a )?(?:maximum|max\.|peak|high|top|ceiling|limit) of|maximum|max\.?"
     rf"|a record|{_HIGHEST}"
     r"|(?:peak|top|max)(?:s|es|ed|ped|ing|ping)?(?: out)? at"
@@ -132,11 +133,10 @@ UP_TO = _bound(
 )
 AT_LEAST = _bound(
     rf"at (?:the very )?least|at minimum|(?:a )?minimum of|minimum|min\.|(?:no|not|never|nothing) {_LESS_THAN}"
-    rf"|(?:never|not once|not even)\b[^.;:]*?\b{_LESS_THAN}|{_NONE}\b[^.;:,]*?\b{_LESS_THAN}|as (?:low|little) as"
+    rf"|{_NEVER}\b{_LESS_THAN}|{_NONE}\b[^.;:,]*?\b{_LESS_THAN}|as (?:low|little) as"
     rf"|always|guarantee[sd]?|(?:floor|minimum|lower (?:limit|bound)) (?:is|was|of)|{_LOWEST}"
     r"|(?:start|begin|bottom)(?:s|ed|n?ing)? (?:out )?(?:at|from)|the least\b[^.;,]{0,30}\b(?:is|was)"
-    rf"|(?:lowest|shortest|fastest) {_SOME_MEASURE}|(?:worst|lowest) {_OUTCOME}"
-    rf"|(?:not|\w+n['’]t) (?:fall|drop|go|dip|sink|get) {_LESS_THAN}",
+    rf"|(?:lowest|shortest|fastest) {_SOME_MEASURE}|(?:worst|lowest) {_OUTCOME}",
     "(?:安|少な|低|短|悪)くても[^。、]{0,8}"
     "|(?:少なくとも|少なく見積もっても|控えめに[言見]っ?て|最低でも?|最小でも?|最悪でも|最短でも?"
     "|ワーストケースで?も?)[^。、]{0,15}|(?:必ず|常に)[^。、がはを]{0,15}|最低限?|最小|少なくて"
@@ -191,7 +191,7 @@ AVERAGE = (
     r"|\b(?:normal|typical|everyday|day-to-day|real-world) (?:operations?|use|conditions?|loads?)\b"
     rf"|\bmore often than not\b|\b(?:is|are) the (?:norm|rule)\b|\bthe rule, not\b"
     rf"|\b(?:routinely|regularly) (?:{_GETS})\b"
-    "|平均(?:で|して|的|す[るれ][とば]|値[はで])|中央値[はで]|通常(?:は|、|時|の(?:負荷|使用|運用|条件|環境))|典型的"
+    r"|平均(?:で|して|的|す[るれ][とば]|値[はで])|中央値[はで]|通常(?:は|、|時|(?=[\s…])|の(?:負荷|使用|運用|条件|環境))|典型的"
     "|一般(?:に|的に)|標準的|普段|ふだん|実運用|実環境|たいてい"
     "|(?:ほとんど|多く)の(?:場合|ケース|条件|負荷|ワークロード)"
 )
