@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
@@ -364,6 +365,13 @@ def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen:
                 yield found
 
 
+@cache
+def memory_is_frozen() -> bool:
+    """Return whether this process keeps a part of its memory out of collections. The answer takes a look at each
+    object there, so it is asked for once."""
+    return gc.get_freeze_count() > 0
+
+
 @contextmanager
 def no_collection() -> Iterator[None]:
     """Pause the garbage collector. A compilation makes many objects that all stay, and none in circles; scanning them
@@ -374,7 +382,7 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         if was_on:
-            if not gc.get_freeze_count():
+            if not memory_is_frozen():
                 gc.freeze()
                 gc.unfreeze()  # all objects count as old now
             gc.enable()

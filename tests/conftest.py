@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from benchbrief.runners.journal.secret_masking import KNOWN
 from tests.support.forked_workers import ForkedWorkers, Share
+from tests.support.frozen_memory import freeze_memory
 from tests.support.warm import share_among_processes, share_apart
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    gc.collect()
-    gc.freeze()  # the tests and their modules stay: no collection need look at them
+    freeze_memory()  # the tests and their modules stay: no collection need look at them
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
-import gc
 import importlib
 import io
 import json
@@ -32,6 +31,7 @@ from benchbrief.reports.render import page_pdf
 from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
 from tests.support.drawn_once import DrawnOnce
+from tests.support.frozen_memory import freeze_memory
 from tests.support.warm import LIBRARIES, shared_folder
 
 _ROOMS = (
@@ -155,8 +155,7 @@ def _serve(number: int) -> NoReturn:
         for words in (["plan", "warm.bench"], ["explain", "E0101"], ["run", "warm.bench", "--simulate"]):
             group.main(words, standalone_mode=False)
     duckdb.connect = _Databases().take  # type: ignore[assignment]  # of its options commands name `config` alone
-    gc.collect()
-    gc.freeze()
+    freeze_memory()
     _gather_memory()
     _Server(number).serve()
 
