@@ -635,7 +635,7 @@ _MAY_BE_RESULT = (
 def results_in(texts: Iterable[str]) -> Iterator[str]:
     """Yield the results that are written by hand in texts."""
     for text in texts:
-        if re.search(_MAY_BE_RESULT, text, re.IGNORECASE):
+        if re.search(_MAY_BE_RESULT, text.casefold()):
             yield from (match.group().strip() for match in re.finditer(_RESULT, text, re.IGNORECASE))
 
 
