@@ -487,14 +487,22 @@ def _extent(traces: Sequence[Trace]) -> list[float]:
 
 
 def wrap(text: str, width: float, lines: int = 3) -> list[str]:
-    """Break a label into lines that fit, at blanks, or between any characters where there are none."""
-    parts = re.findall(r"\S+\s*", text) if " " in text else list(text)
+    """Break a label into lines that fit, at blanks, or between any characters where there are none: then into lines
+    that are about as long as each other."""
+    found = _filled(re.findall(r"\S+\s*", text) if " " in text else list(text), width, lines)
+    if " " not in text and len(found) > 1:
+        even = _filled(text, min(width, text_width(text, TEXT) / len(found) + TEXT / 2), lines)
+        found = even if len(even) == len(found) else found
+    return [shorten(line.strip(), max(width, 3 * TEXT)) for line in found]
+
+
+def _filled(parts: Iterable[str], width: float, lines: int) -> list[str]:
     found = [""]
     for part in parts:
         if found[-1] and len(found) < lines and text_width((found[-1] + part).rstrip(), TEXT) > width:
             found.append("")
         found[-1] += part
-    return [shorten(line.strip(), max(width, 3 * TEXT)) for line in found]
+    return found
 
 
 @dataclass(frozen=True)
