@@ -4,7 +4,9 @@ that are computed once."""
 from __future__ import annotations
 
 import dataclasses
-from copy import copy
+from collections.abc import Callable
+from operator import attrgetter
+from reprlib import recursive_repr
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -33,18 +35,17 @@ else:
         at run time makes them ten times as slow to make."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, **options)
-        if options.get("slots"):  # which make another class
+        if options.keys() - {"eq"}:  # slots make another class, and the others are rare
             return dataclasses.dataclass(cls, frozen=frozen, **options)
-        hashed = frozen and options.get("eq", True) and "__hash__" not in vars(cls)
-        _Unbuilt(cls, {**options, "unsafe_hash": hashed})
+        _Unbuilt(cls, frozen=frozen, **options)
         return cls
 
 
 class _Unbuilt:
     """Takes the place of the `__init__` and the fields of a class until one of them is used."""
 
-    def __init__(self, cls: type, options: dict[str, Any]) -> None:
-        self._cls, self._options = cls, options
+    def __init__(self, cls: type, *, frozen: bool, eq: bool = True) -> None:
+        self._cls, self._frozen, self._eq = cls, frozen, eq
 
         def first(self_: object, *args: object, **values: object) -> None:
             self._build()
@@ -71,13 +72,78 @@ class _Unbuilt:
             if vars(cls)["__init__"] is not self._first:
                 return
             cls.__doc__ = cls.__doc__ or cls.__name__  # or it would be given a signature, which takes long
-            dataclasses.dataclass(**self._options, init=False)(cls)
-            fields = [(each.name, each.type, copy(each)) for each in dataclasses.fields(cls)]
-            space: dict[str, Any] = {"__doc__": cls.__doc__}
-            if hasattr(cls, "__post_init__"):
-                space["__post_init__"] = cls.__post_init__
-            like = dataclasses.make_dataclass(cls.__name__, fields, repr=False, eq=False, namespace=space)
-            cls.__init__ = vars(like)["__init__"]  # type: ignore[misc]
+            dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+            fields = dataclasses.fields(cls)
+            own = vars(cls)
+            if "__repr__" not in own:
+                cls.__repr__ = _representation(fields)  # type: ignore[method-assign, assignment]
+            if self._eq:
+                key = _values_of([each.name for each in fields if each.compare])
+                if "__hash__" not in own:
+                    cls.__hash__ = _hash(key) if self._frozen else None  # type: ignore[method-assign, assignment]
+                if "__eq__" not in own:
+                    cls.__eq__ = _equality(key)  # type: ignore[method-assign, assignment]
+            cls.__init__ = _init(cls, fields)  # type: ignore[misc]
+
+
+# What follows does as the methods that `dataclasses` writes, which it takes four times as long to compile.
+
+_Fields = tuple[dataclasses.Field[Any], ...]
+
+
+def _init(cls: type, fields: _Fields) -> Callable[..., None]:
+    taken, named, lines, known = ["self"], ["*"], list[str](), dict[str, Any]({"_ABSENT": _ABSENT})
+    for each in fields:
+        name, default = each.name, ""
+        if each.default_factory is not dataclasses.MISSING:
+            known[f"_new_{name}"], default = each.default_factory, "_ABSENT"
+            value = f"_new_{name}() if {name} is _ABSENT else {name}" if each.init else f"_new_{name}()"
+            lines.append(f"self.{name} = {value}")
+        elif each.init:
+            if each.default is not dataclasses.MISSING:
+                known[f"_default_{name}"], default = each.default, f"_default_{name}"
+            lines.append(f"self.{name} = {name}")
+        if each.init:
+            (named if each.kw_only else taken).append(f"{name}={default}" if default else name)
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    head = ", ".join([*taken, *(named if len(named) > 1 else ())])
+    exec(f"def __init__({head}):\n " + "\n ".join(lines or ["pass"]), known)  # noqa: S102  # of names alone
+    made: Callable[..., None] = known["__init__"]
+    return made
+
+
+_ABSENT = object()
+
+
+def _values_of(names: list[str]) -> Callable[[object], object]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda self: tuple(getattr(self, name) for name in names)
+
+
+def _equality(key: Callable[[object], object]) -> Callable[[object, object], bool]:
+    def __eq__(self: object, other: object) -> bool:  # noqa: N807
+        return key(self) == key(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return __eq__
+
+
+def _hash(key: Callable[[object], object]) -> Callable[[object], int]:
+    def __hash__(self: object) -> int:  # noqa: N807
+        return hash(key(self))
+
+    return __hash__
+
+
+def _representation(fields: _Fields) -> Callable[[object], str]:
+    shown = [each.name for each in fields if each.repr]
+
+    @recursive_repr()
+    def __repr__(self: object) -> str:  # noqa: N807
+        return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
+    return __repr__
 
 
 _BUILDING = RLock()
