@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from benchbrief.model.units import Amount, amount
@@ -438,205 +439,328 @@ _RATES = (
     "(?:operations|ops|reads|writes|requests|transactions|queries|sessions|messages|events|documents|rows|inserts"
     "|updates|lookups|orders)"
 )
+_A_FRACTION = "half|third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|twentieth|hundredth|1/|[½⅓¼]"
+_A_PER_CENT = "%|％|per ?cent|パーセント"
 _RESULTS = (
     # 8.7X, ten X, x10, tenfold, a factor of two, an order of magnitude; not: PCIe x4, 4 x 960 GB, x86
-    rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]|{_BLANK}(?:[0-9]|DDR|replication|redundancy))",
     (
-        rf"(?<![\w.])(?<![0-9][\s\u00a0])(?<!PCIe )(?<!Gen[3-6] )(?-i:[x×])(?!86\b"
-        rf"|64\b){_NUMBER}(?={_BLANKS}(?:[,;:!)]|\Z|の)"
-        rf"|{_BLANK}(?:the|as|more|less|faster|higher|lower|better|{_MEASURE}|{_WORK})\b)"
+        "[x×](?![a-z0-9])",
+        rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]|{_BLANK}(?:[0-9]|DDR|replication|redundancy))",
     ),
-    rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[ -]?fold\b",
-    rf"\borders?[ -]of[ -]magnitude\b|\ba factor (?:of )?(?:{_NUMBER}|(?:{_SPELLED_ONE})\b)",
-    rf"桁(?:違い|が違)|[1-3１-３一二三]{_BLANKS}桁(?:{_MORE_JA}|下が|上が|の(?:伸び|向上|改善|成長|増|差|性能))",
+    (
+        "[x×][0-9０-９]",
+        (
+            rf"(?<![\w.])(?<![0-9][\s\u00a0])(?<!PCIe )(?<!Gen[3-6] )(?-i:[x×])(?!86\b"
+            rf"|64\b){_NUMBER}(?={_BLANKS}(?:[,;:!)]|\Z|の)"
+            rf"|{_BLANK}(?:the|as|more|less|faster|higher|lower|better|{_MEASURE}|{_WORK})\b)"
+        ),
+    ),
+    ("fold", rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[ -]?fold\b"),
+    ("magnitude|factor", rf"\borders?[ -]of[ -]magnitude\b|\ba factor (?:of )?(?:{_NUMBER}|(?:{_SPELLED_ONE})\b)"),
+    (
+        "桁",
+        rf"桁(?:違い|が違)|[1-3１-３一二三]{_BLANKS}桁(?:{_MORE_JA}|下が|上が|の(?:伸び|向上|改善|成長|増|差|性能))",
+    ),
     # single-digit milliseconds, double-digit gains
-    rf"\b(?:single|double|triple|two|three)-digit (?:(?:milli|micro)seconds?|per ?cent\w*|growth|speed|{_GOOD})\b",
+    (
+        "-digit",
+        rf"\b(?:single|double|triple|two|three)-digit (?:(?:milli|micro)seconds?|per ?cent\w*|growth|speed|{_GOOD})\b",
+    ),
     # a 3:1 lead, ahead by 3:1, 3 対 1 で上回る; not: a 3:1 mix of reads and writes
     (
-        rf"(?<![\w.:]){_TO_ONE}(?= (?:advantage|lead|edge|gain|improvement|saving|reduction|consolidation)s?\b)"
-        rf"|\bby {_TO_ONE}(?![0-9])|\b(?:beats?|leads?|ahead|wins?|outperforms?)\b[^.;:]{{0,40}}?\b{_TO_ONE}(?![0-9])"
-        r"|[0-9０-９]+(?:：|:|[ ]?対[ ]?)[1１](?=で(?:上回|優|勝)|の(?:差|優位|性能差))"
+        ":|：|対|to[ -](?:1|one)",
+        (
+            rf"(?<![\w.:]){_TO_ONE}(?= (?:advantage|lead|edge|gain|improvement|saving|reduction|consolidation)s?\b)"
+            rf"|\bby {_TO_ONE}(?![0-9])"
+            rf"|\b(?:beats?|leads?|ahead|wins?|outperforms?)\b[^.;:]{{0,40}}?\b{_TO_ONE}(?![0-9])"
+            r"|[0-9０-９]+(?:：|:|[ ]?対[ ]?)[1１](?=で(?:上回|優|勝)|の(?:差|優位|性能差))"
+        ),
     ),
     # twice the work, three times as fast, twice faster; not: two times the capacity, measured three times
     (
-        rf"\b(?:double|twice|thrice|triple|quadruple|quintuple"
-        rf"|(?:{_NUMBER}|{_SPELLED_ONE})(?:[ -]and[ -]a[ -]half)?[ -]times)(?={_BLANK}(?:the|its|their|your|our|that"
-        rf"|what|{_MORE}|{_AS_FAST}|{_CHANGED})\b(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM"
-        rf"|number of (?:drives|disks|threads|clients|records|cores)|records|data|threads|clients|cores|disks"
-        rf"|drives)\b))"
+        "double|twice|thrice|triple|quadruple|quintuple|[ -]times",
+        (
+            rf"\b(?:double|twice|thrice|triple|quadruple|quintuple"
+            rf"|(?:{_NUMBER}|{_SPELLED_ONE})(?:[ -]and[ -]a[ -]half)?[ -]times)"
+            rf"(?={_BLANK}(?:the|its|their|your|our|that|what|{_MORE}|{_AS_FAST}|{_CHANGED})\b(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM"
+            rf"|number of (?:drives|disks|threads|clients|records|cores)|records|data|threads|clients|cores|disks"
+            rf"|drives)\b))"
+        ),
     ),
     # divided by five, 3.4 times Legacy HDD, double Kafka throughput, half power
     (
-        rf"\b(?:multipl(?:y|ies|ied|ying)|divid(?:es?|ed|ing))\b[^.;:]{{0,40}}?\bby{_SOME} {_ONE}"
-        rf"|{_NUMBER}[ -]times(?= (?-i:[A-Z]))"
+        "multipl|divid|[ -]times",
+        (
+            rf"\b(?:multipl(?:y|ies|ied|ying)|divid(?:es?|ed|ing))\b[^.;:]{{0,40}}?\bby{_SOME} {_ONE}"
+            rf"|{_NUMBER}[ -]times(?= (?-i:[A-Z]))"
+        ),
     ),
     (
-        rf"\b(?:double|triple|quadruple) (?:{_MEASURE}|reads|sessions|queries|requests)\b"
-        rf"|\bhalf (?:power|costs?|price|latency|energy)\b"
+        "double|triple|quadruple|half",
+        (
+            rf"\b(?:double|triple|quadruple) (?:{_MEASURE}|reads|sessions|queries|requests)\b"
+            rf"|\bhalf (?:power|costs?|price|latency|energy)\b"
+        ),
     ),
     (
-        rf"\b(?:double|doubling|triple|tripling|quadruple|halve|halving"
-        rf"|twice)(?: (?!the\b|check|data\b)[\w'’-]+){{1,2}} (?:{_MEASURE})\b"
+        "doubl|tripl|quadruple|halve|halving|twice",
+        (
+            rf"\b(?:double|doubling|triple|tripling|quadruple|halve|halving"
+            rf"|twice)(?: (?!the\b|check|data\b)[\w'’-]+){{1,2}} (?:{_MEASURE})\b"
+        ),
     ),
-    rf"\b(?:dozens|tens|hundreds|thousands|many|several)(?: of)? times (?={_MORE}|{_AS_FAST})",
+    (" times ", rf"\b(?:dozens|tens|hundreds|thousands|many|several)(?: of)? times (?={_MORE}|{_AS_FAST})"),
     # half the latency, a quarter less, half again as much, half-price; not: half of all operations
     (
-        rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓"
-        rf"|¼)(?={_BLANK}(?:of )?(?:the|its|their|your|our){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b"
-        rf"|{_BLANK}(?:again )?{_AS_FAST}"
-        rf"|{_BLANK}(?:the{_BLANK}(?:{_WORK}|disks|drives|cores)"
-        rf"|(?:of )?the{_BLANK}(?:hardware|footprint|rack space|budget|carbon))\b|{_BLANK}(?:{_MORE})\b"
-        rf"|{_BLANK}(?:of )?(?:that|what)\b)"
+        _A_FRACTION,
+        (
+            rf"\b(?:{_FRACTION}|1/[2-9]|½|⅓"
+            rf"|¼)(?={_BLANK}(?:of )?(?:the|its|their|your|our){_BLANK}(?:\w+{_BLANK})?(?:{_MEASURE})\b"
+            rf"|{_BLANK}(?:again )?{_AS_FAST}"
+            rf"|{_BLANK}(?:the{_BLANK}(?:{_WORK}|disks|drives|cores)"
+            rf"|(?:of )?the{_BLANK}(?:hardware|footprint|rack space|budget|carbon))\b|{_BLANK}(?:{_MORE})\b"
+            rf"|{_BLANK}(?:of )?(?:that|what)\b)"
+        ),
     ),
-    r"\bhalf[- ]price[d]?\b|\bdouble[- ]speed\b",
+    ("half.price|double.speed", r"\bhalf[- ]price[d]?\b|\bdouble[- ]speed\b"),
     # cut by two thirds, down a quarter, cut to a third, a third off
     (
-        rf"\b(?:by|down|up){_SOME} {_FRACTION}\b(?![ -]part)"
-        rf"|\b(?:{_VERBS})\b[^.;:]{{0,25}}?\b(?:{_MEASURE})\b[^.;:]{{0,15}}?\bto{_SOME} {_FRACTION}\b"
+        _A_FRACTION,
+        (
+            rf"\b(?:by|down|up){_SOME} {_FRACTION}\b(?![ -]part)"
+            rf"|\b(?:{_VERBS})\b[^.;:]{{0,25}}?\b(?:{_MEASURE})\b[^.;:]{{0,15}}?\bto{_SOME} {_FRACTION}\b"
+        ),
     ),
     (
-        rf"\b(?:{_MEASURE})\b(?:[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bto| (?:is|are|at|was)"
-        rf"|){_SOME} {_FRACTION}\b"
+        _A_FRACTION,
+        (
+            rf"\b(?:{_MEASURE})\b(?:[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bto| (?:is|are|at|was)"
+            rf"|){_SOME} {_FRACTION}\b"
+        ),
     ),
     (
-        rf"\b{_FRACTION} off\b|\b(?:on|with|using|in){_SOME} {_FRACTION} (?:of )?(?:the|its|their"
-        rf"|as many) (?:{_MACHINES})\b"
+        _A_FRACTION,
+        (
+            rf"\b{_FRACTION} off\b|\b(?:on|with|using|in){_SOME} {_FRACTION} (?:of )?(?:the|its|their"
+            rf"|as many) (?:{_MACHINES})\b"
+        ),
     ),
     # doubles the throughput, latency halves; not: the number of threads doubles
     (
-        rf"\b{_BECOMES}(?={_BLANK}(?:what\b"
-        rf"|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})s?\b))"
+        "doubl|halv|tripl|quadrupl|quintupl",
+        (
+            rf"\b{_BECOMES}(?={_BLANK}(?:what\b"
+            rf"|(?:(?:the|its|their|our|your){_BLANK})?(?:\w+{_BLANK})?(?:{_MEASURE}|{_WORK})s?\b))"
+        ),
     ),
     (
-        rf"(?:{_MEASURE})(?:,|(?:{_BLANK}\w+){{0,2}})(?:{_BLANK}(?:been|more|than|nearly|almost"
-        rf"|about))*{_BLANK}{_BECOMES}\b|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b"
-        rf"|\b(?:latencies|costs|prices|rates|bills|{_RATES}) (?:halve|double|triple|quadruple)\b"
-        rf"|\b(?:in|by) half\b(?! of\b| \w+s\b)"
+        "doubl|halv|tripl|quadrupl|quintupl|half",
+        (
+            rf"(?:{_MEASURE})(?:,|(?:{_BLANK}\w+){{0,2}})(?:{_BLANK}(?:been|more|than|nearly|almost"
+            rf"|about))*{_BLANK}{_BECOMES}\b|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b"
+            rf"|\b(?:latencies|costs|prices|rates|bills|{_RATES}) (?:halve|double|triple|quadruple)\b"
+            rf"|\b(?:in|by) half\b(?! of\b| \w+s\b)"
+        ),
     ),
     # 17 % more, fifty percent lower, 60 % the cost, a gain of 17 %; not: 5 % of updates, filled to 80 %
     (
-        rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]*(?:%|％"
-        rf"|per ?cent\b)(?={_BLANK}(?:(?:{_MORE}|above|below|off|extra|additional|{_AS_FAST})\b"
-        rf"|(?:\w+{_BLANK})?(?:{_CHANGED})s?\b|(?:of )?(?:the|its|their) (?:\w+{_BLANK})?(?:{_MEASURE})\b))"
+        _A_PER_CENT,
+        (
+            rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]*(?:%|％"
+            rf"|per ?cent\b)(?={_BLANK}(?:(?:{_MORE}|above|below|off|extra|additional|{_AS_FAST})\b"
+            rf"|(?:\w+{_BLANK})?(?:{_CHANGED})s?\b|(?:of )?(?:the|its|their) (?:\w+{_BLANK})?(?:{_MEASURE})\b))"
+        ),
     ),
     (
-        rf"\b(?:{_CHANGED}|{_CHANGES}|{_CHANGING})s?(?:{_BLANK}[\w-]+){{0,4}}{_BLANK}(?:by"
-        rf"|of){_BLANK}{_ONE}[\s\u00a0-]*(?:%|per ?cent\b)"
+        _A_PER_CENT,
+        (
+            rf"\b(?:{_CHANGED}|{_CHANGES}|{_CHANGING})s?(?:{_BLANK}[\w-]+){{0,4}}{_BLANK}(?:by"
+            rf"|of){_BLANK}{_ONE}[\s\u00a0-]*(?:%|per ?cent\b)"
+        ),
     ),
     # saves 17 %, costs are down 30 %, +40 % throughput; not: reads make up 95 %
     (
-        rf"\b(?:sav(?:es?|ed|ing)|cut(?:s|ting)?|adds?|gain(?:s|ed)|{_CHANGING}"
-        rf"|(?:is|are|was|were|{_MEASURE}) (?:up"
-        rf"|down))(?:{_BLANK}(?!(?:to|at|with|from|in|on|for|and"
-        rf"|under)\b)[\w-]+){{0,4}}{_BLANK}{_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)"
+        _A_PER_CENT,
+        (
+            rf"\b(?:sav(?:es?|ed|ing)|cut(?:s|ting)?|adds?|gain(?:s|ed)|{_CHANGING}"
+            rf"|(?:is|are|was|were|{_MEASURE}) (?:up"
+            rf"|down))(?:{_BLANK}(?!(?:to|at|with|from|in|on|for|and"
+            rf"|under)\b)[\w-]+){{0,4}}{_BLANK}{_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)"
+        ),
     ),
-    rf"\b(?:{_MEASURE})\b[^.;:]{{0,30}}?\b(?:{_VERBS}){_SOME} {_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)",
-    rf"(?:\b(?:minus|(?:{_MORE}) by)|(?:\A|[,;:] )(?:up|down)){_SOME} {_ONE}[\s\u00a0-]*(?:%|per ?cent\b)",
-    rf"(?:(?<![\w.)%])[+\u2212-]|(?:プラス|マイナス){_BLANKS}){_NUMBER}[\s\u00a0]*(?:%|％|per ?cent\b|パーセント)",
+    (_A_PER_CENT, rf"\b(?:{_MEASURE})\b[^.;:]{{0,30}}?\b(?:{_VERBS}){_SOME} {_NUMBER}[\s\u00a0]*(?:%|per ?cent\b)"),
     (
-        rf"(?:{_NUMBER}|{_KANJI})[\s\u00a0]*(?:%|％"
-        rf"|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力|節約|オフ|引き"
-        rf"|(?:{_MEASURE_JA})の?(?:{_CHANGED_JA})))"
+        _A_PER_CENT,
+        rf"(?:\b(?:minus|(?:{_MORE}) by)|(?:\A|[,;:] )(?:up|down)){_SOME} {_ONE}[\s\u00a0-]*(?:%|per ?cent\b)",
+    ),
+    (
+        _A_PER_CENT,
+        rf"(?:(?<![\w.)%])[+\u2212-]|(?:プラス|マイナス){_BLANKS}){_NUMBER}[\s\u00a0]*(?:%|％|per ?cent\b|パーセント)",
+    ),
+    (
+        _A_PER_CENT,
+        (
+            rf"(?:{_NUMBER}|{_KANJI})[\s\u00a0]*(?:%|％"
+            rf"|パーセント)(?=[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|省電力|節約|オフ|引き"
+            rf"|(?:{_MEASURE_JA})の?(?:{_CHANGED_JA})))"
+        ),
     ),
     # 2 倍, 三倍, 倍の性能, 半分の遅延, 3 分の 1, 五割減; not: 読み取りが 5 割
     (
-        rf"(?<!容量[がはの])(?<!容量[がはの] )(?:{_NUMBER}[\s\u00a0]*|[一二三四五六七八九十百千数何]+)倍"
-        r"(?!率|の(?:頻度|容量|サイズ|メモリ|データ|レコード|スレッド))"
+        "倍",
+        (
+            rf"(?<!容量[がはの])(?<!容量[がはの] )(?:{_NUMBER}[\s\u00a0]*|[一二三四五六七八九十百千数何]+)倍"
+            r"(?!率|の(?:頻度|容量|サイズ|メモリ|データ|レコード|スレッド))"
+        ),
     ),
-    r"半減|半額|半値|倍[増加](?!え)|(?<=\w)倍速(?![いく])",
+    ("半|倍", r"半減|半額|半値|倍[増加](?!え)|(?<=\w)倍速(?![いく])"),
     (
-        rf"(?:{_NUMBER}|[一二三四五六七八九]){_BLANKS}割(?=近く|以上"
-        rf"|[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|引|節|省|オフ|削))"
+        "割",
+        (
+            rf"(?:{_NUMBER}|[一二三四五六七八九]){_BLANKS}割(?=近く|以上"
+            rf"|[もの]?{_BLANKS}(?:{_MORE_JA}|{_CHANGED_JA}|引|節|省|オフ|削))"
+        ),
     ),
-    rf"(?:{_MEASURE_JA})(?:は|が|を|の)?[^。、]{{0,6}}半分|半分の(?:{_MEASURE_JA})|(?:{_MEASURE_JA})[はが]倍(?!率)",
-    rf"(?<![\w…])(?<![\w…][\s\u00a0])倍(?:以上|近く)?の(?:{_MEASURE_JA})",
     (
-        rf"(?<!メモリの)(?<!容量の)(?:{_NUMBER}"
-        rf"|[二三四五六七八九十]){_BLANKS}分の{_BLANKS}[0-9０-９一二三](?!{_BLANKS}(?:[回台つ個度枚]"
-        rf"|[はが](?:走査|更新|読み|書き|挿入)))"
-        rf"|[1１][/／][2-9２-９](?=(?:の(?:{_MEASURE_JA})|{_BLANKS}(?:に|へ|以下)))"
+        "半分|倍",
+        rf"(?:{_MEASURE_JA})(?:は|が|を|の)?[^。、]{{0,6}}半分|半分の(?:{_MEASURE_JA})|(?:{_MEASURE_JA})[はが]倍(?!率)",
+    ),
+    ("倍", rf"(?<![\w…])(?<![\w…][\s\u00a0])倍(?:以上|近く)?の(?:{_MEASURE_JA})"),
+    (
+        "分の|[1１][/／]",
+        (
+            rf"(?<!メモリの)(?<!容量の)(?:{_NUMBER}"
+            rf"|[二三四五六七八九十]){_BLANKS}分の{_BLANKS}[0-9０-９一二三](?!{_BLANKS}(?:[回台つ個度枚]"
+            rf"|[はが](?:走査|更新|読み|書き|挿入)))"
+            rf"|[1１][/／][2-9２-９](?=(?:の(?:{_MEASURE_JA})|{_BLANKS}(?:に|へ|以下)))"
+        ),
     ),
     # 150,000 ops/s, 4 ms, 4-ms, 200k IOPS, 12 USD/h; not: every 500 ms
     (
-        rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<!interval of )(?<!timeout of )(?<!load of )"
-        rf"(?<!delay of )(?<!trip of )(?<!limit of )"
-        rf"(?<![\w.,]){_NUMBER}[万千億]?[\s\u00a0-]*(?:[kKMG]?{_BLANKS}ops?/s(?:ec)?(?:/W)?"
-        rf"|[kKM]?{_BLANKS}(?:TPS|QPS)|[µumn]s|milliseconds?|microseconds?"
-        rf"|(?-i:[KMGT]i?B(?:/s(?:ec)?|ps| per second| a second)))"
-        rf"(?![A-Za-z]|{_BLANKS}ごと| (?:link|bus|network|interface|port)s?\b)"
+        rf"{_NUMBER}[万千億]?[\s\u00a0-]*[kmg]?[\s\u00a0]*(?:ops?/s|[tq]ps|[µumn]s|milli|micro|[kmgt]i?b)",
+        (
+            rf"(?<!every )(?<!each )(?<!after )(?<!for )(?<!interval of )(?<!timeout of )(?<!load of )"
+            rf"(?<!delay of )(?<!trip of )(?<!limit of )"
+            rf"(?<![\w.,]){_NUMBER}[万千億]?[\s\u00a0-]*(?:[kKMG]?{_BLANKS}ops?/s(?:ec)?(?:/W)?"
+            rf"|[kKM]?{_BLANKS}(?:TPS|QPS)|[µumn]s|milliseconds?|microseconds?"
+            rf"|(?-i:[KMGT]i?B(?:/s(?:ec)?|ps| per second| a second)))"
+            rf"(?![A-Za-z]|{_BLANKS}ごと| (?:link|bus|network|interface|port)s?\b)"
+        ),
     ),
     (
-        rf"{_NUMBER}{_BLANKS}[kKM]?{_BLANKS}(?:thousand |million "
-        rf"|billion )?{_RATES}(?: (?:per|a|an|each|every|for each) (?:second|minute|hour|day|watt|joule|dollar"
-        rf"|euro)\b|/s)|\bin {_NUMBER} {_SPANS} what\b"
+        "(?:per|an?|each|every) (?:second|minute|hour|day|watt|joule|dollar|euro)|/s|what",
+        (
+            rf"{_NUMBER}{_BLANKS}[kKM]?{_BLANKS}(?:thousand |million "
+            rf"|billion )?{_RATES}(?: (?:per|a|an|each|every|for each) (?:second|minute|hour|day|watt|joule|dollar"
+            rf"|euro)\b|/s)|\bin {_NUMBER} {_SPANS} what\b"
+        ),
     ),
     (
-        rf"\b(?:{_SPELLED_ONE}|an?|half a)[ -](?:million|billion|thousand) (?:IOPS"
-        rf"|{_RATES} (?:per|a|each|every) {_A_TIME})\b"
+        "million|billion|thousand",
+        (
+            rf"\b(?:{_SPELLED_ONE}|an?|half a)[ -](?:million|billion|thousand) (?:IOPS"
+            rf"|{_RATES} (?:per|a|each|every) {_A_TIME})\b"
+        ),
     ),
-    rf"{_ONE}(?: ?[kKM]| million| billion| thousand)? (?:{_RATES}|records) in (?:an?|{_ONE}) {_A_TIME}s?\b",
-    rf"{_NUMBER}(?: ?[kKM]| million| billion| thousand)? (?:per|a|each|every) second\b|{_NUMBER}[kKM] ops\b",
     (
-        rf"(?:{_NUMBER}{_BLANKS}[kKM万千億]?|{_KANJI}){_BLANKS}(?:(?:million|thousand) )?IOPS\b"
-        r"|\bsub-?(?:\w+-)?(?:milli|micro)?seconds?\b"
-        r"|\b(?:under|below|within|less than) (?:half )?(?:an?|one) (?:milli|micro)?second\b"
-        rf"|\bfrom{_BLANK}{_NUMBER}[kKM]?{_BLANK}(?:up )?to{_BLANKS}\Z"
+        "second|minute|hour|day",
+        rf"{_ONE}(?: ?[kKM]| million| billion| thousand)? (?:{_RATES}|records) in (?:an?|{_ONE}) {_A_TIME}s?\b",
+    ),
+    (
+        "second|[km] ops",
+        rf"{_NUMBER}(?: ?[kKM]| million| billion| thousand)? (?:per|a|each|every) second\b|{_NUMBER}[kKM] ops\b",
+    ),
+    (
+        r"iops|second|to[\s\u00a0]*\Z",
+        (
+            rf"(?:{_NUMBER}{_BLANKS}[kKM万千億]?|{_KANJI}){_BLANKS}(?:(?:million|thousand) )?IOPS\b"
+            r"|\bsub-?(?:\w+-)?(?:milli|micro)?seconds?\b"
+            r"|\b(?:under|below|within|less than) (?:half )?(?:an?|one) (?:milli|micro)?second\b"
+            rf"|\bfrom{_BLANK}{_NUMBER}[kKM]?{_BLANK}(?:up )?to{_BLANKS}\Z"
+        ),
     ),
     # latency falls from 12 to 3, hours become minutes, minutes instead of hours; not: from 8 to 32 threads
-    rf"\b(?:{_MEASURE})\b[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?\bfrom {_NUMBER}[^.;:]{{0,14}}? to {_NUMBER}",
     (
-        rf"\b{_SPANS},? (?:instead of|rather than|not) {_SPANS}\b"
-        rf"|\bfrom {_SPANS} (?:down )?to (?:just |mere )?{_SPANS}\b"
-        rf"|\b{_SPANS} (?:now |down )?(?:takes?|becomes?|turn(?:s|ed)? into|shrinks? to|to) (?:just |mere "
-        rf"|only )?{_SPANS}\b"
+        "from [0-9０-９]",
+        (
+            rf"\b(?:{_MEASURE})\b[^.;:]{{0,25}}?\b(?:{_VERBS})\b[^.;:]{{0,15}}?"
+            rf"\bfrom {_NUMBER}[^.;:]{{0,14}}? to {_NUMBER}"
+        ),
+    ),
+    (
+        "weeks|days|hours|minutes|seconds",
+        (
+            rf"\b{_SPANS},? (?:instead of|rather than|not) {_SPANS}\b"
+            rf"|\bfrom {_SPANS} (?:down )?to (?:just |mere )?{_SPANS}\b"
+            rf"|\b{_SPANS} (?:now |down )?(?:takes?|becomes?|turn(?:s|ed)? into|shrinks? to|to) (?:just |mere "
+            rf"|only )?{_SPANS}\b"
+        ),
     ),
     # one node does the work of ten, 5 nodes instead of 20, replaces twelve servers
     (
-        rf"\b(?:do|does|did|doing) (?:what|the (?:work|job) of){_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)"
-        rf"|\breplaces{_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)(?: \S+)?? (?:{_MACHINES}|disks|drives)\b"
-        rf"|(?:one|{_ONE}) (?:\S+ )?(?:{_DISKS}) replac(?:es|ed){_SOME} {_ONE}"
-        rf"|\breplac\w+ {_ONE} (?:\S+ )?(?:{_DISKS}) with (?:one|{_ONE})|{_ONE} (?:{_DISKS})['’] (?:worth|work)"
-        rf"|{_ONE} (?:{_DISKS}) down to (?:one|{_ONE})|{_ONE} for the price of"
-        rf"|\b(?:as (?:fast|much|good|strong) as|equal to|equivalent to|worth){_SOME} {_ONE} (?:\S+ )?(?:{_DISKS})\b"
-        rf"|{_ONE} fewer (?:{_MACHINES})\b"
-        rf"|\b(?:one|{_ONE}) (?:{_MACHINES}) (?:become|instead of|rather than|in place of){_SOME} {_ONE}\b"
-        rf"|{_ONE} (?:\S+ ){{0,2}}(?:{_MACHINES}) (?:for (?:each|every|one)|into (?:one|{_ONE}))\b"
+        (
+            "do(?:es|ing)? what|did what|(?:work|job) of|replac|['’] (?:worth|work)|down to"
+            "|for the price of|as (?:fast|much|good|strong) as|equal to|equivalent to"
+            "|worth|fewer|become|instead of|rather than|in place of|for (?:each|every|one)|into "
+        ),
+        (
+            rf"\b(?:do|does|did|doing) (?:what|the (?:work|job) of){_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)"
+            rf"|\breplaces{_SOME} (?:{_NUMBER}|(?:{_SPELLED_ONE})\b)(?: \S+)?? (?:{_MACHINES}|disks|drives)\b"
+            rf"|(?:one|{_ONE}) (?:\S+ )?(?:{_DISKS}) replac(?:es|ed){_SOME} {_ONE}"
+            rf"|\breplac\w+ {_ONE} (?:\S+ )?(?:{_DISKS}) with (?:one|{_ONE})|{_ONE} (?:{_DISKS})['’] (?:worth|work)"
+            rf"|{_ONE} (?:{_DISKS}) down to (?:one|{_ONE})|{_ONE} for the price of"
+            rf"|\b(?:as (?:fast|much|good|strong) as|equal to|equivalent to|worth){_SOME} {_ONE}"
+            rf" (?:\S+ )?(?:{_DISKS})\b"
+            rf"|{_ONE} fewer (?:{_MACHINES})\b"
+            rf"|\b(?:one|{_ONE}) (?:{_MACHINES}) (?:become|instead of|rather than|in place of){_SOME} {_ONE}\b"
+            rf"|{_ONE} (?:\S+ ){{0,2}}(?:{_MACHINES}) (?:for (?:each|every|one)|into (?:one|{_ONE}))\b"
+        ),
     ),
-    rf"サブミリ秒|[1１一]{_BLANKS}桁{_BLANKS}(?:ミリ|マイクロ)秒|ミリ秒(?:未満|以下|台|級)",
+    ("秒", rf"サブミリ秒|[1１一]{_BLANKS}桁{_BLANKS}(?:ミリ|マイクロ)秒|ミリ秒(?:未満|以下|台|級)"),
     (
-        rf"{_COUNT_JA}{_BLANKS}台分"
-        rf"|{_COUNT_JA}{_BLANKS}台[をからがの]{{1,2}}{_BLANKS}{_COUNT_JA}{_BLANKS}台[にへで](?:集約|統合|減|削減"
-        rf"|圧縮|まと)"
+        "台",
+        (
+            rf"{_COUNT_JA}{_BLANKS}台分"
+            rf"|{_COUNT_JA}{_BLANKS}台[をからがの]{{1,2}}{_BLANKS}{_COUNT_JA}{_BLANKS}台[にへで](?:集約|統合|減|削減"
+            rf"|圧縮|まと)"
+        ),
     ),
-    rf"{_COUNT_JA}{_BLANKS}{_SPAN_JA}から{_BLANKS}{_COUNT_JA}{_BLANKS}{_SPAN_JA}[にへ]",
-    rf"(?:時間|日|分|秒)(?:の\w{{1,4}})?[がを]{_BLANKS}(?:わずか|たった)?数(?:分|秒|時間|ミリ秒)[にへで]",
+    ("から", rf"{_COUNT_JA}{_BLANKS}{_SPAN_JA}から{_BLANKS}{_COUNT_JA}{_BLANKS}{_SPAN_JA}[にへ]"),
+    ("数", rf"(?:時間|日|分|秒)(?:の\w{{1,4}})?[がを]{_BLANKS}(?:わずか|たった)?数(?:分|秒|時間|ミリ秒)[にへで]"),
     (
-        rf"(?:毎秒|秒間|[1１一]{_BLANKS}秒(?:あたり|間?に)){_BLANKS}約?{_BLANKS}(?:{_NUMBER}{_BLANKS}[万千億]"
-        rf"|[0-9０-９,，]{{3,}}|[一二三四五六七八九十]*[百千万億]+)"
-        rf"|{_NUMBER}[万千億]?(?:操作|件|回|リクエスト|クエリ)/秒|{_NUMBER}{_BLANKS}(?:ミリ|マイクロ)秒"
+        "秒",
+        (
+            rf"(?:毎秒|秒間|[1１一]{_BLANKS}秒(?:あたり|間?に)){_BLANKS}約?{_BLANKS}(?:{_NUMBER}{_BLANKS}[万千億]"
+            rf"|[0-9０-９,，]{{3,}}|[一二三四五六七八九十]*[百千万億]+)"
+            rf"|{_NUMBER}[万千億]?(?:操作|件|回|リクエスト|クエリ)/秒|{_NUMBER}{_BLANKS}(?:ミリ|マイクロ)秒"
+        ),
     ),
     (
-        rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル|(?:cents|euros|dollars|watts|kWh|joules)\b)(?:/\w+)?"
-        rf"|[$€¥]{_NUMBER}|\b(?:{_SPELLED_ONE}) cents\b"
+        "usd|eur|jpy|円|ドル|cents|dollars|watts|kwh|joules|[$€¥]",
+        (
+            rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル|(?:cents|euros|dollars|watts|kWh|joules)\b)(?:/\w+)?"
+            rf"|[$€¥]{_NUMBER}|\b(?:{_SPELLED_ONE}) cents\b"
+        ),
     ),
 )
-"""Results that are written by hand: as a multiple, a fraction or a per cent of a measure, or with its unit."""
-_RESULT = "|".join(_RESULTS)
-_MAY_BE_RESULT = (
-    r"[0-9０-９½⅓¼]|half|third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|doubl|twice|thrice|tripl|quadrupl"
-    r"|quintupl"
-    "|halv|times|fold|per ?cent|magnitude|factor|digit|second|minutes|hours|days|million|[ -][x×]|replaces"
-    "|instead of|replaced|fewer|become|halv|divid|multipl|cents|worth|equal|as fast as|a minute|down to"
-    "|for the price|-to-|to one|work of|do what|does what|倍|割|分の|半|桁|秒|パーセント|台|数"
-)
-"""What every result has. Most titles lack it, and need no long look."""
+"""Results that are written by hand: as a multiple, a fraction or a per cent of a measure, or with its unit. Before
+each, what a text needs to have one, in small letters: most lack it, and to compile a pattern takes milliseconds."""
 
 
 def results_in(texts: Iterable[str]) -> Iterator[str]:
     """Yield the results that are written by hand in texts."""
     for text in texts:
-        if re.search(_MAY_BE_RESULT, text.casefold()):
-            yield from (match.group().strip() for match in re.finditer(_RESULT, text, re.IGNORECASE))
+        lower, at = text.lower(), 0
+        patterns = [_compiled(pattern) for needed, pattern in _RESULTS if re.search(needed, lower)]
+        while found := [match for pattern in patterns if (match := pattern.search(text, at))]:
+            first = min(found, key=lambda match: match.start())
+            yield first.group().strip()
+            at = first.end()
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 _MULTIPLES = {"k": 1e3, "thousand": 1e3, "千": 1e3, "万": 1e4, "m": 1e6, "million": 1e6, "億": 1e8, "g": 1e9}

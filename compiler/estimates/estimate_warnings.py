@@ -95,10 +95,13 @@ def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> boo
             (unit.hardware.key, workload, levels): DataAt.of(matrix, unit, workload, levels, hosts)
             for unit, workload, levels in product(matrix.units, matrix.experiment.workloads, matrix.levels)
         }
-        for hardware, workload, levels, _, _ in ordered(matrix):
-            place, content = found = contents[hardware, workload, levels]
+        found = dict.fromkeys(contents.values())
+        in_turn: Iterable[DataAt] = found
+        if len({place for place, _ in found}) < len(found):  # their order counts
+            in_turn = (contents[hardware, workload, levels] for hardware, workload, levels, _, _ in ordered(matrix))
+        for place, content in in_turn:
             if (before := there.get(place, content)) != content:
-                if found in left:
+                if (place, content) in left:
                     return True
                 left.add((place, before))
             there[place] = content
