@@ -132,12 +132,13 @@ MOST_GAINED, MOST_LOST = 0.01, 0.03
 """The share of a claim's number by which rounding may move it in its favour, and against it."""
 
 
-def moves_much(value: float, step: float, worse: Worse) -> bool:
-    """Return whether rounding to the nearest step moves a number of a claim too much, so that it needs a digit more."""
+def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOST_GAINED) -> bool:
+    """Return whether rounding to the nearest step moves a number of a claim too much, so that it needs a digit more.
+    `most_gained`: the share of it by which it may be favoured."""
     shown = stepped(value, step, "nearest")
     favours = shown > value if worse == "down" else shown < value if worse == "up" else False
     hidden = shown in _NO_DIFFERENCE and abs(shown - value) > _LEAST_DIFFERENCE
-    return hidden or abs(shown - value) > (MOST_GAINED if favours else MOST_LOST) * abs(value)
+    return hidden or abs(shown - value) > (most_gained if favours else MOST_LOST) * abs(value)
 
 
 _NO_DIFFERENCE = (0.0, 1.0)

@@ -27,7 +27,7 @@ from benchbrief.compiler.briefs.element_queries import (
     quote_of,
     typed_at,
 )
-from benchbrief.compiler.briefs.held_out_claims import held_out
+from benchbrief.compiler.briefs.held_out_claims import PlacedExtreme, held_out
 from benchbrief.compiler.briefs.held_out_errors import HeldOutOfParts
 from benchbrief.compiler.briefs.plan_prose import claim_named, prose, read_body, subject_of, unit_said
 from benchbrief.compiler.briefs.report_errors import UnitBehind
@@ -188,7 +188,7 @@ def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: fl
     extreme = _extreme(typer, expr)
     within = extreme.arguments[0].value if extreme and extreme.arguments else expr
     seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
-    found = list(_extremes(typer, within))
+    found = [call for call, _ in _extremes(typer, within)]
     along = {name.text for each in found for name in each.over}
     # The best of a ramp against one of its points says how far it goes; against another's point, it is a choice.
     unlike = len({each.function.text for each in found}) > 1 or any(each.dim not in along for each in base)
@@ -271,18 +271,33 @@ def _parts(typer: Typer, expr: ast.Expr) -> Iterator[ast.Expr]:
         left += _inner(node)
 
 
+def _placed_parts(typer: Typer, expr: ast.Expr) -> Iterator[tuple[ast.Expr, FixedKeys]]:
+    """Yield the same, each with the keys at which it is taken."""
+    left = [(_inlined(typer, expr), FixedKeys())]
+    for _ in range(_MOST_PARTS):
+        if not left:
+            return
+        node, place = left.pop()
+        for each in _keys_of(typer, node):
+            place = place.at(each.dim, each.key)
+        inside = [(_inlined(typer, inner), place) for inner in _inner(node)]
+        yield from inside
+        left += inside
+
+
 def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
     """Return whether the point of an extreme can't be measured again: one of extremes, or within one cell."""
     within = any(name.text in WITHIN_CELLS for name in extreme.over)
     return within or any(_extreme(typer, part) for part in _parts(typer, extreme))
 
 
-def _extremes(typer: Typer, value: ast.Expr) -> Iterator[ast.Call]:
+def _extremes(typer: Typer, value: ast.Expr) -> Iterator[PlacedExtreme]:
     """Yield the highest or lowest value that an expression is, or those that it computes with."""
     if extreme := _extreme(typer, value):
-        yield extreme
+        yield PlacedExtreme(extreme, FixedKeys())
     else:
-        yield from (found for part in _parts(typer, value) if (found := _extreme(typer, part)))
+        placed = _placed_parts(typer, value)
+        yield from (PlacedExtreme(found, place) for part, place in placed if (found := _extreme(typer, part)))
 
 
 def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
@@ -332,8 +347,8 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     # A median of percentiles is nobody's latency: none is given beside the highest of them.
     typical = _reduced(typer, extreme, "median", unit) if extreme and not holds_percentiles(typed.term) else None
     asked, extremes, compared = body.values("held_out"), list(_extremes(typer, value)), no_difference is not None
-    if asked and (vague := next((each for each in extremes if _is_unclear(typer, each)), None)):
-        return typer.refuse(HeldOutOfParts(asked[-1].span, text_of(vague)))
+    if asked and (vague := next((each for each in extremes if _is_unclear(typer, each.call)), None)):
+        return typer.refuse(HeldOutOfParts(asked[-1].span, text_of(vague.call)))
     held = held_out(typer, asked, _inlined(typer, value), extremes, unit, compared=compared)
     return plan.Claim(
         name=block.name.text,
@@ -467,7 +482,8 @@ def _unfair(
     """Return what is wrong with the highest and lowest values that a value is made of; None if nothing is."""
     if nested := _nested_extreme(typer, value):
         return wrong.NestedExtreme(value.span, text_of(value), nested)
-    if lucky := next((each for each in _extremes(typer, value) if "repeat" in (name.text for name in each.over)), None):
+    extremes = [call for call, _ in _extremes(typer, value)]
+    if lucky := next((each for each in extremes if "repeat" in (name.text for name in each.over)), None):
         return wrong.LuckiestRepeat(value.span, text_of(lucky))
     if no_difference is not None and "alike" not in allowed and _favours(typer, value, better, no_difference, base):
         return wrong.BestAgainstWorst(value.span, text_of(value))
@@ -713,7 +729,7 @@ def _instead(extreme: ast.Call | None, function: str) -> str:
 
 def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
     """Report `on average` of a highest or lowest value, and `at every load` of the best one."""
-    found = list(_extremes(typer, value))
+    found = [call for call, _ in _extremes(typer, value)]
     ends = {each.function.text for each in found}
     if len(ends) != 1:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from benchbrief.compiler.blocks.values import Reader
 from benchbrief.compiler.briefs import held_out_errors as wrong
@@ -17,11 +18,18 @@ from benchbrief.model.held_out import advised_times, number_of
 from benchbrief.model.units import Unit
 
 
+class PlacedExtreme(NamedTuple):
+    """A highest or lowest value that a claim's is computed with, and the keys at which it is taken."""
+
+    call: ast.Call
+    place: FixedKeys
+
+
 def held_out(
     typer: Typer,
     said: Sequence[ast.Expr],
     value: ast.Expr,
-    extremes: Iterable[ast.Call],
+    extremes: Iterable[PlacedExtreme],
     unit: Unit,
     *,
     compared: bool,
@@ -32,7 +40,8 @@ def held_out(
         return None
     asked = said[-1]
     times = Reader(typer.scope.params, typer.findings).quantity("held_out", asked, HELD_OUT_TIMES)
-    found = list(extremes)
+    placed = list(extremes)
+    found = [each.call for each in placed]
     if times is None or not found:
         return None if found else typer.refuse(wrong.HeldOutOfOne(asked.span, text_of(value)))
     if (some := next((each for each in found if each.when or len(each.arguments) != 1), None)) is not None:
@@ -48,7 +57,7 @@ def held_out(
         typer.report(wrong.FewHeldOut(asked.span, chosen, claims, advised))
     return plan.HeldOut(
         times=chosen,
-        extremes=tuple(_extremes(typer, found)),
+        extremes=tuple(_extremes(typer, placed)),
         repeats=query_of_repeats(typer, repeated.term, unit, among),
     )
 
@@ -69,9 +78,9 @@ def _is_searched(leaf: object) -> bool:
     return isinstance(leaf, Measure) and leaf.kind.view == "sustained"
 
 
-def _extremes(typer: Typer, found: Iterable[ast.Call]) -> Iterator[plan.Extreme]:
-    for each in found:
+def _extremes(typer: Typer, found: Iterable[PlacedExtreme]) -> Iterator[plan.Extreme]:
+    for each, place in found:
         among, over = each.arguments[0].value, tuple(name.text for name in each.over)
-        if typed := typed_at(typer, among, FixedKeys(), over):
+        if typed := typed_at(typer, among, place, over):
             points = query_of_repeats(typer, typed.term, typed.unit, among)
             yield plan.Extreme(bound="high" if each.function.text == "max" else "low", points=points)

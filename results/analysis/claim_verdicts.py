@@ -23,7 +23,7 @@ from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
 from benchbrief.model.plan import Read as ReadMeasure
 from benchbrief.model.points import Point
-from benchbrief.model.precision import magnitude, moves_much, stepped
+from benchbrief.model.precision import MOST_GAINED, magnitude, moves_much, stepped
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, at_place
 from benchbrief.results.statistics.selection_bias import overstatement
@@ -37,7 +37,7 @@ State = Literal[
 `once`: its point was measured once; `absolute`: the value is compared with nothing; `declared`: it is made of facts of
 the spec; `published`: it is what a source states, or made of that; `limited`:
 the load generator was the limit of what it is compared with; `missing`: it has no value; `unheld`: it asks for
-held-out repeats, and none is good."""
+held-out repeats, and none is good, or is made of highest values and asks for none."""
 _NOT_SAID = ("undecided", "opposed", "limited", "missing", "unheld")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
@@ -99,7 +99,8 @@ class ClaimVerdict:
     @property
     def is_excepted(self) -> bool:
         """Return whether it is said although the repeats do not decide it, or decide it the other way."""
-        return self.state in ("undecided", "opposed") and "decided" in self.claim.allowed
+        is_open = self.state in ("undecided", "opposed") or (self.state == "unheld" and self.held is None)
+        return is_open and "decided" in self.claim.allowed
 
     @property
     def printed(self) -> Value | None:
@@ -139,7 +140,7 @@ class ClaimVerdict:
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
         format_, step = _rounding(value.format, found, known)
         for more in range(1, _MOST_MORE + 1):
-            if not self._looks_equal(found, step) and not moves_much(found, step, self._direction):
+            if not self._looks_equal(found, step) and not moves_much(found, step, self._direction, self._most_gained):
                 break
             format_, step = _rounding(value.format, found, known, more)
         direction = self._direction if step else "nearest"
@@ -151,6 +152,11 @@ class ClaimVerdict:
         if self.state != "decided" or same is None or found != self.value or not step:
             return False
         return math.isclose(stepped(found, step, "nearest"), same, rel_tol=1e-9, abs_tol=step / 2)
+
+    @property
+    def _most_gained(self) -> float:
+        """Return by which share rounding may favour it: not at all where it says the worst of several values."""
+        return 0.0 if self.claim.bound and not self.claim.takes_best else MOST_GAINED
 
     @property
     def _direction(self) -> Literal["nearest", "down", "up"]:
@@ -280,7 +286,7 @@ def _verdict(
     once: State = "undecided" if claim.repeats else "once"
     state = _state(claim, low, high, once)
     if claim.of_extremes and state in ("decided", "opposed"):
-        state = "undecided"  # the highest of each repeat is chosen for its noise
+        state = "unheld"  # the highest of each repeat is chosen for its noise
     overstated = _overstated(claim, read, [place for place, _ in known], value)
     return made(state, at=place, repeats=max(1, len(values)), low=low, high=high, level=level, overstated=overstated)
 

@@ -102,6 +102,7 @@ def test_the_winners_are_measured_again_and_no_table_has_these_repeats(bench: Be
     assert best["held_out"]["good"] == 4
     assert "held out for claim most: 8 of 8 cells done" in bench("status", run).out
     lines = bench("claims", run).out
+    assert lines.startswith("Simulated: nothing was measured")
     assert "held out: 4 of 4 repeats" in lines
 
     resumed = bench("resume", run, "--no-report")

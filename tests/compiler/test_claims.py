@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import CheckedSource, check
+from benchbrief.compiler.compile import CheckedSource, check, checked_time, examine
+from benchbrief.compiler.estimates.budget_fit import most_s
+from benchbrief.compiler.estimates.estimate import RENDERING_S
 from benchbrief.model import plan as p
 
 SPEC = """
@@ -374,6 +376,25 @@ def test_the_words_around_a_claim_have_its_rules_wherever_a_text_says_it(tmp_pat
     assert warned == set(MISLED), [each.summary for each in found.diagnostics]
     assert {each.code for each in found.diagnostics} == {"W0761"}
     assert found.plan is not None
+
+
+def test_only_the_points_of_a_claim_are_held_out(tmp_path: Path) -> None:
+    more = "metric peak = max(throughput[threads: 32] over workload) / max(throughput[threads: 8] over workload)\n"
+    (tmp_path / "spec.bench").write_text(
+        f'{SPEC}{more}claim said "{{value:.1f}}X the work of 8 threads" {{ value = peak[eco]  held_out = 4 }}\n'
+        'report brief "Brief" { headline = said }\n',
+        encoding="utf-8",
+    )
+    found = check(tmp_path / "spec.bench")
+    assert found.plan is not None, found.diagnostics
+    (made,) = found.plan.claims
+    assert made.held_out is not None
+    reads = [read for extreme in made.held_out.extremes for read in extreme.points.reads or ()]
+    assert reads
+    assert {read.keys["hardware"] for read in reads} == {("eco",)}
+    told = checked_time(examine(tmp_path / "spec.bench"))
+    assert told is not None
+    assert told.total_s == pytest.approx(most_s(found.plan) + RENDERING_S, rel=0.01)
 
 
 def test_an_unknown_claim_is_misspelt(tmp_path: Path) -> None:

@@ -713,7 +713,14 @@ def test_a_claim_that_is_held_out_is_limited_by_its_own_repeats() -> None:
 
 def test_a_value_of_highest_ones_is_decided_by_held_out_repeats_alone() -> None:
     (found,) = verdicts(claim(8.71, 8.72, 8.73, of_extremes=True))
-    assert (found.state, found.is_said) == ("undecided", False)
+    assert (found.state, found.is_said) == ("unheld", False)
+
+
+def test_rounding_never_favours_the_worst_of_several_values() -> None:
+    points = values(("threads",), [(1.0, 1.993), (2.0, 3.0)], by_ratio=True)
+    (least,) = verdicts(claim(1.993, bound="low", points=points, opposite=values((), [(3.0,)])))
+    assert least.printed is not None
+    assert least.printed.format == ".2f"
 
 
 @pytest.mark.parametrize(("value", "ends"), [(1.02, (1.005, 1.02)), (1.05, (1.005, 1.05)), (0.99, (0.99, 1.03))])

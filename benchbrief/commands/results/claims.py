@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchbrief.cli.run_options import chosen_run, open_results, out_option, run_argument
-from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_data, show_json, show_wrapped, warn
+from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_data, show_json, show_wrapped
 from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
         show_data(rows_to_csv(COLUMNS, [row.cells() for row in sheet]).encode())
     else:
         if simulated:
-            warn("simulated numbers decide nothing: no claim of this run can be published")
+            show_wrapped("Simulated: nothing was measured, so no claim of this run can be published.")
         for row in sheet:
             show(one_line(f"{row.name}: {row.judged}"))
             for line in (row.sentence, *row.lines, f"SHA-256: {row.digest}"):
