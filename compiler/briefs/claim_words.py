@@ -747,10 +747,15 @@ _RESULTS = (
 each, what a text needs to have one, in small letters: most lack it, and to compile a pattern takes milliseconds."""
 
 
+_ANY_NEEDED = "|".join(dict.fromkeys(needed for needed, _ in _RESULTS))
+
+
 def results_in(texts: Iterable[str]) -> Iterator[str]:
     """Yield the results that are written by hand in texts."""
     for text in texts:
         lower, at = text.lower(), 0
+        if not re.search(_ANY_NEEDED, lower):
+            continue
         patterns = [_compiled(pattern) for needed, pattern in _RESULTS if re.search(needed, lower)]
         while found := [match for pattern in patterns if (match := pattern.search(text, at))]:
             first = min(found, key=lambda match: match.start())
