@@ -353,8 +353,8 @@ def _examined(
 
 
 def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen: str | None) -> Iterator[Diagnostic]:
-    """Yield the mistakes in what the profiles that are not chosen say of reports: each is checked with all that its
-    profile changes."""
+    """Yield the mistakes in the report overrides of the other profiles. Each of these profiles is compiled whole, which
+    takes as long as the check itself."""
     for name, profile in collect(loaded, Findings()).blocks["profile"].items():
         said = [each.of_report.span for each in profile.all("override") if each.of_report]
         if not said or name == chosen:

@@ -272,7 +272,7 @@ def _parts(typer: Typer, expr: ast.Expr) -> Iterator[ast.Expr]:
 
 
 def _placed_parts(typer: Typer, expr: ast.Expr) -> Iterator[tuple[ast.Expr, FixedKeys]]:
-    """Yield the same, each with the keys at which it is taken."""
+    """Yield the parts of an expression as `_parts` does, each with the keys at which it is taken."""
     left = [(_inlined(typer, expr), FixedKeys())]
     for _ in range(_MOST_PARTS):
         if not left:

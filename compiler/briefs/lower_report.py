@@ -378,7 +378,7 @@ def _claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     planning = typer.planning
     typer.planning |= any(isinstance(item, ast.Attribute) and item.key.text == "held_out" for item in block.body)
     try:
-        return claim(typer, block)  # what is held out takes time, which a check tells: its points are needed
+        return claim(typer, block)  # a check counts the time of held-out repeats, so it needs their points
     finally:
         typer.planning = planning
 

@@ -87,8 +87,8 @@ report brief "Brief of a manifold" {
   disclosure = automatic
 }
 """
-"""Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter, and the
-expressions by which specs and the words of claims are read."""
+"""A spec whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter, and
+the expressions by which specs and the words of claims are read."""
 
 
 class _Shared(DrawnOnce):
