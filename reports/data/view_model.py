@@ -13,6 +13,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
+from benchbrief.reports.data.native_chart import NativeChart
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile, ProvenanceView
 
 EMPTY = Markup("")
@@ -259,6 +260,8 @@ class FigureView:
     """The least points of height of the texts above it: those of a figure beside it. 0 where it has none beside it."""
     is_rigid: bool = False
     """Whether it never gets lower than it is."""
+    native: tuple[NativeChart, ...] = ()
+    """What office programs draw of it, by panels; none where nothing was measured."""
     kind: Literal["figure"] = "figure"
 
     @property

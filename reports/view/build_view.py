@@ -25,6 +25,7 @@ from benchbrief.reports.charts.chart_layout import NO_MARGINS, Margins
 from benchbrief.reports.charts.document_colours import document_colours
 from benchbrief.reports.charts.draw_chart import script_data
 from benchbrief.reports.charts.drawn_series import figure_csv
+from benchbrief.reports.charts.native_charts import native_charts
 from benchbrief.reports.charts.shared_axes import shared_reach
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.claims_sheet import sheet_of
@@ -894,6 +895,7 @@ class _Builder:
             title_html=title_html,
             is_rigid=drawn is not None and drawn.is_rigid,
             paper_svg=on_paper.svg if on_paper and on_paper is not drawn else "",
+            native=native_charts(found.charts),
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

@@ -1,0 +1,69 @@
+"""Makes charts of office programs from those of a figure: what such a program can draw of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace
+from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
+
+_DRAWN = ("bar", "line", "curve", "slope")
+
+
+def native_charts(charts: Iterable[Chart]) -> tuple[NativeChart, ...]:
+    """Return a figure's panels as such charts."""
+    return tuple(map(_native, charts))
+
+
+def _native(chart: Chart) -> NativeChart:
+    categories = chart.x.categories if chart.x.kind == "category" else ()
+    made = [(trace, _series(trace, chart, len(categories))) for trace in chart.traces]
+    return NativeChart(
+        heading=chart.heading,
+        x_title=chart.x.written_title,
+        left=chart.left_title,
+        right=chart.right_title,
+        series=tuple(series for _, series in made if series is not None),
+        categories=categories,
+        log_x=chart.x.kind == "log",
+        log_left=chart.log_y,
+        log_right=chart.log_y_right,
+        whole=not chart.notes and all(series is not None and _is_plain(trace) for trace, series in made),
+    )
+
+
+def _is_plain(trace: Trace) -> bool:
+    """Return whether a trace has nothing but its values and their intervals."""
+    special = (p.hollow or p.late or p.upright or p.end is not None or p.worse for p in trace.points)
+    return not trace.refused and not any(special)
+
+
+def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
+    """Return a trace as a series; None for one that can't be drawn."""
+    points = list(_level(trace, chart, categories)) if trace.mark == "rule" else list(trace.points)
+    if trace.mark not in (*_DRAWN, "rule") or not points:
+        return None
+    if categories:
+        at = {round(point.x): point for point in points}
+        points = [at.get(place, ChartPoint(float(place), None)) for place in range(categories)]
+    return NativeSeries(
+        name=trace.name,
+        mark="bar" if trace.mark == "bar" else "points" if trace.loose else "line",
+        colour=trace.paint,
+        values=tuple(point.y for point in points),
+        xs=() if categories else tuple(point.x for point in points),
+        low=tuple(point.low for point in points),
+        high=tuple(point.high for point in points),
+        right=trace.right,
+        dashed=trace.dashed or trace.mark == "rule",
+    )
+
+
+def _level(trace: Trace, chart: Chart, categories: int) -> Iterator[ChartPoint]:
+    """Yield the points of a rule across a chart; none for one that stands on the x axis."""
+    if any(point.upright or point.y is None for point in trace.points):
+        return
+    others = [point.x for each in chart.traces if each.mark != "rule" for point in each.points]
+    ends = range(categories) if categories else dict.fromkeys((min(others), max(others))) if others else ()
+    for point in trace.points[:1]:
+        yield from (ChartPoint(float(x), point.y) for x in ends)

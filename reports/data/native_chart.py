@@ -1,0 +1,47 @@
+"""What a chart of an office program shows: its series with their values, in the units that its axes name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class NativeSeries:
+    """A series. `values` belong to the chart's categories or, without these, to `xs`; None is a gap. `low` and `high`
+    are the ends of intervals, None where a value has none. `colour` is as #0072b2. On a `right` axis, values are in
+    the unit of that."""
+
+    name: str
+    mark: Literal["bar", "line", "points"]
+    colour: str
+    values: tuple[float | None, ...]
+    xs: tuple[float, ...] = ()
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    right: bool = False
+    dashed: bool = False
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(end is not None for end in (*self.low, *self.high))
+
+
+@dataclass(frozen=True)
+class NativeChart:
+    """A chart, or a panel of several with its `heading`. Without `categories`, its x axis is a scale.
+
+    `whole`: it shows all that the figure's own drawing shows. Otherwise that is to be taken as a picture: it has
+    ranges, brackets, marks on the x axis, notes at points, or refused rates.
+    """
+
+    heading: str
+    x_title: str
+    left: str
+    right: str
+    series: tuple[NativeSeries, ...]
+    categories: tuple[str, ...] = ()
+    log_x: bool = False
+    log_left: bool = False
+    log_right: bool = False
+    whole: bool = True
