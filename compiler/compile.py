@@ -13,7 +13,7 @@ from pathlib import Path
 from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
 from benchbrief.compiler.blocks.experiments import databases_of
 from benchbrief.compiler.blocks.factor_errors import TooFewLevels
-from benchbrief.compiler.briefs.lower_report import Lowered, LoweredReports, lower
+from benchbrief.compiler.briefs.lower_report import Lowered, LoweredReports, lower, report_mistakes
 from benchbrief.compiler.briefs.report_errors import EmptyElement
 from benchbrief.compiler.estimates.budget_fit import most_s
 from benchbrief.compiler.estimates.estimate import (
@@ -353,15 +353,15 @@ def _examined(
 
 
 def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen: str | None) -> Iterator[Diagnostic]:
-    """Yield the mistakes in the report overrides of the other profiles. Each of these profiles is compiled whole, which
-    takes as long as the check itself."""
+    """Yield the mistakes in the report overrides of the other profiles."""
     for name, profile in collect(loaded, Findings()).blocks["profile"].items():
-        said = [each.of_report.span for each in profile.all("override") if each.of_report]
+        said = {each.name: each.of_report.span for each in profile.all("override") if each.of_report}
         if not said or name == chosen:
             continue
         model = resolve(collect(loaded, Findings()), values, name, Findings(), whole=loaded.whole)
-        for found in lower(model.scope, whole=model.whole, planning=False).diagnostics:
-            if found.span and any(each.encloses(found.span) for each in said):
+        reports = [each for each in model.scope.reports if each.name and each.name.text in said]
+        for found in report_mistakes(model.scope, reports, whole=model.whole):
+            if found.span and any(each.encloses(found.span) for each in said.values()):
                 yield found
 
 

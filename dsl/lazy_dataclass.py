@@ -35,7 +35,7 @@ else:
         at run time makes them ten times as slow to make."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, **options)
-        if options.keys() - {"eq"}:  # slots make another class, and the others are rare
+        if options.keys() - {"eq", "kw_only"}:  # slots make another class, and the others are rare
             return dataclasses.dataclass(cls, frozen=frozen, **options)
         _Unbuilt(cls, frozen=frozen, **options)
         return cls
@@ -44,8 +44,8 @@ else:
 class _Unbuilt:
     """Takes the place of the `__init__` and the fields of a class until one of them is used."""
 
-    def __init__(self, cls: type, *, frozen: bool, eq: bool = True) -> None:
-        self._cls, self._frozen, self._eq = cls, frozen, eq
+    def __init__(self, cls: type, *, frozen: bool, eq: bool = True, kw_only: bool = False) -> None:
+        self._cls, self._frozen, self._eq, self._kw_only = cls, frozen, eq, kw_only
 
         def first(self_: object, *args: object, **values: object) -> None:
             self._build()
@@ -72,7 +72,7 @@ class _Unbuilt:
             if vars(cls)["__init__"] is not self._first:
                 return
             cls.__doc__ = cls.__doc__ or cls.__name__  # or it would be given a signature, which takes long
-            dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+            dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=self._kw_only)(cls)
             fields = dataclasses.fields(cls)
             own = vars(cls)
             if "__repr__" not in own:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -241,6 +241,16 @@ def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = T
         held_out_alike(claim for claim in claims if claim),
         tuple(report for report in reports if report),
     )
+
+
+def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) -> tuple[Diagnostic, ...]:
+    """Return the mistakes in some of a spec's reports, as `lower` finds them."""
+    if not scope.experiments and whole:
+        return ()
+    typer = Typer(scope, findings := Findings(), planning=False)
+    for block in reports:
+        _report(typer, block)
+    return findings.diagnostics() if whole else findings.standing_alone()
 
 
 @dataclass

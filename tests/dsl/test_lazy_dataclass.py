@@ -44,6 +44,17 @@ def test_fields_are_inherited_given_by_name_and_replaced() -> None:
             assert (number, names) == (1, ("a",))
 
 
+def test_fields_may_all_be_given_by_name_alone() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Named:
+        number: int = 3
+        last: str
+
+    assert Named(last="x") == Named(number=3, last="x")
+    with pytest.raises(TypeError, match="positional"):
+        Named(1, last="x")  # type: ignore[call-arg]
+
+
 def test_objects_from_another_process_are_equal_only_where_their_fields_are() -> None:
     """Nothing calls `__init__` for them, which would build their class."""
     made = "from tests.dsl.test_lazy_dataclass import Base; import pickle, sys; "
