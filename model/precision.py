@@ -10,13 +10,13 @@ from contextvars import ContextVar
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
-Printing = Literal[1, 2, 3, 4]
+Printing = Literal[1, 2, 3, 4, 5]
 """How numbers are printed. 1, as in earlier versions: halves are rounded to the even neighbour, and a share has no
 blank before its `%`. 2: halves are rounded away from zero, and a share is written 79 %. 3: a number of nodes is rounded
 up to whole ones, too. 4: a number is rounded one way only where that takes little of it, and fewer than three nodes
-have a decimal."""
+have a decimal. 5: a number that is not whole keeps the zeros among its significant digits, as the 1.0 beside a 2.7."""
 
-_PRINTING: ContextVar[Printing] = ContextVar("printing", default=4)
+_PRINTING: ContextVar[Printing] = ContextVar("printing", default=5)
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
 
 
@@ -57,6 +57,11 @@ def formatted(value: float, spec: str) -> str:
     if found is None or not math.isfinite(value) or printing() == 1:
         return format(value, spec)
     kind, digits = found["kind"], int(found["digits"] or 6)
+    if kind in ("g", "G") and found["digits"] and printing() > 4 and value != int(value):
+        shown = to_digits(value, max(1, digits))
+        decimals = digits - 1 - magnitude(shown)
+        if 0 < decimals < digits + 4:  # beyond, it is written with an exponent
+            return format(shown, f"{found['look']}.{decimals}f")
     match kind:
         case "f" | "F":
             value = to_decimals(value, digits)
@@ -136,6 +141,8 @@ def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOS
     """Return whether rounding to the nearest step moves a number of a claim too much, so that it needs a digit more.
     `most_gained`: the share of it by which it may be favoured."""
     shown = stepped(value, step, "nearest")
+    if math.isclose(shown, value, rel_tol=1e-12):
+        return False  # the steps' own inexactness: 70 times 0.01 is more than 0.7
     favours = shown > value if worse == "down" else shown < value if worse == "up" else False
     hidden = shown in _NO_DIFFERENCE and abs(shown - value) > _LEAST_DIFFERENCE
     return hidden or abs(shown - value) > (most_gained if favours else MOST_LOST) * abs(value)

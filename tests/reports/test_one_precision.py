@@ -135,6 +135,6 @@ def test_a_measure_is_rounded_everywhere_as_a_claim_rounds_it() -> None:
     assert formatted(37_199.0, "\N{DOWNWARDS ARROW},.2g", "ops/s") == formatted(37_000.0, ",.2g", "ops/s")
     assert formatted(0.891, "\N{DOWNWARDS ARROW}.1f", "") == "0.89", "0.9 would favour it"
     assert formatted(1.013, "\N{DOWNWARDS ARROW}.2g", "") == "1.01", "1 would be no difference"
-    assert formatted(1.0003, "\N{DOWNWARDS ARROW}.2g", "") == "1"
+    assert formatted(1.0003, "\N{DOWNWARDS ARROW}.2g", "") == "1.0"
     assert formatted(1.659, "\N{DOWNWARDS ARROW}.2f", "") == "1.66"
     assert formatted(6.71, "\N{DOWNWARDS ARROW}.1f", "") == "6.7"
