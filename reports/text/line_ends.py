@@ -70,6 +70,19 @@ def keep_words_whole(page: str) -> str:
     return before + body + "".join(parts)
 
 
+_LABEL_ENDS = re.compile(
+    r"(?<=\s)(?=\S)|(?<=[ぁ-ゖァ-ヺー一-鿿、・）」])(?=[A-Za-z0-9「（])|(?<=[A-Za-z0-9])(?=[ァ-ヺ一-鿿])"
+    r"|(?<=[のをにはがでとへ])(?=[ァ-ヺ一-鿿])|(?<=[ァ-ヺー])(?=[一-鿿])|(?<=[一-鿿])(?=[ァ-ヺ])|(?<=[、・])(?=.)"
+)
+"""Where a label may end a line: at a blank, behind a particle, and where the script changes, but not within a word such
+as 書き込み."""
+
+
+def phrases(text: str) -> list[str]:
+    """Split a label into the parts that stay whole, with the blanks behind them."""
+    return [part for part in _LABEL_ENDS.split(text) if part]
+
+
 def _in_heading(text: str) -> str:
     return _PHRASE.sub(_whole, text)
 
