@@ -887,8 +887,8 @@ class Series(Node):
     `query` to `high`), slope (a line between the keys of `x_dim`), bracket (what compares the bars of a key).
 
     `x_dim` is the dimension on the x axis (of a curve: along which its points are joined and labelled). `color_dim`
-    gives each of its keys a colour, else `label` names the series. With a `band`, `repeats` has the values of each
-    repeat (a further dim), for the 95 % confidence interval.
+    gives each of its keys a colour, else `label` names the series. With a `band`, and for bars of repeated
+    measurements, `repeats` has the values of each repeat (a further dim), for the 95 % confidence interval.
     """
 
     mark: Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"]

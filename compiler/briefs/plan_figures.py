@@ -19,6 +19,7 @@ from benchbrief.compiler.briefs.element_queries import (
     ordered,
     plan_keys,
     query,
+    query_of_repeats,
     quote_of,
     typed_at,
     without_single_keys,
@@ -49,6 +50,7 @@ from benchbrief.compiler.metrics.terms import (
     Term,
     Typed,
     fix,
+    has_repeats,
     leaves,
     planned_keys,
 )
@@ -82,7 +84,8 @@ class PlannedSeries:
     dashed: bool
     format: str
     repeats: Typed | None
-    """The value of each repeat, for a band."""
+    """The value of each repeat: for a band, and at bars of a repeated measurement."""
+    band: bool
     quote: plan.Quote | None
     high_quote: plan.Quote | None
 
@@ -166,7 +169,8 @@ def _plan_series(
         x_label = label_of(typer, one.x[0])
     if unit is None:
         return None
-    repeats = query(typer, one.repeats.term, unit, one.expr) if one.repeats else None
+    of_repeats = query if one.band else query_of_repeats
+    repeats = of_repeats(typer, one.repeats.term, unit, one.expr) if one.repeats else None
     return plan.Series(
         mark=one.mark,
         query=query(typer, typed.term, unit, one.expr, one.quote),
@@ -179,7 +183,7 @@ def _plan_series(
         color_dim=one.color_dim,
         axis=one.axis,
         dashed=one.dashed,
-        band=repeats is not None,
+        band=one.band,
         repeats=repeats,
         better=better_side(typer, one.expr) if one.mark == "bar" else None,
     )
@@ -440,8 +444,8 @@ def _series(
     x_typed = _shown(typer, x, place, shown, panels=free) if x else None
     if None in typed or (x is not None and x_typed is None):
         return None
-    repeats = [_repeated(typer, item, place, shown, word, options) for item in items] if "band" in options else []
-    if None in repeats:
+    repeats = [_repeated(typer, item, place, shown, word, options) for item in items]
+    if "band" in options and None in repeats:
         return None
     formats = [option_format(typer, options, one) for one in typed if one is not None]
     if None in formats or any(found and high is None for found, high in zip(ends, highs, strict=True)):
@@ -468,11 +472,12 @@ def _series(
             dashed="dashed" in options,
             format=written[0] or ("+.0%" if share and (end or word == "bracket") else ""),
             repeats=repeated,
+            band="band" in options,
             quote=quote_of(typer, low, place),
             high_quote=quote_of(typer, end[1], place) if end else None,
         )
         for item, low, end, own, one, high, share, written, repeated in zip(
-            what, lows, ends, names, typed, highs, shares, formats, repeats or [None] * len(items), strict=True
+            what, lows, ends, names, typed, highs, shares, formats, repeats, strict=True
         )
         if one is not None and written is not None
     ]
@@ -544,7 +549,9 @@ def _repeated(
     word: str,
     options: Mapping[str, ast.Option],
 ) -> Typed | None:
-    """Return the expression for each repeat, for a band; None after a mistake."""
+    """Return the expression for each repeat, for a band, and for bars of several; else None, and after a mistake."""
+    if "band" not in options:
+        return _of_repeated_bar(typer, expr, place, shown) if word == "bars" and not ends_of_range(expr) else None
     option = options["band"]
     if not isinstance(option.value, ast.Name) or option.value.text not in ("band", "confidence"):
         return typer.refuse(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
@@ -562,6 +569,14 @@ def _repeated(
     if planned_keys(typed.term, "repeat") == (1,):
         typer.report(wrong.BandOfSingleRuns(option.word.span, text_of(expr)))
     return typed
+
+
+def _of_repeated_bar(typer: Typer, expr: ast.Expr, place: FixedKeys, shown: tuple[Dimension, ...]) -> Typed | None:
+    """Return the expression for each repeat of a bar: it shows how far they scatter. None without several."""
+    if "repeat" in shown:
+        return None
+    typed = _shown(typer, expr, place, (*shown, "repeat"))
+    return typed if typed and has_repeats(typed.term) else None
 
 
 def _check_logs(typer: Typer, drawn: Sequence[PlannedSeries], logs: Mapping[str, Span]) -> None:

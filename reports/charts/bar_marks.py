@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchbrief.reports.charts.chart import INK, SMALL, TEXT, ChartPoint, Trace, text_width
+from benchbrief.compiler.briefs.colours import contrast_on_white
+from benchbrief.reports.charts.chart import INK, PAPER, SMALL, TEXT, ChartPoint, Trace, text_width
 from benchbrief.reports.charts.chart_layout import BRACKET, NUMBER, ChartText, Plot
 
 _FLOATING = 16.0
 """The most pixels of a floating bar across."""
+_FOOT = 18.0
+"""The pixels of a bar's foot that hold a number."""
+_LEAST_CONTRAST = 3.0
+"""That of a white number on a bar."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +86,34 @@ def floating_bars(plot: Plot, trace: Trace) -> list[FloatingBar]:
 
 
 def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
-    """Yield the numbers of bars, where all fit, and both ends of floating bars."""
+    """Yield the numbers of bars, where all fit, clear of intervals and repeats; and both ends of floating bars."""
     shown = plot.bars_have_numbers
     for series, trace in enumerate(plot.chart.traces):
         if trace.mark == "bar" and shown:
             y = plot.y_pixel(trace)
             for point in trace.points:
                 if point.y is not None:
-                    at = y(point.y) + (7 if point.y < 0 else -6)
-                    middle = sum(plot.bar(trace, point.x)) / 2
-                    yield ChartText(point.text, middle, at, "center", INK, SMALL, series=series)
+                    first, last = plot.bar(trace, point.x)
+                    middle, spread = (first + last) / 2, [abs(y(v) - y(0.0)) for v in point.spread]
+                    if spread and stands_at_foot(abs(y(point.y) - y(0.0)), spread, _FOOT):
+                        at, ink = y(0.0) + (_FOOT / 2 if point.y < 0 else -_FOOT / 2), ink_on(trace.paint)
+                    else:
+                        above, ink = 10 if spread else 6, INK
+                        at = y(min(point.extent)) + above if point.y < 0 else y(max(point.extent)) - above
+                    yield ChartText(point.text, middle, at, "center", ink, SMALL, series=series)
         elif trace.mark == "range":
             yield from _ends(plot, series, trace)
+
+
+def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:
+    """Return whether a bar's number has room at the foot of the bar, below its interval or repeats: above these, it
+    would seem to be theirs."""
+    return min(length, *spread) > room
+
+
+def ink_on(paint: str) -> str:
+    """Return the colour of a number on a bar."""
+    return PAPER if contrast_on_white(paint) >= _LEAST_CONTRAST else INK
 
 
 def _ends(plot: Plot, series: int, trace: Trace) -> Iterator[ChartText]:

@@ -811,7 +811,7 @@ def _explain(
     results: Results,
     remarks: _Remarks,
 ) -> None:
-    """Add footnotes for gaps, and for a requested band."""
+    """Add footnotes for gaps, and for intervals and repeats that are drawn, or were asked for."""
     if not points and any(isinstance(results.plan.factors.get(dim), plan.Factor) for dim in where):
         return  # the run has no such combination of levels
     if is_imported(results) and points and all(point.y is None for point in points):
@@ -836,12 +836,13 @@ def _explain(
         if point.y is None:
             remarks.missing += 1
             remarks.reasons |= dict.fromkeys(results.reasons_missing(series.query, **place))
-    if series.band:
+    if series.repeats:
         repeated = any(e.repeats > 1 for e in results.plan.experiments.values())
         shown = "whiskers" if series.mark in ("bar", "range") else "band"
         known = [shown] if any(p.low is not None for p in points) else []
         known += ["repeats_drawn"] if any(p.repeats for p in points) else []
-        for note in known or ["band_unknown" if repeated else "no_band"]:
+        unknown = ["band_unknown" if repeated else "no_band"] if series.band else []
+        for note in known or unknown:
             remarks.notes[results.words[note]] = None
 
 

@@ -76,9 +76,14 @@ class ChartPoint:
     """Whether it is a change for the worse, whose bar is pale."""
 
     @property
+    def spread(self) -> tuple[float, ...]:
+        """The ends of the interval around it, or its repeats."""
+        return tuple(v for v in (self.low, self.high, *self.repeats) if v is not None)
+
+    @property
     def extent(self) -> tuple[float, ...]:
         """All values that the point shows on its axis."""
-        return tuple(v for v in (self.y, self.end, self.low, self.high, *self.repeats) if v is not None)
+        return tuple(v for v in (self.y, self.end, *self.spread) if v is not None)
 
 
 @dataclass(frozen=True)

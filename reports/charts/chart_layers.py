@@ -368,7 +368,7 @@ def _repeats(trace: Trace, at: Encoding, places: Sequence[dict[str, Any]], ink: 
 
 
 def _ring(ink: str) -> dict[str, Any]:
-    return {"filled": False, "stroke": ink, "strokeWidth": 1, "size": 18, "opacity": 1, "shape": "circle"}
+    return {"filled": True, "fill": PAPER, "stroke": ink, "strokeWidth": 1, "size": 18, "opacity": 1, "shape": "circle"}
 
 
 def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:

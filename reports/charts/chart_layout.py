@@ -22,6 +22,7 @@ from benchbrief.reports.charts.chart import (
     text_width,
     tick_labels,
 )
+from benchbrief.reports.text.line_ends import phrases
 from benchbrief.reports.text.number_format import locale
 
 _ROW = 18  # pixels from one row of the legend to the next
@@ -102,6 +103,7 @@ class Plot:
     y_right: Ticks | None = field(init=False)
     legend: tuple[LegendItem, ...] = field(init=False, default=())
     direct: bool = field(init=False)
+    foot: float = field(init=False, default=0.0)
     above: float = field(init=False, default=0.0)
     """The pixels by which texts above the plot area stand higher, as high as those of a neighbour."""
 
@@ -137,6 +139,8 @@ class Plot:
             (len(lines) for lines in self._wrapped(self.outer_width - self.left - self.right)), default=1
         )
         self.bottom = 8.0 + 13 * self.category_lines + (16 if chart.x.written_title and not self.frame else 0)
+        self.foot = self._room_below_bars()
+        self.bottom += self.foot
         self.top = 24.0 + LINE * (self.frame.lines - 1 if self.frame else 0)
         self.height = self.outer_height - self.top - self.bottom
         self.headroom = self._room_for_brackets()
@@ -208,7 +212,7 @@ class Plot:
     def flat_numbers(self) -> bool:
         """Whether lying bars are thick enough for their numbers."""
         thick = self.height / len(self.chart.x.categories) * (1 - self.slot_gap) / len(self.in_slots)
-        return thick >= SMALL and not any(p.low is not None or p.repeats for t in self.in_slots for p in t.points)
+        return thick >= SMALL
 
     @property
     def base(self) -> float | None:
@@ -318,6 +322,16 @@ class Plot:
         needed = NUMBER + 2 + BRACKET * brackets + NOTE * min(1, len(self.chart.notes)) - free
         return min(max(0.0, math.ceil(needed)), 0.45 * self.height)
 
+    def _room_below_bars(self) -> float:
+        """Return the pixels below the plot area that the number of the lowest bar needs above the names."""
+        lowest = min(
+            (v for t in self.chart.sharing if t.mark == "bar" for p in t.points for v in p.extent), default=0.0
+        )
+        if lowest >= 0:
+            return 0.0
+        free = (lowest - self.y.low) / (self.y.high - self.y.low) * (self.outer_height - 24.0 - self.bottom)
+        return max(0.0, math.ceil(NUMBER - free))
+
     @cached_property
     def in_slots(self) -> tuple[Trace, ...]:
         """The traces that stand side by side in the slot of a category."""
@@ -348,8 +362,7 @@ class Plot:
     @property
     def bars_have_numbers(self) -> bool:
         bars = [t for t in self.chart.traces if t.mark == "bar"]
-        crowded = self.y_right is not None or any(p.low is not None or p.repeats for t in bars for p in t.points)
-        return bool(bars) and not crowded and self._fit_bars(point.text for t in bars for point in t.points)
+        return bool(bars) and self.y_right is None and self._fit_bars(point.text for t in bars for point in t.points)
 
     def _fit_bars(self, texts: Iterable[str]) -> bool:
         if self.flat:  # they stand beside their bars
@@ -487,13 +500,22 @@ def _extent(traces: Sequence[Trace]) -> list[float]:
 
 
 def wrap(text: str, width: float, lines: int = 3) -> list[str]:
-    """Break a label into lines that fit, at blanks, or between any characters where there are none: then into lines
-    that are about as long as each other."""
-    found = _filled(re.findall(r"\S+\s*", text) if " " in text else list(text), width, lines)
-    if " " not in text and len(found) > 1:
-        even = _filled(text, min(width, text_width(text, TEXT) / len(found) + TEXT / 2), lines)
-        found = even if len(even) == len(found) else found
+    """Break a label into lines that fit and are about as long as each other, at blanks and between phrases of Japanese;
+    without blanks, between any characters of a phrase that is wider than a line."""
+    parts = phrases(text)
+    if " " not in text:
+        parts = [each for part in parts for each in ([part] if text_width(part, TEXT) <= width else part)]
+    found = _filled(parts, width, lines)
+    if len(found) > 1:
+        room = (width * share / 20 for share in range(10, 20))
+        tried = (_filled(parts, narrower, lines) for narrower in room)
+        fitting = (each for each in tried if len(each) == len(found) and _widest(each) <= width)
+        found = next(fitting, found)
     return [shorten(line.strip(), max(width, 3 * TEXT)) for line in found]
+
+
+def _widest(lines: Iterable[str]) -> float:
+    return max(text_width(line.rstrip(), TEXT) for line in lines)
 
 
 def _filled(parts: Iterable[str], width: float, lines: int) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.arrow_labels import ArrowLabel, arrow_labels
 from benchbrief.reports.charts.bar_marks import brackets, numbers_at_bars
-from benchbrief.reports.charts.chart import INK, SMALL, SOFT, Box, Trace
+from benchbrief.reports.charts.chart import INK, PAPER, SMALL, SOFT, Box, Trace
 from benchbrief.reports.charts.chart_layout import (
     LINE,
     ChartText,
@@ -45,7 +45,7 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
     x = plot.x_pixel()
     for index, lines_of_label in enumerate(plot.wrapped_categories()):
         for row, line in enumerate(lines_of_label):
-            found.append(ChartText(line, x(index), plot.height + 13 + 13 * row, "center", SOFT))
+            found.append(ChartText(line, x(index), plot.height + plot.foot + 13 + 13 * row, "center", SOFT))
     found += legend_texts(plot.legend)
     for series, trace in enumerate(chart.traces) if plot.direct else ():
         end = trace.points[-1]
@@ -65,7 +65,7 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
         *numbers_at_bars(plot),
         *(each.text for each in brackets(plot)),
     ]
-    found += [replace(text, inside=True) for text in among]
+    found += [text if text.color == PAPER else replace(text, inside=True) for text in among]
     labels = arrow_labels(plot, found)
     return [*found, *(line for label in labels for line in label.lines)], labels
 

@@ -298,7 +298,8 @@ class _Said:
         (name, most), (other, rest) = counts
         of = "m_repeat_workloads" if self.first.series.x_dim == "workload" else "claim_places"
         total = counted(self.words, of, len(keys))
-        return [self.say("claim_mixed", name=name, n=str(most), total=total, other=other, rest=str(rest))]
+        said = self.say("claim_mixed", name=name, n=str(most), total=total, other=other, rest=str(rest))
+        return [self._with_ties(said, len(ranked) - len(clear))]
 
     def _counted(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
         """Return at how many points of all panels either of two lines is ahead."""
@@ -307,8 +308,14 @@ class _Said:
         (name, most), *others = Counter(ranked[key][0].name for key in clear).most_common()
         holes = {"name": name, "n": str(most), "total": counted(self.words, "claim_points", len(keys))}
         if others:
-            return [self.say("claim_counts", other=others[0][0], rest=str(others[0][1]), **holes)]
-        return [self.say("claim_count", **holes)]
+            said = self.say("claim_counts", other=others[0][0], rest=str(others[0][1]), **holes)
+        else:
+            said = self.say("claim_count", **holes)
+        return [self._with_ties(said, len(ranked) - len(clear))]
+
+    def _with_ties(self, said: str, ties: int) -> str:
+        """Return a sentence on who is ahead with the places where nobody is, so that its counts make up the total."""
+        return said + self.words["claim_ties"].format(n=ties) if ties else said
 
     def _extent_of_ratios(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
         """Return the ratios of two lines from the lowest to the highest, with the line that they rise the most for."""

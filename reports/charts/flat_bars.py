@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from benchbrief.reports.charts.bar_marks import ink_on, stands_at_foot
 from benchbrief.reports.charts.chart import INK, SMALL, SOFT, TEXT, ChartPoint, Trace, text_width
 from benchbrief.reports.charts.chart_layout import ChartText, Plot
 
@@ -72,7 +73,19 @@ def flat_texts(plot: Plot) -> Iterator[ChartText]:
                 x, align = (left - 4, "right") if below_zero else (right + 4, "left")
                 if below_zero and left - 4 < text_width(text, SMALL):
                     x, align = right + 4, "left"
-                yield ChartText(text, x, (top + bottom) / 2, align, INK, SMALL, series=series, inside=True)
+                ink, room = INK, text_width(text, SMALL) + 8
+                if point.spread and stands_at_foot(
+                    right - left, [abs(value(v) - value(0.0)) for v in point.spread], room
+                ):
+                    ink, x, align = (
+                        ink_on(trace.paint),
+                        value(0.0) + (-4 if below_zero else 4),
+                        "right" if below_zero else "left",
+                    )
+                elif point.spread:
+                    end = value(min(point.extent) if below_zero else max(point.extent))
+                    x = end - 7 if align == "right" else max(x, end + 7)
+                yield ChartText(text, x, (top + bottom) / 2, align, ink, SMALL, series=series, inside=ink == INK)
     for each in flat_brackets(plot):
         middle = (each.top + each.bottom) / 2
         yield ChartText(each.point.label, each.x + 5, middle, "left", INK, TEXT, bold=True)

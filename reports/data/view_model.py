@@ -467,7 +467,7 @@ def with_notes_again(blocks: Iterable[Block], again: Mapping[str, Iterable[int]]
         if not isinstance(block, FigureView | TableView | FormulaView):
             return block
         more = [replace(known[number], again=block.id) for number in again.get(block.id, ()) if number in known]
-        return replace(block, notes=(*block.notes, *more))
+        return replace(block, notes=tuple(sorted((*block.notes, *more), key=lambda note: note.number)))
 
     return _changed(blocks, noted)
 

@@ -22,6 +22,8 @@ _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
 _BLANK, _MOST_BLANK, _LAST = 0.25, 0.4, 0.58
 """The blank share of a page that is much, and one that is worse; and the filled share of a last one that is not drawn
 in. The first is stricter than the third that is promised, since a page's end is estimated."""
+_SEEN = 0.1
+"""The blank share of a page from which on it looks unfinished."""
 _ALIKE = 1.4
 """How many times higher than another a figure of the inner pages may be drawn: a reader compares them."""
 _LITTLE = 0.45
@@ -111,6 +113,7 @@ class _Pages:
             + 4.0 * max(0.0, max(inner) / min(inner) - _ALIKE)
             + sum(self.blanks[:-1])
             + sum(self.blanks[:-1][:1])
+            + 10.0 * sum(max(0.0, blank - _SEEN) for blank in self.blanks[:-1])
             + _MOVED[self.arrangement.first_figure]
             + 1.0 * self.arrangement.close_set
             + 2.0 * self.is_torn

@@ -97,7 +97,8 @@ class _Writer:
         if isinstance(node, p.HeadlineElement):
             return self._headline(node)
         if isinstance(node, p.FigureElement):
-            node = node.model_copy(update={"claim": self.prose(node.claim, short=True)})
+            told = self._is_told_open(node.claim)
+            node = node.model_copy(update={"claim": None if told else self.prose(node.claim, short=True)})
         if isinstance(node, _Titled) and (heading := self.prose(node.heading, markdown=False, short=True)):
             node = node.model_copy(update={"heading": heading, "title": _text(heading.parts, self.results)})
         if isinstance(node, tuple):
@@ -133,6 +134,11 @@ class _Writer:
                 sentence = self.sentence(verdict, tagged=is_imported(self.results), noted=not has_range)
             parts += map(_escaped, sentence) if markdown else sentence
         return p.Prose.of(parts)
+
+    def _is_told_open(self, claim: p.Prose | None) -> bool:
+        """Return whether a figure's claim is left open by the repeats, which the headline says already."""
+        said = [part for part in claim.parts if isinstance(part, p.Said)] if claim else []
+        return len(said) == 1 and said[0].claim in self.headlined and _is_open(self.verdicts[said[0].claim])
 
     def _with_open_ones_once(self, parts: Sequence[_Part]) -> tuple[list[_Part], Sequence[ClaimVerdict]]:
         """Return the parts of a text in which one place alone says which claims the repeats leave open, and those that

@@ -25,7 +25,8 @@ _GAP, _AIR = 0.9, 2.6
 """The least gap between two columns, and the most room that a column of a narrow table gets beside it, in heights of
 the type."""
 _FIRST, _NAMES = 0.34, 0.45
-"""The most of the width that a long word in the rows' names takes from the numbers, and that whole names take."""
+"""The most of the width that a long word in the rows' names takes from the numbers, and that whole names take before
+heads and texts are on one line."""
 _HEAD = 14.0
 """The width in heights of the type up to which a head stays on one line, where there is room."""
 _FULL = 0.85
@@ -100,6 +101,7 @@ class _Table:
         self._first = min(max(map(_longest_word, names)) * _BOLD * self._em + gap, _FIRST * room.width)
         whole = max(text_width(name, self._em) for name in names) * _BOLD + max(units, default=0.0) + gap
         self._names = max(self._first, min(whole * room.grown, _NAMES * room.width))
+        self._whole_names = max(self._names, whole)
 
     def fits(self, piece: Sequence[int]) -> bool:
         """Return whether the columns fit side by side with whole words in their heads, in the smallest type."""
@@ -133,6 +135,8 @@ class _Table:
             heads[at] = min((liked[at] - wanted[at]) * scale, spare / (len(piece) - place))
             spare -= heads[at]
         spare += kept
+        longer = min(spare, (self._whole_names - self._first) * scale - own)
+        own, spare = own + longer, spare - longer
         air = spare if room.filled else min(spare, _AIR * self._em * scale * len(piece))
         if spare - air < (1 - _FULL) * room.width:
             air = spare

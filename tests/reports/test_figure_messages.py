@@ -239,4 +239,4 @@ def test_bars_that_go_both_ways_are_counted(once: bool) -> None:
     assert said_of() == "NVMe is ahead in throughput in 3 of 4 cases, HDD in 1"
     assert said_of(label="スループット", language="ja") == "4 件のうち 3 で NVMe、1 で HDD のスループットが優位"
     level = {"HDD": (10, 20, 30, 40), "NVMe": (20, 40, 30.1, 30)}
-    assert said(level, mark="bar", once=once) == "NVMe is ahead in throughput in 2 of 4 cases, HDD in 1"
+    assert said(level, mark="bar", once=once) == "NVMe is ahead in throughput in 2 of 4 cases, HDD in 1, 1 tied"
