@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import get_args
 
 from benchbrief.compiler.extensions import EngineSpec, ProbeSpec, SchedulerSpec, ToolSpec
 from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TEMPLATE_SPECS, own_families
+from benchbrief.model.extension_spec import Format
 from benchbrief.model.value_shapes import (
     HEADING,
     LINE,
@@ -641,6 +643,12 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 "The layout: one of these, or that of another package.",
                 default=TEMPLATE,
             ),
+            "formats": Key(
+                Word(get_args(Format)),
+                "What it is made as; several stand in `[...]`. `docx` is a file to edit. By default, those of the "
+                "template.",
+                example="formats = [pdf, html, docx]",
+            ),
             "paper": Key(Word(("a4", "letter")), "The size of a PDF's pages (slides have their own).", default="a4"),
             "columns": Key(
                 Special("`1` or `2`"),
@@ -732,6 +740,12 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 Text(),
                 "A picture for the title band or cover: an SVG, PNG or JPEG file beside the spec.",
                 example='cover = "cover.jpg"',
+                file="spec",
+            ),
+            "docx": Key(
+                Text(),
+                "A template of Word beside the spec, for `--format docx`.",
+                example='docx = "house.dotx"',
                 file="spec",
             ),
         },

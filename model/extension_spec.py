@@ -326,7 +326,8 @@ class SchedulerSpec(ExtensionSpec):
         return "" if self.label else "it needs a `label`: what people call it"
 
 
-Format = Literal["pdf", "html", "markdown"]
+Format = Literal["pdf", "html", "markdown", "docx"]
+"""What a report is made as: documents to read, and files to edit."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from benchbrief.model.engine_spec import Reset
-from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.extension_spec import Boundary, Format
 from benchbrief.model.node import Node
 from benchbrief.model.tool_spec import Arrival, Change
 
@@ -1047,6 +1047,8 @@ class Theme(Node):
     css: Asset | None = None
     palette: dict[str, str] = field(default_factory=dict)
     cover: Asset | None = None
+    docx: Asset | None = None
+    """A template of Word."""
 
 
 class Report(Node):
@@ -1072,6 +1074,8 @@ class Report(Node):
     """The names of measures of other packages' probes in the report's language, where known, by keys of a catalogue."""
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"
+    formats: tuple[Format, ...] = ()
+    """What it is made as; those of its template where empty."""
     provenance: Literal["full", "compact", "none"] = "full"
     theme: Theme = Theme()
     parts: tuple[Asset, ...] = ()
@@ -1377,7 +1381,7 @@ class Plan(Node):
         found: dict[str, str] = {}
         for report in self.reports:
             theme = report.theme
-            for asset in (theme.logo, theme.cover, theme.css, *theme.font_files, *report.parts):
+            for asset in (theme.logo, theme.cover, theme.css, theme.docx, *theme.font_files, *report.parts):
                 if asset:
                     found[asset.file] = asset.sha256
         return found

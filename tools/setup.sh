@@ -53,6 +53,9 @@ command sshd              | openssh-server          | the tests start their own,
 command ip                | iproute2                | the tests make networks of several hosts
 command mkfs.btrfs        | btrfs-progs             | the tests make a file system that has snapshots
 command pdftotext         | poppler-utils           | the tests read the PDF briefs
+file /usr/lib/libreoffice/program/libswlo.so | libreoffice-writer | the tests open briefs for Word in it
+file /usr/lib/libreoffice/program/libsdlo.so | libreoffice-impress | the same, of those for PowerPoint
+file /usr/lib/libreoffice/program/libsclo.so | libreoffice-calc | the same, of those for Excel
 command ipmitool          | ipmitool                | the tests read power from a BMC of their own
 command ipmi_sim          | openipmi                | the tests start it: a BMC with sensors
 command snmpd             | snmpd                   | the tests start it: a PDU

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbrief.cli.terminal import show, warn
 from benchbrief.dsl.bench_error import FULL
+from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan
 from benchbrief.reports.charts.svg_converter import Converter
-from benchbrief.reports.render.render_report import Format, ReportResult, render
+from benchbrief.reports.render.render_report import ReportResult, render
 from benchbrief.results.open_store import open_store
 from benchbrief.results.runs.kept_files import ReportFiles, note_reports
 from benchbrief.results.store.store import Store

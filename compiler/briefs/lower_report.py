@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from benchbrief.compiler.blocks.values import described, origin
 from benchbrief.compiler.briefs import report_errors as wrong
@@ -71,7 +71,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import display_width
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.extension_spec import LANGUAGES, TemplateSpec
+from benchbrief.model.extension_spec import LANGUAGES, Format, TemplateSpec
 from benchbrief.model.plan import Dimension
 from benchbrief.model.units import Amount, Unit
 
@@ -176,8 +176,8 @@ DISCLOSURES = ("automatic", "in_brief")
 AUDIENCES: Mapping[str, Literal["customer", "internal"]] = {"customer": "customer", "internal": "internal"}
 LAYOUTS: Mapping[str, Literal["pages", "one_page"]] = {"pages": "pages", "one_page": "one_page"}
 _HEAD = (
-    "template", "paper", "columns", "layout", "subtitle", "language", "author", "audience", "address", "parts",
-    "provenance", "limits", "legal",
+    "template", "formats", "paper", "columns", "layout", "subtitle", "language", "author", "audience", "address",
+    "parts", "provenance", "limits", "legal",
 )  # fmt: skip
 MOST_LINES, _NUMBER, _USUAL_LINE = 3, 4, 42
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[!-~]*)?")
@@ -451,6 +451,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         words=words,
         author=(title(typer, author, place, "author") if author else None) or "",
         paper="letter" if head.word("paper", PAPERS) == "letter" else "a4",
+        formats=_formats(typer, head),
         provenance=PROVENANCE[head.word("provenance", tuple(PROVENANCE)) or "full"],
         theme=theme(typer, themes[0]) if themes else plan.Theme(),
         parts=parts(typer, head),
@@ -515,6 +516,21 @@ def _limits(typer: Typer, head: Body, place: FixedKeys) -> tuple[str, ...]:
             elif text := title(typer, one, place, "limit"):
                 said.append(text)
     return tuple(said)
+
+
+def _formats(typer: Typer, head: Body) -> tuple[Format, ...]:
+    """Return what the report is made as. Reports whatever is no format."""
+    known: dict[str, Format] = {each: each for each in get_args(Format)}
+    found: dict[Format, None] = {}
+    for value in head.values("formats"):
+        for one in value.items if isinstance(value, ast.List) else (value,):
+            if not isinstance(one, ast.Name):
+                typer.report(WrongType(one.span, "formats", "a format, or several in `[...]`", described(one)))
+            elif one.text not in known:
+                typer.report(UnknownWord(one.span, "formats", one.text, tuple(known)))
+            else:
+                found[known[one.text]] = None
+    return tuple(found)
 
 
 def _stands_in_brief(items: Sequence[ast.Item]) -> bool:

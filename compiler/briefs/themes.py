@@ -10,6 +10,8 @@ import os
 import re
 import sys
 import warnings
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -244,13 +246,20 @@ def _templates(tree: nodes.Template) -> Iterator[Unknown]:
             yield from (Unknown(node.lineno, "macro", name, MACROS) for name in names if name not in MACROS)
 
 
-KEYS = ("logo", "brand", "accent", "font", "font_files", "css", "cover")
+KEYS = ("logo", "brand", "accent", "font", "font_files", "css", "cover", "docx")
 MOST_BYTES = 10_000_000
 _AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
 _SHOWS = 2.0
 """The least contrast on white of what a figure draws: about that of our own lightest colours."""
 _PICTURES = {"logo": "an SVG or a PNG", "cover": "an SVG, a PNG or a JPEG"}
-_NAMES = {"logo": "a logo", "font_files": "a font file", "css": "a style sheet", "cover": "a cover"}
+_OFFICE = {"docx": "Word"}
+_NAMES = {
+    "logo": "a logo",
+    "font_files": "a font file",
+    "css": "a style sheet",
+    "cover": "a cover",
+    **{key: f"a template of {office}" for key, office in _OFFICE.items()},
+}
 _LOADS = re.compile(
     r"@import[^;]*"
     r"|\b(?:url|src|(?<!-)image)\(\s*[\"']?\s*(?!data:|#|\s)[^)]*\)?"
@@ -275,6 +284,7 @@ def theme(typer: Typer, block: ast.Block) -> plan.Theme:
         css=_css(typer, body),
         palette=_palette(typer, block, accent or ACCENT),
         cover=_file(typer, body.string("cover"), "cover", _PICTURES["cover"]),
+        docx=_file(typer, body.string("docx"), "docx", "a .dotx or a .docx that Word saved"),
     )
 
 
@@ -373,6 +383,8 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
         why = _why_no_picture(content, _PICTURES[key])
     elif key == "font_files" and not content.startswith(_FONTS):
         why = "it is not a font"
+    elif key in _OFFICE:
+        why = _why_no_office(content, key)
     elif key == "css" and not _is_text(content):
         why = "it is not UTF-8 text"
     if why:
@@ -393,6 +405,26 @@ def _why_no_picture(content: bytes, wanted: str) -> str:
     if b"<svg" not in content[:4096]:
         return "it is another kind of file"
     return "" if _is_xml(content) else "it is damaged, or only a part of an SVG"
+
+
+_OFFICE_PARTS = {"docx": "word/document.xml"}
+_MOST_UNPACKED = 10 * MOST_BYTES
+
+
+def _why_no_office(content: bytes, key: str) -> str:
+    """Return why a template of an office program can't be used; "" when it can."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            parts = {part.filename: part for part in packed.infolist()}
+            if sum(part.file_size for part in parts.values()) > _MOST_UNPACKED:
+                return f"it has more than {_MOST_UNPACKED // 1_000_000} MB when it is unpacked"
+            if any(name.endswith("vbaProject.bin") for name in parts):
+                return "it has macros"
+            if _OFFICE_PARTS[key] not in parts:
+                return f"it is no file of {_OFFICE[key]}"
+            return "it is damaged" if packed.testzip() else ""
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
+        return f"it is damaged, or no file of {_OFFICE[key]}"
 
 
 def _is_xml(content: bytes) -> bool:

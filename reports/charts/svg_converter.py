@@ -51,9 +51,9 @@ class Converter:
         """Return the drawing. Raises NotDrawn when the converter refuses the specification, ends, or takes too long."""
         return self._ask({"spec": spec}, "svg")
 
-    def png(self, svg: str) -> bytes:
-        """Return a drawing as pixels, two for each of its own. Raises NotDrawn as `svg` does."""
-        return base64.b64decode(self._ask({"svg": svg}, "png"))
+    def png(self, svg: str, scale: float = 2.0) -> bytes:
+        """Return a drawing as pixels, so many for each of its own. Raises NotDrawn as `svg` does."""
+        return base64.b64decode(self._ask({"svg": svg, "scale": scale}, "png"))
 
     def _ask(self, question: Mapping[str, object], wanted: str) -> str:
         with self._lock:
@@ -166,8 +166,8 @@ class Converter:
 
 
 def _serve() -> None:
-    """Answer each line, `{"spec": ...}` or `{"svg": ...}`, with one line: `{"svg": ...}`, `{"png": ...}` or
-    `{"error": ...}`."""
+    """Answer each line, `{"spec": ...}` or `{"svg": ..., "scale": ...}`, with one line: `{"svg": ...}`, `{"png": ...}`
+    or `{"error": ...}`."""
     import vl_convert
 
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -179,7 +179,7 @@ def _serve() -> None:
         try:
             asked = json.loads(line)
             if "svg" in asked:
-                answer = {"png": base64.b64encode(vl_convert.svg_to_png(asked["svg"], scale=2)).decode()}
+                answer = {"png": base64.b64encode(vl_convert.svg_to_png(asked["svg"], scale=asked["scale"])).decode()}
             else:
                 answer = {"svg": vl_convert.vegalite_to_svg(asked["spec"])}
         except Exception as error:

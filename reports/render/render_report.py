@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.dsl.bench_error import BenchError
+from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.chart import PAPER, SOFT
@@ -34,6 +35,7 @@ from benchbrief.reports.data.view_model import (
     with_notes_again,
     with_redrawn_figures,
 )
+from benchbrief.reports.office.office_formats import OFFICE_FORMATS, HandOver
 from benchbrief.reports.render.companion import companion_of, lead_across
 from benchbrief.reports.render.fill_pages import Arrangement
 from benchbrief.reports.render.page_faults import find_faults, pages_too_many
@@ -42,6 +44,7 @@ from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.house_style import (
     House,
     Kept,
+    content_of,
     house_of,
     letters_without_typeface,
     missing_typefaces,
@@ -71,9 +74,6 @@ def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
         )
     if len(found) > _MOST:
         yield f"report `{file.report}`: of numbers that are not 0 and are printed as 0, {len(found) - _MOST:,} more"
-
-
-Format = Literal["pdf", "html", "markdown"]
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def render(
 
     The figures' data are in that folder as CSV, with the figures as SVG and PNG, and the data in the brief's PDF, too.
 
-    Raises ReportError. Without `formats`, writes PDF and HTML; for a blog also Markdown. `kept` reads the files of the
+    Raises ReportError. Without `formats`, writes those of the report, or of its template. `kept` reads the files of the
     report's house style; without it they are read from their original places. `reports_from`: the files of the plan's
     reports and metrics, if not the spec of the run, with their SHA-256; the disclosure names them. In a language other
     than the run's own, the files are `<report>.<language>.pdf`, `<report>-disclosure.<language>.pdf` and so on.
@@ -153,14 +153,14 @@ def render(
     report = _find(plan, report_name)
     usual = _template(report).formats
     _require_language(report)
-    chosen = ("html",) if html_only else formats or usual
+    chosen = ("html",) if html_only else formats or report.formats or usual
     house, catalogue = house_of(report, kept, paper), words_of(report)
     view = build(plan, store, report, catalogue, reports_from, converter)
     end = f".{report.language}" if other_language else ""
     stem = _stem(view, report)
     view = replace(view, side_file=f"{stem}{end}.json")
     twin = f"{stem}-disclosure{end}" if view.disclosed else ""
-    brief = _Brief(view, report, catalogue, house, store, out_dir, f"{stem}{end}", twin)
+    brief = _Brief(view, report, catalogue, house, store, out_dir, f"{stem}{end}", twin, kept)
     made: dict[str, _Documents] = {".html": brief.on_screen()}
     numbers = view.numbers.in_order({kind: numbers_on(page) for kind, page in made[".html"].by_kind()})
     numbers = numbers.model_copy(update={"page_sha256": _digest(made[".html"].brief)})
@@ -174,12 +174,22 @@ def render(
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / brief.folder / name, content) for name, content in brief.data().items()]
         beside += brief.write_pictures(converter)
+    not_made = []
+    other = next((suffix for suffix in (".pdf", ".html") if suffix[1:] in chosen), "")
+    disclosure = brief.companion(other, made[other].disclosure) if other else None
+    for kind in OFFICE_FORMATS:
+        if kind in chosen:
+            try:
+                files.append(brief.write_to_edit(kind, disclosure, converter))
+            except ReportError as error:
+                not_made.append(f"{brief.stem}.{kind}: {error}; {error.hint}")
     typeface = missing_typefaces(report) if "pdf" in chosen else ""
     faults = (f"report `{report.name}`: {fault}" for fault in brief.faults)
     warnings = (*([typeface] if typeface else []), *faults, *warn_of_vanished(view.numbers))
     html, pdf = (out_dir / f"{brief.stem}{suffix}" for suffix in (".html", ".pdf"))
     made_pdf = pdf if "pdf" in chosen else None
-    return Rendered(html, made_pdf, side, (*files, *beside), warnings, tuple(brief.undrawn()), result_of(view))
+    undrawn = (*brief.undrawn(), *not_made)
+    return Rendered(html, made_pdf, side, (*files, *beside), warnings, undrawn, result_of(view))
 
 
 @dataclass(frozen=True)
@@ -208,6 +218,7 @@ class _Brief:
     out_dir: Path
     stem: str
     twin: str = ""
+    kept: Kept | None = None
     faults: list[str] = field(default_factory=list)
     """What is wrong with the laid-out pages and the pictures."""
 
@@ -335,6 +346,15 @@ class _Brief:
         yield _write(self.out_dir / f"{self.stem}{suffix}", documents.brief)
         if documents.disclosure is not None:
             yield _write(self.out_dir / f"{self.twin}{suffix}", documents.disclosure)
+
+    def write_to_edit(self, kind: Format, disclosure: Companion | None, converter: Converter | None) -> Path:
+        """Write the brief as a file to edit, which names its disclosure. Raises ReportError where it can't be made."""
+        template = getattr(self.report.theme, kind, None)
+        house = (Path(template.file).name, content_of(template, self.kept)) if template else None
+        with nullcontext(converter) if converter else Converter().running() as drawing:
+            view = replace(self.view, companion=disclosure)
+            brief = HandOver(view, self.report, self.catalogue, self.store, drawing, house, self.faults)
+            return _write(self.out_dir / f"{self.stem}.{kind}", OFFICE_FORMATS[kind].write(brief))
 
     def write_pictures(self, converter: Converter | None) -> Iterator[Path]:
         """Write the drawn figures as SVG and PNG, each with the origin of its numbers below, and the logo."""

@@ -110,7 +110,7 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
         rules.append(f":root {{ {_DARK_ON_BAND} }}")
     name = family_of(theme)
     for asset in theme.font_files:
-        data = base64.b64encode(_content(asset, kept)).decode()
+        data = base64.b64encode(content_of(asset, kept)).decode()
         weight, style = _face(asset.file)
         rules.append(
             f'@font-face {{ font-family: "{name}"; src: url(data:font/ttf;base64,{data}); '
@@ -122,9 +122,9 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
     parts = tuple((Path(part.file).name, part.file, _text(part, kept)) for part in report.parts)
     logo, logo_file = "", None
     if theme.logo:
-        content = _content(theme.logo, kept)
+        content = content_of(theme.logo, kept)
         logo, logo_file = _data_url(content), (f"logo.{_kind(content).partition('+')[0]}", content)
-    cover = _data_url(_content(theme.cover, kept)) if theme.cover else ""
+    cover = _data_url(content_of(theme.cover, kept)) if theme.cover else ""
     size = Markup(_paper(paper or report.paper))  # noqa: S704  # one of two
     look = Markup("\n".join(rules))  # noqa: S704  # colours, and names without signs
     css = Markup(_sheet(theme.css, kept).replace("</", "<\\/")) if theme.css else _NOTHING  # noqa: S704  # in a <style>
@@ -143,6 +143,11 @@ def _kind(picture: bytes) -> str:
 def family_of(theme: Theme) -> str:
     """Return the name of the house's typeface in style sheets; "" without one."""
     return re.sub(r"[^\w .-]", "", theme.font) or ("house" if theme.font_files else "")
+
+
+def typeface_of(report: Report) -> str:
+    """Return the one typeface of files to edit: the house's, or ours for the language."""
+    return report.theme.font or _USUAL_FONTS.get(report.language, _USUAL_FONTS["en"])
 
 
 def font_of(report: Report) -> str:
@@ -165,7 +170,7 @@ def _face(file: str) -> tuple[int, str]:
 
 def _text(asset: Asset, kept: Kept | None) -> str:
     try:
-        return _content(asset, kept).decode("utf-8")
+        return content_of(asset, kept).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ReportError(f"{asset.file} is no text in UTF-8", "save it as UTF-8") from error
 
@@ -181,7 +186,7 @@ def _sheet(asset: Asset, kept: Kept | None) -> str:
     return css
 
 
-def _content(asset: Asset, kept: Kept | None) -> bytes:
+def content_of(asset: Asset, kept: Kept | None) -> bytes:
     try:
         return kept(asset.file, asset.sha256) if kept else Path(asset.file).read_bytes()
     except OSError as error:

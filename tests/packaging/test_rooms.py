@@ -68,6 +68,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "s3transfer": "history/object_stores/s3_",
     "bson": "runners/engines/mongodb/mongo_client.py",
     "click": "benchbrief/",
+    "docx": "reports/office/",
     "duckdb": ("results/", "history/"),
     "fabric": "runners/transports/ssh",
     "hdrh": "runners/drivers/hdr_codec.py",
@@ -104,6 +105,8 @@ EVERYWHERE = {"pydantic"}  # process boundaries are in several rooms
 
 DISTRIBUTIONS = {  # where the distribution is not named as the module is
     "PIL": "pillow",
+    "docx": "python-docx",
+    "pptx": "python-pptx",
     "botocore": "boto3",
     "s3transfer": "boto3",
     "bson": "pymongo",
@@ -281,7 +284,7 @@ def test_each_library_is_imported_in_one_place() -> None:
 def test_each_library_is_a_declared_dependency() -> None:
     project = PYPROJECT["project"]
     extras = project["optional-dependencies"]
-    requirements = (*project["dependencies"], *extras["notebook"], *extras["s3"])
+    requirements = (*project["dependencies"], *extras["notebook"], *extras["office"], *extras["s3"])
     declared = {requirement.split(">=")[0] for requirement in requirements}
     used = {DISTRIBUTIONS.get(found.top, found.top) for found in third_party()}
     assert used - declared == set()

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model.extension_spec import Format
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.view_model import MissingPart
 from benchbrief.reports.disclosure import disclosure
-from benchbrief.reports.render.render_report import Format, Rendered, render
+from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.reports.verify_brief import read_brief
 from benchbrief.reports.view import build_view
 from benchbrief.reports.view.build_view import _Builder

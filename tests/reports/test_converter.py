@@ -13,12 +13,13 @@ import pytest
 from pypdf import PdfReader
 
 from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Format
 from benchbrief.reports.charts import draw_chart
 from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace, XAxis
 from benchbrief.reports.charts.draw_chart import draw
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.view_model import figures_of
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.cli.specs import SMALL

@@ -11,7 +11,8 @@ import pytest
 from pypdf import PdfReader
 
 from benchbrief.model import plan as p
-from benchbrief.reports.render.render_report import Format, Rendered, render
+from benchbrief.model.extension_spec import Format
+from benchbrief.reports.render.render_report import Rendered, render
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.reports.test_pages import HARDWARE, WORKLOADS, figure, text

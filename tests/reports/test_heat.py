@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model import plan as p
-from benchbrief.reports.render.render_report import Format, Rendered, render
+from benchbrief.model.extension_spec import Format
+from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.reports.view.build_view import STEPS, step
 from tests.reports import world as w
 

@@ -13,9 +13,10 @@ from pypdf import PdfReader
 from benchbrief.compiler.briefs.colours import contrast_on_white
 from benchbrief.compiler.briefs.themes import PARTS
 from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Format
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.render.page_html import TEMPLATES
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.render_report import render
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.reports.test_pdf_ua import fonts_of

@@ -10,7 +10,8 @@ import pytest
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.model.extension_spec import Format
+from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.markdown_export import escape_markdown, to_markdown
 from tests.reports import briefs
 

@@ -10,11 +10,12 @@ from markupsafe import Markup
 
 from benchbrief.compiler.briefs.confined_styles import PROTECTED, refused_style
 from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Format
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.render.page_html import TEMPLATES, Medium, must_say, require_said, to_html
 from benchbrief.reports.render.page_pdf import parse_page, to_pdf
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.house_style import House
 from benchbrief.reports.words.brief_words import CATALOGUES

@@ -10,10 +10,11 @@ import pytest
 from markupsafe import Markup
 
 from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Format
 from benchbrief.reports.charts.draw_chart import with_even_heads
 from benchbrief.reports.data.view_model import figures_of
 from benchbrief.reports.render.page_html import TEMPLATES, to_html
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 from pypdf import PdfReader
 
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.model.extension_spec import Format
+from benchbrief.reports.render.render_report import render
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store

@@ -14,9 +14,10 @@ from pypdf import PdfReader
 from pypdf.generic import Destination
 
 from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Format
 from benchbrief.reports.render.page_html import TEMPLATES, to_html
 from benchbrief.reports.render.page_pdf import to_pdf
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.render_report import render
 from benchbrief.reports.render.watermark import draw_sheet
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES

@@ -13,9 +13,10 @@ import pytest
 from pypdf import PdfReader
 
 from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Format
 from benchbrief.reports.data.numbers_file import NumbersFile
 from benchbrief.reports.render.companion import companion_of, lead_across
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.render_report import render
 from benchbrief.reports.verify_brief import Verification, check_journal, edited_in, marked_in, read_brief, verify
 from benchbrief.results.runs.kept_files import MadeReports
 from tests.reports import briefs

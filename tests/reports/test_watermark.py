@@ -18,11 +18,12 @@ from PIL import Image
 from pypdf import PdfReader
 
 from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Format
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.render.page_html import Medium, to_html
 from benchbrief.reports.render.page_pdf import parse_page, to_pdf
-from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.render_report import render
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.view.house_style import House

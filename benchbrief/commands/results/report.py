@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
@@ -10,19 +10,19 @@ from benchbrief.cli.run_options import chosen_run, open_results, out_option, run
 from benchbrief.cli.terminal import Stop, fail, show, show_json, show_wrapped, warn
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.model.extension_spec import Format
 from benchbrief.progress.finished_run import code_of_verdicts, result_lines
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Report
     from benchbrief.reports.claims_sheet import SheetRow
-    from benchbrief.reports.render.render_report import Format
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.running.make_brief import Briefs
 
 
 def _formats(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
     """Split `pdf,html` into words; none if nothing was said."""
-    known = ("pdf", "html", "markdown")
+    known = get_args(Format)
     found = tuple(word.strip().lower() for word in value.split(",")) if value else ()
     for word in found:
         if word not in known:
@@ -42,6 +42,7 @@ Examples:
   bench report --spec brief.bench            as the spec's report is now
   bench report --format pdf --paper letter   the PDF alone, on US paper
   bench report --format html,markdown        for a web site
+  bench report --format docx                 to edit in Word
 
 \b
 Exit codes:
@@ -56,7 +57,7 @@ Exit codes:
 @click.option("--spec", type=click.Path(path_type=Path), help="Take reports and metrics from this spec.")
 @click.option("--language", metavar="LANGUAGE", help="Write it in `en` or `ja`, or with the words in a file (fr.toml).")
 @click.option("--to", type=click.Path(path_type=Path), help="Folder for the brief; the run's own by default.")
-@click.option("--format", "formats", callback=_formats, help="What to make, of pdf, html and markdown.")
+@click.option("--format", "formats", callback=_formats, help=f"What to make, of {', '.join(get_args(Format))}.")
 @click.option("--paper", type=click.Choice(("a4", "letter"), case_sensitive=False), help="The size of PDF pages.")
 @click.option("--html-only", is_flag=True, help="The same as --format html.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result, the verdicts and the files' paths as JSON.")

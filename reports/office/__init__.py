@@ -1,0 +1,1 @@
+"""The brief as files to edit, from the view model of its pages."""

@@ -1,0 +1,563 @@
+"""Writes a brief as a document for Word: styles by name, so that a house's template sets its look."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
+
+import docx
+from docx.enum.style import WD_STYLE_TYPE
+from docx.enum.table import WD_TABLE_ALIGNMENT
+from docx.enum.text import WD_ALIGN_PARAGRAPH
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import Emu, Mm, Pt, RGBColor
+from docx.table import _Cell
+from docx.text.paragraph import Paragraph
+from markupsafe import Markup
+
+from benchbrief.compiler.briefs.colours import ACCENT
+from benchbrief.reports.charts.chart import INK, SOFT, text_width
+from benchbrief.reports.charts.svg_converter import NotDrawn
+from benchbrief.reports.data.view_model import (
+    Block,
+    CalloutView,
+    DisclosureView,
+    FactsView,
+    FigureRow,
+    FigureView,
+    Footnote,
+    FormulaView,
+    HeadlineView,
+    Item,
+    SectionView,
+    TableView,
+    TextView,
+)
+from benchbrief.reports.office.office_formats import HandOver
+from benchbrief.reports.office.packages import opened, settled, time_of
+from benchbrief.reports.office.rich_text import Run, joined, note_runs, paragraphs, runs_of
+from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels
+from benchbrief.reports.office.text_fit import column_widths
+from benchbrief.reports.office.word_parts import Footnotes, add_field, add_link, element, line, shade
+from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
+from benchbrief.reports.view.arrange_elements import headline_of
+from benchbrief.reports.view.house_style import template_of, typeface_of
+
+_DPI = 300
+_PIXEL = 0.75
+"""Points of a pixel of a drawing."""
+_MOST_CARDS = 4
+"""The most numbers of a box side by side; more stand in lines."""
+_TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
+"""The type of a table, the room beside a cell's text, and the most rows of a table that is kept on one page."""
+_LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
+_BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
+_HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
+
+
+@dataclass(frozen=True)
+class _Style:
+    """A style of ours: that of a paragraph, unless `of` says otherwise. `based` is the style that it changes."""
+
+    points: float = 0.0
+    bold: bool | None = None
+    colour: str = ""
+    before: float = 0.0
+    after: float = 0.0
+    based: str = "Normal"
+    of: Literal["paragraph", "character"] = "paragraph"
+    next_to: bool = False
+
+
+_STYLES = {
+    "Title": _Style(26, True, _BAND, 0, 4),
+    "Subtitle": _Style(13, False, SOFT, 0, 6),
+    "Heading 1": _Style(17, True, _BAND, 16, 4, next_to=True),
+    "Heading 2": _Style(14, True, _BAND, 14, 3, next_to=True),
+    "Heading 3": _Style(12, True, _BAND, 10, 2, next_to=True),
+    "Caption": _Style(9.5, False, INK, 8, 4, next_to=True),
+    "List Bullet": _Style(),
+    "List Number": _Style(),
+    "footnote text": _Style(8.5, False, SOFT, 0, 1),
+    "Brief Kicker": _Style(9, True, SOFT, 0, 2),
+    "Brief Origin": _Style(9.5, True, "#8a4b00", 2, 4),
+    "Brief Headline": _Style(34, True, _BAND, 4, 0, next_to=True),
+    "Brief Headline Text": _Style(11, False, INK, 0, 8),
+    "Brief Limits": _Style(9.5, False, INK, 4, 8),
+    "Brief Claim": _Style(11.5, True, INK, 10, 0, next_to=True),
+    "Brief Figure": _Style(0, None, "", 0, 4),
+    "Brief Note": _Style(8.5, False, SOFT, 0, 2),
+    "Brief Box": _Style(10, False, INK, 2, 2),
+    "Brief Box Number": _Style(22, True, _BAND, 2, 0),
+    "Brief Table": _Style(9, None, "", 1.5, 1.5),
+    "Brief Legal": _Style(8, False, SOFT, 8, 2),
+    "Brief Code": _Style(0, None, "", of="character", based="Default Paragraph Font"),
+    "Brief Link": _Style(0, None, "#0b5cad", of="character", based="Default Paragraph Font"),
+    "footnote reference": _Style(0, None, "", of="character", based="Default Paragraph Font"),
+}
+"""The styles that a document uses. Those of a house's template by these names stand in place of ours."""
+_MARK, _NOTE = "footnote reference", "footnote text"
+
+
+def written(brief: HandOver) -> bytes:
+    """Return the document. Raises ReportError where the house's template can't be used."""
+    document = opened(brief.template, "Word", docx.Document) if brief.template else docx.Document()
+    writer = _Writer(brief, document)
+    writer.write()
+    out = io.BytesIO()
+    document.save(out)
+    return settled(out.getvalue(), brief.view.made)
+
+
+@dataclass
+class _Writer:
+    brief: HandOver
+    document: Any
+    """Of python-docx, whose types are not whole."""
+    footnotes: Footnotes = field(init=False)
+    notes: dict[int, Footnote] = field(default_factory=dict)
+    """The footnotes of running text, by their numbers."""
+
+    def __post_init__(self) -> None:
+        self.footnotes = Footnotes(self.document)
+        self.view, self.words = self.brief.view, self.brief.words
+
+    # --- the whole ---------------------------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        view = self.view
+        _empty_body(self.document)
+        self.set_styles()
+        self.set_page()
+        self.set_properties()
+        self.notes = {note.number: note for note in (*_notes_of_texts(view.blocks), *view.legal_notes)}
+        self.write_title()
+        headline, blocks = headline_of(view.blocks)
+        if headline:
+            self.write_headline(headline)
+        self.write_limits_line()
+        if not view.disclosed:
+            for notice in view.notices:
+                self.paragraph("Brief Limits", runs_of(joined((Markup("<b>{}</b>").format(notice.title), notice.text))))
+        self.write_blocks(blocks)
+        if not view.blocks:
+            self.paragraph("Normal", runs_of(self.words["empty_report"]))
+        if view.disclosed:
+            self.write_ending()
+        if view.legal:
+            self.write_prose(view.legal, style="Brief Legal")
+
+    def write_title(self) -> None:
+        view, template = self.view, template_of(self.brief.report.template)
+        self.paragraph("Brief Kicker", runs_of(self.words.get(template.word) or template.label(view.language)))
+        self.paragraph("Title", runs_of(view.title_html or view.title))
+        if view.subtitle:
+            self.paragraph("Subtitle", runs_of(view.subtitle_html or view.subtitle))
+        self.write_notes(view.title_notes)
+        if view.origin:
+            self.paragraph("Brief Origin", runs_of(" · ".join(tag.text for tag in view.origin)))
+        byline = " · ".join(filter(None, (view.author, view.date)))
+        last = self.paragraph("Brief Note", runs_of(byline)) if byline else self.document.paragraphs[-1]
+        if not self.brief.template:
+            borders = OxmlElement("w:pBdr")
+            borders.append(line("bottom", self.brief.report.theme.accent or ACCENT, 18, 6))
+            last._p.get_or_add_pPr().append(borders)
+
+    def write_limits_line(self) -> None:
+        view = self.view
+        if not (view.limits and view.disclosed):
+            return
+        stated = (self.words["limits_stated"], *view.stated_limits) if view.stated_limits else ()
+        grave = (Markup("<b>{}</b>").format(code_in_backticks(text)) for text in view.grave_limits)
+        parts = (*grave, *map(code_in_backticks, stated), view.limits_line)
+        self.paragraph("Brief Limits", runs_of(joined(parts)))
+
+    def write_ending(self) -> None:
+        view, words = self.view, self.words
+        if view.method and view.method.items:
+            self.heading(words["method_source" if view.imported else "method"], 2)
+            self.write_items(view.method.items)
+        if view.limits:
+            self.heading(words["limits"], 2)
+            for number, limit in enumerate(view.limits, start=1):
+                said = self.paragraph("Normal", (Run(f"{number}. "), *runs_of(code_in_backticks(limit.text))))
+                said.paragraph_format.left_indent, said.paragraph_format.first_line_indent = Pt(14), Pt(-14)
+        if view.companion:
+            other = view.companion
+            named = joined((Markup("<b>{}</b>").format(words["full_disclosure"]), words["companion_has"]))
+            self.paragraph("Normal", runs_of(named))
+            digest = f"{other.file}, SHA-256 {other.sha256}"
+            self.paragraph("Brief Note", runs_of(joined((digest, other.address))))
+        if view.repeat:
+            again = joined((Markup("<b>{}</b>").format(words["m_repeat"]), code_in_backticks(view.repeat)))
+            self.paragraph("Normal", runs_of(again))
+
+    def write_items(self, items: Iterable[Item]) -> None:
+        for item in items:
+            term = Markup("<b>{}</b>").format(code_in_backticks(item.term)) if item.term else ""
+            self.paragraph("Normal", runs_of(joined((term, code_in_backticks(item.text)))))
+
+    # --- the blocks --------------------------------------------------------------------------------------------------
+
+    def write_blocks(self, blocks: Iterable[Block]) -> None:
+        """Write each block by the method for its kind."""
+        for block in blocks:
+            getattr(self, f"write_{block.kind}")(block)
+
+    def write_text(self, block: TextView) -> None:
+        self.write_prose(block.html)
+
+    def write_section(self, block: SectionView) -> None:
+        self.heading(block.title_html or block.title, block.level)
+        self.write_blocks(block.blocks)
+
+    def write_figures(self, block: FigureRow) -> None:
+        self.write_blocks(block.figures)
+
+    def write_prose(self, html: Markup, style: str = "Normal", place: _Cell | None = None) -> None:
+        lists = {"": style, "bullet": "List Bullet", "number": "List Number"}
+        for each in paragraphs(html):
+            made = self.paragraph(lists[each.item], each.runs, place)
+            if each.level:
+                made.paragraph_format.left_indent = Pt(18 * (1 + each.level))
+
+    def write_headline(self, block: HeadlineView) -> None:
+        table = self.grid(1, len(block.numbers), lines=False)
+        for cell, number in zip(table.rows[0].cells, block.numbers, strict=True):
+            room = self.width.pt / len(block.numbers) - 16
+            value = self.paragraph("Brief Headline", runs_of(number.value), cell, first=True)
+            wide = text_width(plain_text(number.value), 34.0)
+            if wide > room:
+                for run in value.runs:
+                    run.font.size = Pt(max(14, int(34 * room / wide)))
+            self.paragraph("Brief Headline Text", runs_of(number.text), cell)
+        self.write_notes(block.notes)
+
+    def write_callout(self, block: CalloutView) -> None:
+        beside = len(block.cards) <= _MOST_CARDS
+        columns = len(block.cards) if beside and block.cards else 2 if block.cards else 1
+        table = self.grid(1, columns, lines=False)
+        head = table.rows[0].cells[0].merge(table.rows[0].cells[-1])
+        said = joined((Markup("<b>{}</b>").format(block.title_html or block.title), block.column))
+        self.paragraph("Brief Box", runs_of(said, block.marks), head, first=True)
+        if beside and block.cards:
+            row = table.add_row()
+            for cell, card in zip(row.cells, block.cards, strict=True):
+                self.paragraph("Brief Box Number", runs_of(card.html), cell, first=True)
+                self.paragraph("Brief Box", runs_of(card.label, card.marks), cell)
+        else:
+            for card in block.cards:
+                name, value = table.add_row().cells
+                self.paragraph("Brief Box", runs_of(card.label, card.marks), name, first=True)
+                number = self.paragraph("Brief Box", runs_of(card.html), value, first=True)
+                for run in number.runs:
+                    run.bold = True
+        if block.html or block.note:
+            row = table.add_row()
+            text = row.cells[0].merge(row.cells[-1])
+            self.write_prose(Markup("{}<p>{}</p>").format(block.html or "", block.note or ""), "Brief Box", text)
+            _drop_first(text)
+        for row in table.rows:
+            for place, cell in enumerate(row.cells):
+                _shade(cell, _SHADED)
+                _border(cell, left=self.brief.report.theme.accent or ACCENT if place == 0 else "")
+        if block.table:
+            self.write_grid(grid_of(block.table))
+        self.write_notes(block.notes)
+
+    def write_table(self, block: TableView) -> None:
+        unit = f" ({block.unit})" if block.unit else ""
+        title = Markup("{}{}").format(block.title_html or block.title, unit)
+        self.caption("table", block.number, title, block.marks)
+        self.write_grid(grid_of(block))
+        for text in (block.heat, block.compared):
+            if text:
+                self.paragraph("Brief Note", runs_of(text))
+        if block.note:
+            self.paragraph("Brief Note", runs_of(code_in_backticks(block.note)))
+        self.write_notes(block.notes)
+
+    def write_figure(self, block: FigureView) -> None:
+        if block.claim:
+            self.paragraph("Brief Claim", runs_of(block.claim))
+        self.caption("figure", block.number, block.title_html or block.title, block.marks)
+        picture = self.picture(block)
+        if picture is None:
+            reason = self.words["undrawn_figure"].format(reason=block.undrawn) if block.undrawn else ""
+            self.paragraph("Normal", runs_of(reason or self.words["empty_figure"]))
+        if block.key:
+            self.paragraph("Brief Note", runs_of(block.key))
+        if block.note:
+            self.paragraph("Brief Note", runs_of(code_in_backticks(block.note)))
+        self.write_notes(block.notes)
+
+    def picture(self, block: FigureView) -> Any:
+        """Add the drawing of a figure; None where there is none."""
+        if not block.svg:
+            return None
+        size = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', block.svg)
+        pixels = float(size[1]) if size else float(block.width)
+        wide = min(self.width, Pt(pixels * _PIXEL))
+        try:
+            content = self.brief.converter.png(block.svg, wide.inches * _DPI / pixels)
+        except NotDrawn as error:
+            self.brief.faults.append(f"figure {block.number} is missing from the file for Word: {error}")
+            return None
+        paragraph = self.paragraph("Brief Figure", ())
+        inline = paragraph.add_run().add_picture(io.BytesIO(content), width=wide)
+        properties = inline._inline.docPr
+        properties.set("descr", writable(block.alt))
+        properties.set("name", f"{self.words['figure']} {block.number}")
+        return paragraph
+
+    def write_formula(self, block: FormulaView) -> None:
+        title = Markup("{}{}<b>{}</b>").format(self.words["formula"], self.words["colon"], block.title)
+        self.paragraph("Normal", runs_of(title, block.marks)).paragraph_format.keep_with_next = True
+        for step in block.steps:
+            said = self.paragraph("Normal", (Run("= "), *runs_of(step)))
+            said.paragraph_format.left_indent = Pt(14)
+        self.write_notes(block.notes)
+
+    def write_facts(self, block: FactsView) -> None:
+        grid = grid_of_facts(block, self.words)
+        if grid is None:
+            title = Markup("<b>{}</b>").format(block.title_html or block.title)
+            self.paragraph("Normal", runs_of(joined((title, block.common or self.words["no_facts"]))))
+        else:
+            self.caption("table", block.number, block.title_html or block.title)
+            if block.common:
+                self.paragraph("Brief Note", runs_of(block.common))
+            self.write_grid(grid)
+        self.write_notes(block.notes)
+
+    def write_disclosure(self, block: DisclosureView) -> None:
+        self.heading(self.words["disclosure"], 2)
+        self.heading(self.words["d_cells"], 3)
+        self.write_items(block.bad_cells or (Item("", block.all_ok),))
+        for group in block.groups:
+            self.heading(group.title, 3)
+            self.write_items(group.items)
+            for table in group.tables:
+                self.write_grid(grid_of_levels(table))
+
+    # --- parts of them -----------------------------------------------------------------------------------------------
+
+    def heading(self, text: str | Markup, level: int) -> None:
+        self.paragraph(f"Heading {min(3, max(1, level - 1))}", runs_of(text))
+
+    def caption(
+        self, kind: Literal["table", "figure"], number: int, title: str | Markup, marks: Sequence[int] = ()
+    ) -> None:
+        paragraph = self.paragraph("Caption", ())
+        paragraph.add_run(f"{self.words[kind]} ").bold = True
+        add_field(paragraph, f"SEQ {kind.capitalize()} \\* ARABIC", str(number))
+        self.add_runs(paragraph, (Run(self.words["colon"] if title else ""), *runs_of(title, marks)))
+
+    def write_notes(self, notes: Iterable[Footnote]) -> None:
+        for note in notes:
+            self.paragraph("Brief Note", note_runs(note))
+
+    def grid(self, rows: int, columns: int, *, lines: bool = True) -> Any:
+        """Add a table as wide as the text."""
+        table = self.document.add_table(rows, columns)
+        table.style = self.document.styles["Table Grid" if lines and self.brief.template else "Normal Table"]
+        table.alignment = WD_TABLE_ALIGNMENT.LEFT
+        table.autofit = False
+        for column in table.columns:
+            column.width = Emu(int(self.width / columns))
+        return table
+
+    def write_grid(self, grid: Grid) -> None:
+        table = self.grid(grid.rows, grid.columns)
+        widths = column_widths(grid, self.width.pt, _TABLE_PT, _CELL_GAP)
+        for column, width in zip(table.columns, widths, strict=True):
+            column.width = Pt(width)
+        for cell in grid.cells:
+            place = table.cell(cell.row, cell.column)
+            if cell.rows > 1 or cell.columns > 1:
+                place = place.merge(table.cell(cell.row + cell.rows - 1, cell.column + cell.columns - 1))
+            runs = tuple(replace(run, bold=run.bold or cell.bold) for run in cell.runs)
+            text = self.paragraph("Brief Table", runs, place, first=True)
+            if cell.numeric:
+                text.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+            elif cell.row < grid.heads and cell.columns > 1:
+                text.alignment = WD_ALIGN_PARAGRAPH.CENTER
+            if cell.heat:
+                _shade(place, _HEAT[cell.heat])
+            elif cell.row < grid.heads and not self.brief.template:
+                _shade(place, _SHADED)
+            text.paragraph_format.keep_with_next = cell.row < grid.rows - 1 and grid.rows <= _KEPT_ROWS
+        for at, row in enumerate(table.rows):
+            properties = row._tr.get_or_add_trPr()
+            properties.append(element("w:cantSplit"))
+            if at < grid.heads:
+                properties.append(element("w:tblHeader"))
+            for width, cell_ in zip(widths, row.cells, strict=True):
+                cell_.width = Pt(width)
+        if not self.brief.template:
+            _rule(table)
+        self.document.add_paragraph(style="Brief Figure").paragraph_format.line_spacing = Pt(6)
+
+    def paragraph(self, style: str, runs: Iterable[Run], place: _Cell | None = None, *, first: bool = False) -> Any:
+        """Add a paragraph to the document, or to a cell, whose `first` one is there."""
+        if place is None:
+            made = self.document.add_paragraph()
+        else:
+            made = place.paragraphs[0] if first else place.add_paragraph()
+        made.style = self.document.styles[style]
+        self.add_runs(made, runs, links=place is None)
+        return made
+
+    def add_runs(self, paragraph: Paragraph, runs: Iterable[Run], *, links: bool = True) -> None:
+        """Add runs to a paragraph, with footnotes and links where it may have them: no cell of a table has."""
+        for run in runs:
+            if run.note in self.notes and links:
+                note = self.notes[run.note]
+                text = runs_of(code_in_backticks(note.text))
+                write = partial(self.add_runs, runs=text, links=False)
+                self.footnotes.add(paragraph, note.number, run.text, (_MARK, _NOTE), write)
+            elif run.link and links:
+                add_link(paragraph, run.link, run.text, "Brief Link")
+            else:
+                made = paragraph.add_run(run.text, style="Brief Code" if run.code else None)
+                made.bold, made.italic = run.bold or None, run.italic or None
+                made.font.superscript = run.raised or None
+
+    # --- the look ----------------------------------------------------------------------------------------------------
+
+    @property
+    def width(self) -> Emu:
+        """The width of the text."""
+        page = self.document.sections[-1]
+        return Emu((page.page_width or 0) - (page.left_margin or 0) - (page.right_margin or 0))
+
+    def set_styles(self) -> None:
+        """Add the styles that the template lacks. Without a template, all of them are ours."""
+        styles, family = self.document.styles, typeface_of(self.brief.report)
+        known = {style.name for style in styles}
+        if not self.brief.template:
+            _set_font(styles["Normal"], family)
+            normal = styles["Normal"].font
+            normal.size = Pt(10)
+            styles["Normal"].paragraph_format.space_after = Pt(5)
+            styles["Normal"].paragraph_format.line_spacing = 1.15
+        language = element("w:lang", val=_LANGUAGES.get(self.view.language, self.view.language))
+        language.set(qn("w:eastAsia"), "ja-JP")
+        styles["Normal"].element.get_or_add_rPr().append(language)
+        for name, look in _STYLES.items():
+            if name in known and self.brief.template:
+                continue
+            kind = WD_STYLE_TYPE.CHARACTER if look.of == "character" else WD_STYLE_TYPE.PARAGRAPH
+            style: Any = styles[name] if name in known else styles.add_style(name, kind)
+            if name not in known and look.based in known:
+                style.base_style = styles[look.based]
+            self.set_look(style, look, family)
+
+    def set_look(self, style: Any, look: _Style, family: str) -> None:
+        if not self.brief.template:
+            _set_font(style, "Consolas" if style.name == "Brief Code" else family)
+        if look.points:
+            style.font.size = Pt(look.points)
+        style.font.bold = look.bold
+        style.font.italic = False if look.of == "paragraph" else None
+        style.font.superscript = True if style.name == _MARK else None
+        brand = self.brief.report.theme.brand if look.colour == _BAND else ""
+        if look.colour and not (self.brief.template and look.colour in (_BAND, INK)):
+            style.font.color.rgb = RGBColor.from_string((brand or look.colour).lstrip("#").upper())
+        if look.of == "paragraph":
+            layout = style.paragraph_format
+            layout.space_before, layout.space_after = Pt(look.before), Pt(look.after)
+            if style.name.startswith("List"):
+                layout.space_after = Pt(3)
+            layout.keep_with_next = look.next_to or None
+        for border in style.element.iter(qn("w:pBdr")):
+            border.getparent().remove(border)
+            break
+
+    def set_page(self) -> None:
+        section = self.document.sections[0]
+        if not self.brief.template:
+            size = (Mm(215.9), Mm(279.4)) if self.brief.report.paper == "letter" else (Mm(210), Mm(297))
+            section.page_width, section.page_height = size
+            section.left_margin = section.right_margin = Mm(20)
+            section.top_margin, section.bottom_margin = Mm(20), Mm(18)
+        self.running(section.header, (Run(plain_text(Markup.escape(self.view.title))),))
+        origin = " · ".join(tag.text for tag in self.view.origin)
+        foot = self.running(section.footer, (Run(f"{origin}  " if origin else ""),))
+        add_field(foot, "PAGE", "1")
+        foot.add_run(" / ")
+        add_field(foot, "NUMPAGES", "1")
+
+    def running(self, place: Any, runs: Iterable[Run]) -> Any:
+        """Write a head or a foot of pages, below what the house's template has there."""
+        own = place.paragraphs[-1] if not place.paragraphs[-1].text else place.add_paragraph()
+        own.style = self.document.styles["Brief Note"]
+        self.add_runs(own, runs)
+        return own
+
+    def set_properties(self) -> None:
+        own = self.document.core_properties
+        own.title, own.subject = writable(self.view.title[:255]), writable(self.view.subtitle[:255])
+        own.author, own.keywords = writable(self.view.author[:255]), writable(", ".join(self.view.keywords)[:255])
+        own.language = self.view.language
+        own.comments = f"benchbrief {self.view.version}, {self.view.run_id}: {self.view.side_file}"
+        own.last_modified_by, own.revision = "benchbrief", 1
+        own.created = own.modified = time_of(self.view.made)
+
+
+def _notes_of_texts(blocks: Iterable[Block]) -> Iterator[Footnote]:
+    for block in blocks:
+        if isinstance(block, TextView):
+            yield from block.notes
+        elif isinstance(block, SectionView):
+            yield from _notes_of_texts(block.blocks)
+
+
+def _set_font(style: Any, family: str) -> None:
+    """Set a style's typeface, for all scripts."""
+    style.font.name = family
+    fonts = style.element.get_or_add_rPr().get_or_add_rFonts()
+    for kind in list(fonts.attrib):
+        if kind.endswith("Theme"):
+            del fonts.attrib[kind]
+    for kind in ("ascii", "hAnsi", "eastAsia", "cs"):
+        fonts.set(qn(f"w:{kind}"), family)
+
+
+def _empty_body(document: Any) -> None:
+    """Take out what a template says; its page stays."""
+    body = document.element.body
+    for child in list(body):
+        if child.tag != qn("w:sectPr"):
+            body.remove(child)
+
+
+def _shade(cell: _Cell, colour: str) -> None:
+    shade(cell._tc.get_or_add_tcPr(), colour)
+
+
+def _border(cell: _Cell, left: str) -> None:
+    """Draw a line at the left of a box."""
+    if left:
+        borders = OxmlElement("w:tcBorders")
+        borders.append(line("left", left, 24))
+        cell._tc.get_or_add_tcPr().insert(1, borders)
+
+
+def _drop_first(cell: _Cell) -> None:
+    """Take the empty paragraph out that a cell begins with."""
+    if len(cell.paragraphs) > 1 and not cell.paragraphs[0].text:
+        cell._tc.remove(cell.paragraphs[0]._p)
+
+
+def _rule(table: Any) -> None:
+    """Draw thin lines between the rows of a table, and thicker ones around it."""
+    borders = OxmlElement("w:tblBorders")
+    for side, eighths in (("top", 8), ("bottom", 8), ("insideH", 4)):
+        borders.append(line(side, _RULE, eighths))
+    table._tbl.tblPr.append(borders)

@@ -1,0 +1,57 @@
+"""Which formats are files to edit, and what each needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+
+from benchbrief.model.extension_spec import Format
+from benchbrief.model.plan import Report
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.data.report_data import AskedStore
+from benchbrief.reports.data.view_model import ReportView
+from benchbrief.reports.words.brief_words import Words
+
+
+@dataclass(frozen=True)
+class HandOver:
+    """What a file to edit is made of. `template` is the house's own: its name and content; None without one."""
+
+    view: ReportView
+    report: Report
+    words: Words
+    store: AskedStore
+    converter: Converter
+    template: tuple[str, bytes] | None = None
+    faults: list[str] = field(default_factory=list)
+    """What a writer can't do as asked."""
+
+
+@dataclass(frozen=True)
+class OfficeFormat:
+    """`program` opens the files; `library` is the Python module that writes them, of the `package`; and `writer` names
+    our module, whose function `written` turns a HandOver into a file."""
+
+    program: str
+    library: str
+    package: str
+    writer: str
+
+    def write(self, brief: HandOver) -> bytes:
+        """Return the file. Raises ReportError when the library is missing, and where the house's template is broken."""
+        try:
+            import_module(self.library)
+        except ImportError as error:
+            raise ReportError(
+                f"a file for {self.program} needs {self.package}, which is not installed",
+                "install it: pip install 'benchbrief[office]'",
+            ) from error
+        written: Callable[[HandOver], bytes] = import_module(f"benchbrief.reports.office.{self.writer}").written
+        return written(brief)
+
+
+OFFICE_FORMATS: Mapping[Format, OfficeFormat] = {
+    "docx": OfficeFormat("Word", "docx", "python-docx", "document"),
+}

@@ -1,0 +1,72 @@
+"""The packages of office programs, which are ZIP files: opening a house's template, and the same bytes each time."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from benchbrief.reports.brief_error import ReportError
+
+T = TypeVar("T")
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a ZIP file can have."""
+_TIMES = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*")
+_KINDS = {
+    b"presentationml.template.main+xml": b"presentationml.presentation.main+xml",
+    b"wordprocessingml.template.main+xml": b"wordprocessingml.document.main+xml",
+}
+"""What a template calls itself, and what a file made of it must."""
+
+
+def opened(template: tuple[str, bytes], program: str, open_: Callable[[io.BytesIO], T]) -> T:
+    """Return a house's template, opened as a file to fill. Raises ReportError when it can't be read."""
+    name, content = template
+    try:
+        return open_(io.BytesIO(_repacked(content, _as_document)))
+    except Exception as error:
+        raise ReportError(
+            f"{name} can't be used as a template: {' '.join(str(error).split())[:200] or type(error).__name__}",
+            f"open it in {program} and save it again, or take it out of `theme`",
+        ) from error
+
+
+def _as_document(name: str, content: bytes) -> bytes:
+    if name == "[Content_Types].xml":
+        for template, document in _KINDS.items():
+            content = content.replace(template, document)
+    return content
+
+
+def settled(content: bytes, made: str) -> bytes:
+    """Return a package without the time of its writing: it was made when the run ended."""
+    at = time_of(made).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
+
+    def settle(name: str, part: bytes) -> bytes:
+        if name.endswith(".xlsx"):
+            return settled(part, made)
+        return _TIMES.sub(rb"\g<1>" + at, part) if name == "docProps/core.xml" else part
+
+    return _repacked(content, settle)
+
+
+def time_of(made: str) -> datetime:
+    """Return when a run ended, in UTC; the first day of ZIP files where that is unknown."""
+    try:
+        found = datetime.fromisoformat(made)
+    except ValueError:
+        return datetime(*_FIRST_DAY, tzinfo=UTC)
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _repacked(content: bytes, change: Callable[[str, bytes], bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            part = zipfile.ZipInfo(name, _FIRST_DAY)
+            part.compress_type, part.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+            new.writestr(part, change(name, old.read(name)))
+    return out.getvalue()

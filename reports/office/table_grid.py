@@ -1,0 +1,137 @@
+"""Lays a table out as cells in rows and columns that may span several, as office programs have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from benchbrief.reports.data.view_model import FactsView, HeadCell, LevelTable, TableHead, TableRow, TableView
+from benchbrief.reports.office.rich_text import Run, runs_of
+from benchbrief.reports.words.brief_words import Words
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """A cell at a row and a column, which spans `rows` and `columns`. `value` is a number in `unit` as it was computed,
+    `heat` its shade from 1 to 5."""
+
+    row: int
+    column: int
+    runs: tuple[Run, ...]
+    rows: int = 1
+    columns: int = 1
+    numeric: bool = False
+    bold: bool = False
+    heat: int = 0
+    value: float | None = None
+    unit: str = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(run.text for run in self.runs)
+
+    @property
+    def plain(self) -> str:
+        """Its text without the marks of footnotes."""
+        return "".join(run.text for run in self.runs if not run.raised).strip()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of `rows` and `columns`, the first `heads` rows of which are its head."""
+
+    rows: int
+    columns: int
+    heads: int
+    cells: tuple[GridCell, ...]
+
+    def within(self, first: int, end: int) -> Grid:
+        """Return the table with its head and, of the rows below that, those from `first` up to `end`."""
+        kept = tuple(
+            replace(cell, row=cell.row if cell.row < self.heads else cell.row - first)
+            for cell in self.cells
+            if cell.row < self.heads or first <= cell.row - self.heads < end
+        )
+        return replace(self, rows=self.heads + end - first, cells=kept)
+
+
+def grid_of(table: TableView) -> Grid:
+    """Return the cells of a table."""
+    heads, columns = len(table.head), 1 + len(table.columns)
+    cells = [GridCell(0, 0, runs_of(table.corner), rows=heads, bold=True), *_head(table.head)]
+    row = heads
+    for each in table.rows:
+        if each.group:
+            cells.append(GridCell(row, 0, runs_of(each.group), columns=columns, bold=True))
+            row += 1
+        cells += _row(each, row, with_unit=not table.unit)
+        row += 1
+    return Grid(row, columns, heads, tuple(cells))
+
+
+def _head(rows: Sequence[Sequence[HeadCell]]) -> Iterator[GridCell]:
+    taken: set[tuple[int, int]] = set()
+    for row, cells in enumerate(rows):
+        column = 1
+        for cell in cells:
+            while (row, column) in taken:
+                column += 1
+            taken |= {(row + down, column + right) for down in range(cell.rows) for right in range(cell.columns)}
+            numeric = cell.head.numeric and cell.columns == 1
+            yield GridCell(row, column, _named(cell.head), cell.rows, cell.columns, numeric, bold=True)
+
+
+def _named(head: TableHead, *, with_unit: bool = True) -> tuple[Run, ...]:
+    unit = (Run(f" {head.unit}"),) if with_unit and head.unit else ()
+    return (*runs_of(head.label, head.notes), *unit)
+
+
+def _row(row: TableRow, place: int, *, with_unit: bool) -> Iterator[GridCell]:
+    yield GridCell(place, 0, _named(row.head, with_unit=with_unit), bold=False)
+    for column, cell in enumerate(row.cells, start=1):
+        yield GridCell(
+            place,
+            column,
+            runs_of(cell.html),
+            numeric=cell.numeric,
+            bold=cell.best,
+            heat=cell.heat,
+            value=cell.value,
+            unit=cell.unit,
+        )
+
+
+def grid_of_facts(facts: FactsView, words: Words) -> Grid | None:
+    """Return the cells of a table of facts; None where it has no rows."""
+    if facts.beside:
+        texts = [(facts.corner, *facts.heads), *((row.name, *row.cells) for row in facts.beside)]
+        return _plain_grid(texts, 1 + len(facts.heads))
+    if not facts.groups:
+        return None
+    observed = (words["observed"],) if facts.observed else ()
+    lines: list[tuple[str, ...]] = [(words["fact"], words["declared"], *observed)]
+    for group in facts.groups:
+        if len(facts.groups) > 1:
+            lines.append((group.label,))
+        for line in group.lines:
+            differs = f" ≠ {words['differs']}" if line.differs else ""
+            lines.append((line.name, line.declared, *((line.observed + differs,) if facts.observed else ())))
+    return _plain_grid(lines, 2 + len(observed))
+
+
+def grid_of_levels(table: LevelTable) -> Grid:
+    """Return the cells of a table of a factor's levels."""
+    return _plain_grid((table.head, *table.rows), len(table.head))
+
+
+def _plain_grid(texts: Sequence[Sequence[str]], columns: int) -> Grid:
+    """Return a table of texts with one row of heads. The last text of a short row spans the rest of it."""
+    cells = []
+    for row, line in enumerate(texts):
+        for column, text in enumerate(line):
+            spans = columns - column if column == len(line) - 1 else 1
+            bold = row == 0 or len(line) == 1
+            cells.append(GridCell(row, column, runs_of(Markup.escape(text)), columns=spans, bold=bold))
+    return Grid(len(texts), columns, 1, tuple(cells))

@@ -1,0 +1,107 @@
+"""How much room texts and tables take, as estimated: an office program lays them out by itself, in typefaces that may
+be others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from benchbrief.reports.charts.chart import text_width
+from benchbrief.reports.office.table_grid import Grid
+
+LINE_HEIGHT = 1.25
+"""The height of a line, as a multiple of its type's size."""
+_BOLD = 1.06
+"""How much wider bold letters are."""
+_WORD = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")
+"""A word, which is broken in need alone; lines of Chinese and Japanese end after any sign."""
+_BLANK = 0.29
+_SPARE = 1.05
+"""What a line holds less than it seems to, in a typeface that is wider than thought."""
+
+
+@lru_cache(maxsize=20_000)
+def _ems(word: str) -> float:
+    return text_width(word, 1.0)
+
+
+def lines_of(text: str, width: float, points: float, *, bold: bool = False) -> int:
+    """Return how many lines a text takes in this width of points."""
+    scale = points * _SPARE * (_BOLD if bold else 1.0)
+    total = 0
+    for line in text.split("\n"):
+        lines, at, end = 1, 0.0, 0
+        for found in _WORD.finditer(line):
+            word = _ems(found.group()) * scale
+            blank = _BLANK * scale if found.start() > end else 0.0
+            end = found.end()
+            if at and at + blank + word > width:
+                lines, at, blank = lines + 1, 0.0, 0.0
+            more = int((at + blank + word) // width) if word > width else 0
+            lines, at = lines + more, at + blank + word - more * width
+        total += lines
+    return total
+
+
+def height_of(text: str, width: float, points: float, *, bold: bool = False) -> float:
+    return lines_of(text, width, points, bold=bold) * points * LINE_HEIGHT
+
+
+def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:
+    """Return the widths of a table's columns that fill `width`: of their texts on one line where there is room, else
+    between that and their longest words. A cell has a `gap` beside its text."""
+    least, whole = [gap] * grid.columns, [gap] * grid.columns
+    for cell in grid.cells:
+        if cell.columns > 1 or not cell.plain:
+            continue
+        scale = points * _SPARE * (_BOLD if cell.bold or cell.row < grid.heads else 1.0)
+        words = [_ems(word) for word in _WORD.findall(cell.text.replace("\n", " "))]
+        own = max(words, default=0.0) * scale + gap
+        least[cell.column] = max(least[cell.column], own)
+        line = (sum(words) + _BLANK * cell.text.count(" ")) * scale + gap
+        heading = line / 2 if cell.row < grid.heads else line
+        whole[cell.column] = max(whole[cell.column], own, heading)
+    if sum(whole) <= width:
+        spare = (width - sum(whole)) / grid.columns
+        return tuple(each + spare for each in whole)
+    if sum(least) >= width:
+        return tuple(each * width / sum(least) for each in least)
+    share = (width - sum(least)) / (sum(whole) - sum(least))
+    return tuple(low + share * (high - low) for low, high in zip(least, whole, strict=True))
+
+
+def row_heights(grid: Grid, widths: Sequence[float], points: float, gap: float, pad: float) -> tuple[float, ...]:
+    """Return the heights of a table's rows, with a `pad` above and below each text."""
+    lines = [1] * grid.rows
+    for cell in grid.cells:
+        room = sum(widths[cell.column : cell.column + cell.columns]) - gap
+        wanted = lines_of(cell.text, max(room, points), points, bold=cell.bold)
+        lines[cell.row] = max(lines[cell.row], wanted - (cell.rows - 1))
+    return tuple(count * points * LINE_HEIGHT + 2 * pad for count in lines)
+
+
+def pages_of(heights: Sequence[float], heads: int, room: float) -> list[tuple[int, int]]:
+    """Return which rows below the head stand together where a table is `room` high at the most, at least one each."""
+    above = sum(heights[:heads])
+    found, first, used = [], 0, above
+    for at, height in enumerate(heights[heads:]):
+        if at > first and used + height > room:
+            found.append((first, at))
+            first, used = at, above
+        used += height
+    return [*found, (first, len(heights) - heads)]
+
+
+def shortened(text: str, width: float, points: float, lines: int, *, bold: bool = False) -> str:
+    """Return a text that takes so many lines at the most, with an ellipsis at its end where something is left out."""
+    if lines_of(text, width, points, bold=bold) <= lines:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if lines_of(f"{text[:middle].rstrip()}…", width, points, bold=bold) <= lines:
+            low = middle
+        else:
+            high = middle - 1
+    return f"{text[:low].rstrip()}…"

@@ -1,0 +1,110 @@
+"""What python-docx has no words for: fields, footnotes, links, shades and lines, as Office Open XML has them
+(ECMA-376, part 1, chapter 17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import XmlPart
+from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import nsdecls, qn
+from docx.text.paragraph import Paragraph
+
+_FOOTNOTES = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+_RULES = """<w:footnotes {names}>
+<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>
+<w:footnote w:type="continuationSeparator" w:id="0"><w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>
+</w:footnotes>"""
+
+
+def element(tag: str, **values: object) -> Any:
+    """Return an element of WordprocessingML: element("w:shd", fill="d0d0d0")."""
+    made = OxmlElement(tag)
+    for name, value in values.items():
+        made.set(qn(f"w:{name}"), str(value))
+    return made
+
+
+def add_field(paragraph: Paragraph, code: str, shown: str) -> None:
+    """Add a field that shows a text until it is computed again: `SEQ Table`, `PAGE`."""
+    field = element("w:fldSimple", instr=code)
+    run = OxmlElement("w:r")
+    text = OxmlElement("w:t")
+    text.text = shown
+    run.append(text)
+    field.append(run)
+    paragraph._p.append(field)
+
+
+def add_link(paragraph: Paragraph, address: str, text: str, style: str) -> None:
+    """Add a link to the web."""
+    place = paragraph.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    link = OxmlElement("w:hyperlink")
+    link.set(qn("r:id"), place)
+    run = paragraph.add_run(text, style=style)
+    link.append(run._r)
+    paragraph._p.append(link)
+
+
+def shade(properties: Any, colour: str) -> None:
+    """Shade a paragraph or a cell, by its properties."""
+    for old in properties.findall(qn("w:shd")):
+        properties.remove(old)
+    properties.append(element("w:shd", val="clear", color="auto", fill=colour.lstrip("#")))
+
+
+def line(side: str, colour: str, eighths: int, space: int = 0) -> Any:
+    """Return a line at a side of a paragraph or a cell, so many eighths of a point wide."""
+    return element(f"w:{side}", val="single", sz=eighths, space=space, color=colour.lstrip("#"))
+
+
+class Footnotes:
+    """The footnotes of a document, each with a mark of ours."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._root: Any = None
+        self._told: set[int] = set()
+
+    def add(
+        self, paragraph: Paragraph, note: int, mark: str, styles: tuple[str, str], write: Callable[[Paragraph], None]
+    ) -> None:
+        """Add the mark of a footnote, and where it is the first one the footnote too, by `write`. The styles are those
+        of marks and of notes."""
+        run = paragraph.add_run("", style=styles[0])
+        if note not in self._told:
+            self._told.add(note)
+            root = self._opened()
+            place = 1 + max((int(each.get(qn("w:id"))) for each in root), default=0)
+            run._r.append(element("w:footnoteReference", customMarkFollows=1, id=place))
+            inner = OxmlElement("w:p")
+            footnote = element("w:footnote", id=place)
+            footnote.append(inner)
+            root.append(footnote)
+            text = Paragraph(inner, self._document._body)
+            text.style = self._document.styles[styles[1]]
+            text.add_run(mark, style=styles[0])
+            text.add_run(" ")
+            write(text)
+        run.add_text(mark)
+
+    def _opened(self) -> Any:
+        if self._root is None:
+            main = self._document.part
+            relation = next((each for each in main.rels.values() if each.reltype == RELATIONSHIP_TYPE.FOOTNOTES), None)
+            if relation is None:
+                part = XmlPart(PackURI("/word/footnotes.xml"), _FOOTNOTES, _empty(), main.package)
+                main.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+            else:  # of a house's template: the library keeps it as bytes
+                old = relation.target_part
+                part = XmlPart(old.partname, old.content_type, parse_xml(old.blob), main.package)
+                relation._target = part
+            self._root = part.element
+        return self._root
+
+
+def _empty() -> Any:
+    return parse_xml(_RULES.format(names=nsdecls("w", "r")))

@@ -1,0 +1,85 @@
+"""Briefs as files to edit: each has all numbers of the ledger, opens in LibreOffice, and is the same each time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchbrief.model.extension_spec import Format
+from benchbrief.reports.data.numbers_file import NumbersFile
+from benchbrief.reports.office.office_formats import OFFICE_FORMATS
+from benchbrief.reports.render.render_report import Rendered, render
+from tests.reports import briefs
+from tests.support.tools import system_tool
+
+TO_EDIT: tuple[Format, ...] = tuple(OFFICE_FORMATS)
+
+
+def made(folder: Path, *formats: Format, japanese: bool = False, **changes: object) -> Rendered:
+    world, report = briefs.three_ssds() if japanese else briefs.quickstart(failed=True)
+    report = report.model_copy(update=changes)
+    return render(world.plan(report), world.store(), report.name, folder, formats=formats)
+
+
+def file_of(rendered: Rendered, kind: str) -> Path:
+    return next(path for path in rendered.files if path.suffix == f".{kind}")
+
+
+def as_pdf(file: Path) -> str:
+    """Return the text of a file as LibreOffice opens and prints it."""
+    folder = file.parent / "as-pdf"
+    command = [
+        str(system_tool("soffice")), "--headless", f"-env:UserInstallation=file://{folder}/profile", "--convert-to", "pdf",
+        "--outdir", str(folder), str(file),
+    ]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True, timeout=200)
+    pdf = folder / f"{file.stem}.pdf"
+    return subprocess.run(
+        [system_tool("pdftotext"), "-raw", pdf, "-"], check=True, capture_output=True, text=True
+    ).stdout
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
+def numbers_of(rendered: Rendered) -> list[str]:
+    """Return all numbers that the brief shows."""
+    file = NumbersFile.model_validate_json(rendered.numbers.read_bytes())
+    return [number.shown for number in file.numbers if number.document == "brief"]
+
+
+@pytest.fixture(scope="module")
+def english(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
+    return made(tmp_path_factory.mktemp("english"), *TO_EDIT, disclosure="separate")
+
+
+@pytest.mark.parametrize("kind", TO_EDIT)
+def test_libreoffice_shows_each_number_of_the_ledger(english: Rendered, kind: Format) -> None:
+    text = squeezed(as_pdf(file_of(english, kind)))
+    assert [number for number in numbers_of(english) if squeezed(number) not in text] == []
+    assert squeezed("Stand-in server, not MongoDB") in text
+    assert squeezed("Limits: ") in text
+
+
+@pytest.mark.parametrize("kind", TO_EDIT)
+def test_a_file_to_edit_is_the_same_each_time(english: Rendered, tmp_path: Path, kind: Format) -> None:
+    assert (
+        file_of(made(tmp_path, kind, disclosure="separate"), kind).read_bytes() == file_of(english, kind).read_bytes()
+    )
+
+
+@pytest.mark.parametrize("kind", TO_EDIT)
+def test_what_is_missing_for_a_file_to_edit_is_said_with_the_command(
+    tmp_path: Path, kind: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, OFFICE_FORMATS[kind].library, None)
+    rendered = made(tmp_path, "html", kind)
+    assert [path.suffix for path in rendered.files] == [".html", ".json"]
+    (said,) = rendered.undrawn
+    assert said.startswith(f"brief.{kind}: ")
+    assert said.endswith("is not installed; install it: pip install 'benchbrief[office]'")
