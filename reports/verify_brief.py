@@ -37,6 +37,10 @@ from benchbrief.reports.data.view_model import MissingPart
 from benchbrief.reports.disclosure.number_ledger import each_entry, kind_of
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.notices.number_marks import letters_in
+from benchbrief.reports.office.edited_texts import compare_texts
+from benchbrief.reports.office.file_texts import MAIN_PARTS, texts_of
+from benchbrief.reports.office.kept_ledger import KeptLedger, kept_ledger
+from benchbrief.reports.office.read_package import Package
 from benchbrief.reports.text.number_format import Locale, written_as
 from benchbrief.reports.view.said_claims import say_claims
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
@@ -70,7 +74,8 @@ class FinishedBrief:
     side file says; None where that is unknown, as for a PDF, whose marked numbers alone are read. `sha256` is the
     document's; `side` is the path of its side file, with its SHA-256; `attached` maps other attachments of a PDF to
     their SHA-256. `document` says which of two documents it is. `others` are the documents beside it that belong to
-    it, each with its problem, or "": their numbers are among the `edited`, too."""
+    it, each with its problem, or "": their numbers are among the `edited`, too. In an office file, `added` are the
+    places of texts with numbers that it did not have when it was made, and `unread` the sheets that are too long."""
 
     numbers: NumbersFile
     edited: tuple[Edited, ...] | None
@@ -80,11 +85,15 @@ class FinishedBrief:
     attached: Mapping[str, str] | None = None
     document: Document = "brief"
     others: tuple[tuple[str, str], ...] = ()
+    is_editable: bool = False
+    """Whether it is an office file, whose words anybody may edit: only its numbers are looked at."""
+    added: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def read_brief(path: Path) -> FinishedBrief:
-    """Read a brief or a disclosure, with the other one where it lies beside it: a PDF, an HTML page with its side file
-    beside it, or a side file alone. Raises ReportError."""
+    """Read a brief or a disclosure, with the other one where it lies beside it: a PDF, an office file, an HTML page
+    with its side file beside it, or a side file alone. Raises ReportError."""
     made = _read(path)
     others = dict[str, str]()
     edited = made.edited
@@ -119,10 +128,13 @@ def _read(path: Path) -> FinishedBrief:
     try:
         content = read_plain(path, most=MOST_OF_A_BRIEF)
     except OSError as error:
-        raise ReportError(f"{path} can't be read: {error.strerror}", "name a brief: its PDF, HTML or JSON") from error
+        hint = "name a brief: its PDF, HTML, JSON, pptx, xlsx or docx"
+        raise ReportError(f"{path} can't be read: {error.strerror}", hint) from error
     digest = hashlib.sha256(content).hexdigest()
     if content.startswith(b"%PDF"):
         return _of_pdf(path, digest)
+    if content.startswith(b"PK"):
+        return _of_office(path, content, digest)
     if path.suffix.lower() == ".json" or content.lstrip()[:1] == b"{":
         return FinishedBrief(_numbers(content, path), None, sha256=digest)
     numbers, side = _beside(path)
@@ -158,11 +170,12 @@ def _beside(path: Path) -> tuple[NumbersFile, tuple[str, str]]:
         content = read_plain(side, most=MOST_OF_A_BRIEF)
         return _numbers(content, side), (side.name, hashlib.sha256(content).hexdigest())
     except OSError as error:
-        is_pdf = path.suffix.lower() == ".pdf"
-        lost = "; the PDF has lost the one that was inside" if is_pdf else ""
+        is_pdf, is_page = path.suffix.lower() == ".pdf", path.suffix.lower() == ".html"
+        what = "PDF" if is_pdf else "page" if is_page else "file"
+        lost = "" if is_page else f"; the {what} has lost the one that was inside"
         raise ReportError(
             f"{side}, which has the numbers of {path.name}, can't be read: {error.strerror}{lost}",
-            f"put it beside the {'PDF' if is_pdf else 'page'}, or verify the PDF as it was made, which has it inside",
+            f"put it beside the {what}, or verify the {'PDF' if is_page else what} as it was made, which has it inside",
         ) from error
 
 
@@ -365,6 +378,27 @@ def _read_own_codes(page: PageObject) -> None:
         described = font.get_object()
         if "/Encoding" in described and isinstance(described["/Encoding"].get_object(), StreamObject):
             described[NameObject("/Encoding")] = NameObject("/Identity-H")
+
+
+# --- office files ------------------------------------------------------------------------------------------------
+
+
+def _of_office(path: Path, content: bytes, digest: str) -> FinishedBrief:
+    package = Package(content, path.name)
+    kind = next((kind for kind, part in MAIN_PARTS.items() if part in package.names), None)
+    if kind is None:
+        raise ReportError(
+            f"{path} is no pptx, xlsx or docx file", "name a brief: its PDF, HTML, JSON, pptx, xlsx or docx"
+        )
+    kept = kept_ledger(package, path.name)
+    numbers, side = (_numbers(kept.numbers, path), None) if kept else _beside(path)
+    with written_as(Locale(numbers.locale, numbers.units)):
+        found = texts_of(package, kind, path.name, kept.unread if kept else ())
+    of_brief = [number for number in numbers.numbers if number.document == "brief"]
+    compared = compare_texts(kept or KeptLedger(b"", (), frozenset()), found.texts, of_brief)
+    edited = tuple(Edited(each.id, each.place, each.recorded, each.found) for each in compared.edited)
+    added = compared.added if kept else ()
+    return FinishedBrief(numbers, edited, None, digest, side, is_editable=True, added=added, unread=tuple(found.unread))
 
 
 @dataclass(frozen=True)
@@ -757,10 +791,16 @@ class Verification:
     kept: tuple[str, ...] = ()
     not_made: tuple[str, ...] = ()
     """What of the brief could not be made when it was made, so that its numbers are lacking."""
+    is_editable: bool = False
+    """Whether the document is an office file, whose words anybody may edit: `whole` does not matter then."""
+    added: tuple[str, ...] = ()
+    """Where such a file has texts with numbers that it did not have when it was made."""
+    unread: tuple[str, ...] = ()
+    """Its sheets that are too long to be looked at."""
 
     @property
     def holds(self) -> bool:
-        return self.whole is not False and not (
+        return (self.is_editable or self.whole is not False) and not (
             self.differing or self.drawn or self.edited or self.foreign or self.beside
         )
 
@@ -795,6 +835,9 @@ def verify(
         whole=brief.whole,
         foreign=foreign,
         not_made=brief.numbers.not_made,
+        is_editable=brief.is_editable,
+        added=brief.added,
+        unread=brief.unread,
     )
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
 
 from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 
-_DRAWN = ("bar", "line", "curve", "slope")
+_MARKS: Mapping[str, Literal["bar", "line", "range", "bracket"]] = {
+    "bar": "bar",
+    "line": "line",
+    "curve": "line",
+    "slope": "line",
+    "rule": "line",
+    "range": "range",
+    "bracket": "bracket",
+}
 
 
 def native_charts(charts: Iterable[Chart]) -> tuple[NativeChart, ...]:
@@ -28,32 +37,35 @@ def _native(chart: Chart) -> NativeChart:
         log_x=chart.x.kind == "log",
         log_left=chart.log_y,
         log_right=chart.log_y_right,
-        whole=not chart.notes and all(series is not None and _is_plain(trace) for trace, series in made),
+        whole=not chart.notes and all(series and _is_plain(trace) for trace, series in made),
     )
 
 
 def _is_plain(trace: Trace) -> bool:
-    """Return whether a trace has nothing but its values and their intervals."""
+    """Return whether a trace has nothing but values with their intervals, which such a program can draw."""
+    if trace.mark in ("range", "bracket"):
+        return False
     special = (p.hollow or p.late or p.upright or p.end is not None or p.worse for p in trace.points)
     return not trace.refused and not any(special)
 
 
 def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
-    """Return a trace as a series; None for one that can't be drawn."""
+    """Return a trace as a series; None for a mark on the x axis."""
     points = list(_level(trace, chart, categories)) if trace.mark == "rule" else list(trace.points)
-    if trace.mark not in (*_DRAWN, "rule") or not points:
+    if not points:
         return None
     if categories:
         at = {round(point.x): point for point in points}
         points = [at.get(place, ChartPoint(float(place), None)) for place in range(categories)]
     return NativeSeries(
         name=trace.name,
-        mark="bar" if trace.mark == "bar" else "points" if trace.loose else "line",
+        mark="points" if trace.loose else _MARKS[trace.mark],
         colour=trace.paint,
         values=tuple(point.y for point in points),
         xs=() if categories else tuple(point.x for point in points),
         low=tuple(point.low for point in points),
         high=tuple(point.high for point in points),
+        ends=tuple(point.end for point in points) if trace.mark == "range" else (),
         right=trace.right,
         dashed=trace.dashed or trace.mark == "rule",
     )

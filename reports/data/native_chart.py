@@ -8,17 +8,19 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class NativeSeries:
-    """A series. `values` belong to the chart's categories or, without these, to `xs`; None is a gap. `low` and `high`
+    """A series. A range goes from its `values` to its `ends`, and a bracket has the ratio of two bars: office programs
+    draw neither. `values` belong to the chart's categories or, without these, to `xs`; None is a gap. `low` and `high`
     are the ends of intervals, None where a value has none. `colour` is as #0072b2. On a `right` axis, values are in
     the unit of that."""
 
     name: str
-    mark: Literal["bar", "line", "points"]
+    mark: Literal["bar", "line", "points", "range", "bracket"]
     colour: str
     values: tuple[float | None, ...]
     xs: tuple[float, ...] = ()
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
+    ends: tuple[float | None, ...] = ()
     right: bool = False
     dashed: bool = False
 

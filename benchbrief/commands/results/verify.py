@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from benchbrief.reports.verify_brief import Verification
     from benchbrief.results.runs.kept_files import KeptFiles
 
+_KINDS = {".pdf": "PDF", ".html": "page", ".json": "file of numbers"}
+_KINDS |= {".pptx": "presentation", ".xlsx": "workbook", ".docx": "document"}
+"""What the files of a brief are called."""
 _MOST = 20
 """More lines than this are only counted."""
 
@@ -124,6 +127,7 @@ Examples:
   bench verify briefs/*.pdf                    each with its own run
   bench verify brief.html --store 20260301     a brief that was copied
   bench verify brief-disclosure.pdf            a disclosure, and its brief
+  bench verify brief.pptx                      slides that were edited
   bench verify brief.pdf --from-raw            do not trust the tables
   bench verify 20260301 --allowed-signers signers
   bench verify brief.json --json | jq '.differing[].why'
@@ -161,15 +165,16 @@ def command(
     allowed: Path | None,
     as_json: bool,
 ) -> None:
-    """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether
-    it holds.
+    """Compute every number of each BRIEF (its PDF, HTML, JSON, pptx, xlsx or docx) again from the stored results, and
+    say whether it holds.
 
     A RUN (its name, the start of it, or its folder; the last one by default) stands for its briefs. Then all files of
     its reports are compared with the journal, and its raw outputs are looked for. For a run without a brief, each raw
     output is compared with its SHA-256. The first line says what was not checked.
 
     A number holds if its value is the same to nine digits. What the PDF or the page shows is compared with what it was
-    made with, so an edited number is found. Nothing is fetched, and nothing of the run is changed.
+    made with, so an edited number is found. In a pptx, xlsx or docx each number is looked for, and words may be others.
+    Nothing is fetched, and nothing of the run is changed.
 
     Someone who can write to the run can forge all of that together. With --allowed-signers, the manifest that was
     signed when the run was pushed must name each file as it is.
@@ -241,7 +246,7 @@ def _named(words: tuple[Path, ...], run: str | None, out: Path, kept: dict[Path,
     if not words:
         yield from _briefs_of(chosen_run(out, run), kept)
     for word in words:
-        is_brief = word.is_file() or word.suffix.lower() in (".pdf", ".html", ".json")
+        is_brief = word.is_file() or word.suffix.lower() in _KINDS
         if is_brief or (word.is_dir() and not (word / "plan.json").is_file()):
             yield word
         else:
@@ -299,7 +304,7 @@ def _no_brief(folder: Path) -> Stop:
     kinds = ("*.pdf", "*.html", "reports/*.pdf", "reports/*.html", "*/reports/*.pdf", "*/reports/*.html")
     found = (brief for kind in kinds for brief in sorted(folder.glob(kind)))
     made = next((brief for brief in found if not OF_DISCLOSURE.search(brief.name)), None)
-    hint = f"give a brief: bench verify {made}" if made else "give the PDF, HTML or JSON of a brief"
+    hint = f"give a brief: bench verify {made}" if made else "give the PDF, HTML, JSON, pptx, xlsx or docx of a brief"
     return fail(f"{folder} is a folder, and not a brief", hint)
 
 
@@ -351,7 +356,7 @@ def _show_result(brief: Path, numbers: NumbersFile, found: Verification) -> None
     show(f"{plural(found.numbers, 'number')}: {_held(found.numbers, len(found.differing))}")
     show(f"{plural(found.points, 'value')} in {plural(len(numbers.figures), 'figure')}: "
                f"{_held(found.points, len(found.drawn))}")  # fmt: skip
-    kind = {".html": "page", ".pdf": "PDF"}.get(brief.suffix.lower(), "file of numbers")
+    kind = _KINDS.get(brief.suffix.lower(), "file of numbers")
     if found.edited is not None:
         show(f"the {kind} itself: {_shown(numbers, found)}")
     if found.beside_files:
@@ -367,7 +372,8 @@ def _show_result(brief: Path, numbers: NumbersFile, found: Verification) -> None
     lines = [
         *(f"missing from the brief since it was made: {gap}" for gap in found.not_made),
         *found.foreign,
-        *([f"{brief.name} is not, to the byte, the {kind} that was made"] if found.whole is False else ()),
+        *([f"{brief.name} is not, to the byte, the {kind} that was made"]
+          if found.whole is False and not found.is_editable else ()),
         *found.beside,
         *found.kept,
         *(f"{e.place}: shows {e.found or 'nothing'}, was made as {e.recorded}" if e.recorded else
@@ -377,6 +383,8 @@ def _show_result(brief: Path, numbers: NumbersFile, found: Verification) -> None
         *(f"{d.figure} ({d.title}): {d.expression} at {', '.join(map(str, d.at))}: drawn {_exact(d.value)}, "
           f"now {_exact(d.value_now)}: {d.why}" for d in found.drawn),
         *(f"{path} {problem}" for path, problem in (found.raw or {}).items()),
+        *(f"{place}: has numbers that were added since, for which nothing vouches" for place in found.added),
+        *(f"sheet {name}: too long to be looked at" for name in found.unread),
     ]  # fmt: skip
     warn_of_first([re.sub("[\u00a0\u202f]", " ", line) for line in lines])
 
@@ -384,6 +392,8 @@ def _show_result(brief: Path, numbers: NumbersFile, found: Verification) -> None
 def _shown(numbers: NumbersFile, found: Verification) -> str:
     if found.edited:
         return f"{plural(len(found.edited), 'number')} edited"
+    if found.is_editable and found.whole is not True:
+        return "numbers as made; it was saved again since, and its words and pictures are not looked at"
     if found.whole is None:  # an earlier benchbrief's PDF
         linked = sum(number.linked for number in numbers.numbers)
         if not linked:

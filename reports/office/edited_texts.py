@@ -1,0 +1,210 @@
+"""Finds the numbers of an office file that were changed since it was made, whatever else was edited: texts may be
+reworded, moved and added, and slides left out."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from benchbrief.reports.data.numbers_file import NumberEntry
+from benchbrief.reports.office.file_texts import FileText
+from benchbrief.reports.office.kept_ledger import KeptLedger, count_of, occurs, pattern_of
+
+_NUMBER = re.compile(r"[-−+]?\d(?:[\d.,’']*\d)?")
+_CLOSE = 1e-9
+_ALIKE = 0.6
+"""How alike two texts are at least that are taken for one, of which words were changed."""
+_MOST_PAIRS, _MOST_COMPARED = 40_000, 400
+
+
+@dataclass(frozen=True)
+class EditedNumber:
+    """A number that a file does not show as it was made. `id` is that of the ledger, "" for a value of a chart or of a
+    sheet. `found` is "" where nothing stands in its place."""
+
+    id: str
+    place: str
+    recorded: str
+    found: str
+
+
+@dataclass(frozen=True)
+class ComparedTexts:
+    """`added` are the places of texts with numbers that the file did not have when it was made."""
+
+    edited: tuple[EditedNumber, ...]
+    added: tuple[str, ...]
+
+
+def compare_texts(kept: KeptLedger, now: Sequence[FileText], numbers: Sequence[NumberEntry]) -> ComparedTexts:
+    """Compare what a file says with what it said when it was made. `numbers` are those of the brief."""
+    found = _paired(kept.texts, now)
+    named = _Named(numbers)
+    edited = [each for then, text in found.same for each in _changed(then, text, named)]
+    edited += _missing(found, kept, now, named, Counter(each.recorded for each in edited))
+    for text in found.gone:
+        if text.drawn:
+            count = sum(value is not None for value in text.values)
+            edited.append(EditedNumber("", text.place, f"{count} values", ""))
+    known = {each.id for each in edited} | kept.absent
+    for number in numbers:  # of a record that was changed, too
+        if number.value is not None and number.id not in known and not occurs(number.shown, now):
+            edited.append(EditedNumber(number.id, number.place, number.shown, ""))
+    added = tuple(dict.fromkeys(text.place for text in found.new if any(map(_NUMBER.search, text.cells))))
+    return ComparedTexts(tuple(dict.fromkeys(edited)), added)
+
+
+def _missing(
+    found: _Paired, kept: KeptLedger, now: Sequence[FileText], named: _Named, edited: Counter[str]
+) -> Iterator[EditedNumber]:
+    """Yield the numbers of texts that were reworded or left out, as far as they stand nowhere else now."""
+    lost = [each for then, text in found.reworded for each in _changed(then, text, named)]
+    gone = (text for text in found.gone if not text.drawn)
+    lost += [each for text in gone for at, cell in enumerate(text.cells) for each in _lost(text, cell, "", at, named)]
+    left = {
+        shown: count_of(shown, kept.texts) - count_of(shown, now) - edited[shown]
+        for shown in {each.recorded for each in lost}
+    }
+    for each in lost:
+        left[each.recorded] -= 1
+        if left[each.recorded] >= 0:
+            yield each
+
+
+class _Named:
+    """The numbers of the ledger, to be found by where they stand."""
+
+    def __init__(self, numbers: Sequence[NumberEntry]) -> None:
+        self._numbers = [(number, pattern_of(number.shown)) for number in numbers if number.value is not None]
+        self._used: set[str] = set()
+
+    def at(self, cell: str, start: int, end: int) -> tuple[NumberEntry, int] | None:
+        """Return the number of the ledger that stands there, and where it ends; of several that read alike, each
+        once."""
+        found = [
+            (number, match.end())
+            for number, pattern in self._numbers
+            for match in pattern.finditer(cell)
+            if match.start() <= start and end <= match.end()
+        ]
+        one = next((each for each in found if each[0].id not in self._used), found[0] if found else None)
+        if one:
+            self._used.add(one[0].id)
+        return one
+
+
+_Pairs = list[tuple[FileText, FileText]]
+
+
+@dataclass(frozen=True)
+class _Paired:
+    """The texts that have the same words as when the file was made and other numbers; those that were `reworded`; those
+    that are gone; and those that are new."""
+
+    same: _Pairs
+    reworded: _Pairs
+    gone: list[FileText]
+    new: list[FileText]
+
+
+def _paired(then: Sequence[FileText], now: Sequence[FileText]) -> _Paired:
+    left, rest = list(then), list(now)
+    _take(left, rest, lambda text: (text.drawn, text.cells, _rounded(text)))
+    same = _take(left, rest, lambda text: (text.drawn, text.place, _skeleton(text)))
+    same += _take(left, rest, lambda text: (text.drawn, _skeleton(text)) if _has_words(text) else None)
+    reworded = _alike(left, rest) if len(left) * len(rest) <= _MOST_PAIRS else []
+    reworded += _take(left, rest, lambda text: text.place if text.columns or text.drawn else None)
+    return _Paired(same, reworded, left, rest)
+
+
+def _has_words(text: FileText) -> bool:
+    return any(re.search(r"[^\W\d]", cell) for cell in _skeleton(text))
+
+
+def _take(left: list[FileText], rest: list[FileText], key: Callable[[FileText], object]) -> _Pairs:
+    """Take the texts with equal keys from both lists, in order."""
+    by_key: dict[object, list[FileText]] = {}
+    for text in rest:
+        by_key.setdefault(key(text), []).append(text)
+    pairs, kept = [], []
+    for text in left:
+        its = key(text)
+        found = by_key.get(its) if its is not None else None
+        if found:
+            pairs.append((text, found.pop(0)))
+        else:
+            kept.append(text)
+    taken = {id(found) for _, found in pairs}
+    left[:], rest[:] = kept, [text for text in rest if id(text) not in taken]
+    return pairs
+
+
+def _alike(left: list[FileText], rest: list[FileText]) -> _Pairs:
+    pairs: _Pairs = []
+    for text in list(left):
+        said = "\t".join(_skeleton(text))[:_MOST_COMPARED]
+        best, found = _ALIKE, None
+        for other in rest:
+            if other.drawn == text.drawn:
+                matcher = SequenceMatcher(None, said, "\t".join(_skeleton(other))[:_MOST_COMPARED], autojunk=False)
+                if matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
+                    best, found = ratio, other
+        if found is not None:
+            pairs.append((text, found))
+            left.remove(text)
+            rest.remove(found)
+    return pairs
+
+
+def _rounded(text: FileText) -> tuple[str, ...]:
+    return tuple("" if value is None else f"{value:.9g}" for value in text.values)
+
+
+def _skeleton(text: FileText) -> tuple[str, ...]:
+    """Return a text without its numbers."""
+    return tuple(_NUMBER.sub("\0", cell) for cell in text.cells)
+
+
+def _changed(then: FileText, now: FileText, named: _Named) -> Iterator[EditedNumber]:
+    """Yield the numbers that one text has and the other has not, or has in another form."""
+    if len(then.cells) != len(now.cells):
+        yield from _lost(then, "\t".join(then.cells), "\t".join(now.cells), 0, named)
+        return
+    for at, (cell, found) in enumerate(zip(then.cells, now.cells, strict=True)):
+        value, other = (text.values[at] if at < len(text.values) else None for text in (then, now))
+        if value is not None and (other is None or not math.isclose(value, other, rel_tol=_CLOSE, abs_tol=1e-300)):
+            number = named.at(cell, *_span(cell))
+            shown = found if found != cell or other is None else f"{found} ({other:.12g} for {value:.12g})"
+            yield EditedNumber(number[0].id if number else "", then.where(at), cell, shown)
+        elif value is None and cell != found:
+            yield from _lost(then, cell, found, at, named)
+
+
+def _span(cell: str) -> tuple[int, int]:
+    match = _NUMBER.search(cell)
+    return match.span() if match else (0, len(cell))
+
+
+def _lost(then: FileText, cell: str, found: str, at: int, named: _Named) -> Iterator[EditedNumber]:
+    """Yield the numbers of the ledger in a cell's text that another text has not."""
+    old, new = list(_NUMBER.finditer(cell)), [match.group() for match in _NUMBER.finditer(found)]
+    if len(old) == len(new) and _NUMBER.sub("\0", cell) == _NUMBER.sub("\0", found):
+        changes = [(match, other) for match, other in zip(old, new, strict=True) if match.group() != other]
+    else:
+        gone = []
+        for match in old:
+            if match.group() in new:
+                new.remove(match.group())
+            else:
+                gone.append(match)
+        changes = [(match, new[0] if len(gone) == len(new) == 1 else "") for match in gone]
+    told = 0
+    for match, other in changes:
+        if match.start() >= told and (its := named.at(cell, *match.span())):
+            number, told = its
+            shown = number.shown.replace(match.group(), other, 1) if other else ""
+            yield EditedNumber(number.id, then.where(at), number.shown, shown)

@@ -1,0 +1,401 @@
+"""What a file of an office program says: each paragraph, row of a table and series of a chart, with its place."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from benchbrief.model import precision
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.office.read_package import Attributes, Package
+from benchbrief.reports.text.number_format import locale
+
+Kind = Literal["pptx", "xlsx", "docx"]
+KINDS: dict[str, Kind] = {".pptx": "pptx", ".xlsx": "xlsx", ".docx": "docx"}
+MAIN_PARTS: dict[Kind, str] = {
+    "pptx": "ppt/presentation.xml",
+    "xlsx": "xl/workbook.xml",
+    "docx": "word/document.xml",
+}
+LONG = 2 << 20
+"""The most bytes of a sheet that is read: longer ones have the points of a run, and no numbers of the ledger."""
+_MOST_TEXTS = 200_000
+
+
+@dataclass(frozen=True)
+class FileText:
+    """A paragraph, or the cells of a row; a chart's series has its name, then its values (`drawn`). `values` are the
+    numbers in cells of a sheet, and `columns` the places of its cells."""
+
+    place: str
+    cells: tuple[str, ...]
+    values: tuple[float | None, ...] = ()
+    columns: tuple[int, ...] = ()
+    drawn: bool = False
+
+    def where(self, at: int) -> str:
+        """Return the place of a cell."""
+        return f"{self.place}, cell {_letters(self.columns[at])}" if at < len(self.columns) else self.place
+
+
+@dataclass
+class FileTexts:
+    """`unread` are the sheets that are too long to be read."""
+
+    texts: list[FileText] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+    def add(self, text: FileText, name: str) -> None:
+        if len(self.texts) >= _MOST_TEXTS:
+            raise ReportError(f"{name} has more texts than any brief", "verify the file as `bench report` wrote it")
+        self.texts.append(text)
+
+
+def texts_of(package: Package, kind: Kind, name: str, unread: Iterable[str] = ()) -> FileTexts:
+    """Return the texts of a file in its order, without the sheets that are `unread` already. Raises ReportError."""
+    found = FileTexts(unread=list(unread))
+    if MAIN_PARTS[kind] not in package.names:
+        raise ReportError(f"{name} is no .{kind} file: it has no {MAIN_PARTS[kind]}", "give the file that was made")
+    read = {"pptx": _slides, "docx": _document, "xlsx": _sheets}[kind]
+    for text in read(package, found.unread):
+        found.add(text, name)
+    return found
+
+
+def plain(text: str) -> str:
+    """Return a text with single blanks, since a program may set others."""
+    return re.sub(r"\s+", " ", text).strip()
+
+
+# --- slides and documents ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Paragraph:
+    text: str = ""
+
+
+class _Prose:
+    """Gathers paragraphs and rows of tables of a part. DrawingML and WordprocessingML call them alike."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, ...]] = []
+        self._open: list[_Paragraph] = []
+        self._rows: list[list[str]] = []
+        self._cells: list[list[str]] = []
+        self._skipped = self._in_text = 0
+        self._fields: list[bool] = []
+
+    def start(self, tag: str, attributes: Attributes) -> None:
+        if self._skipped or tag in ("Fallback", "fldSimple", "fld", "delText", "instrText"):
+            self._skipped += 1
+            return
+        match tag:
+            case "p":
+                self._open.append(_Paragraph())
+            case "tr":
+                self._rows.append([])
+            case "tc":
+                self._cells.append([])
+            case "t":
+                self._in_text += 1
+            case "br" | "cr" | "tab" if self._open:
+                self._open[-1].text += " "
+            case "fldChar":
+                self._field(attributes.get("fldCharType", ""))
+
+    def _field(self, kind: str) -> None:
+        """Follow a field of a document: what is between its separator and its end is computed by the program."""
+        if kind == "begin":
+            self._fields.append(False)
+        elif kind == "separate" and self._fields:
+            self._fields[-1] = True
+        elif kind == "end" and self._fields:
+            self._fields.pop()
+
+    def text(self, text: str) -> None:
+        if self._in_text and not self._skipped and self._open and not any(self._fields):
+            self._open[-1].text += text
+
+    def end(self, tag: str) -> None:
+        if self._skipped:
+            self._skipped -= 1
+            return
+        match tag:
+            case "t":
+                self._in_text -= 1
+            case "p" if self._open:
+                self._said(plain(self._open.pop().text))
+            case "tc" if self._cells:
+                said = " ".join(filter(None, self._cells.pop()))
+                if self._rows:
+                    self._rows[-1].append(said)
+            case "tr" if self._rows:
+                row = tuple(self._rows.pop())
+                if any(row):
+                    self.found.append(row)
+
+    def _said(self, text: str) -> None:
+        if not text:
+            return
+        if self._cells:
+            self._cells[-1].append(text)
+        else:
+            self.found.append((text,))
+
+
+def _prose(package: Package, part: str) -> list[tuple[str, ...]]:
+    reader = _Prose()
+    package.parse(part, reader.start, reader.end, reader.text)
+    return reader.found
+
+
+def _slides(package: Package, _unread: list[str]) -> Iterator[FileText]:
+    main, order = MAIN_PARTS["pptx"], list[str]()
+
+    def start(tag: str, attributes: Attributes) -> None:
+        if tag == "sldId":
+            order.append(attributes.get("r:id", ""))
+
+    package.parse(main, start)
+    slides = package.related(main, "slide")
+    for number, slide in enumerate((slides[each] for each in order if each in slides), 1):
+        yield from _of_part(package, slide, f"slide {number}")
+        for notes in package.related(slide, "notesSlide").values():
+            yield from (FileText(f"slide {number}, notes", cells) for cells in _prose(package, notes))
+
+
+def _document(package: Package, _unread: list[str]) -> Iterator[FileText]:
+    main = MAIN_PARTS["docx"]
+    for number, cells in enumerate(_prose(package, main), 1):
+        yield FileText(f"{'paragraph' if len(cells) == 1 else 'table row'} {number}", cells)
+    yield from _charts(package, main, "")
+    for kind, name in (("footnotes", "footnote"), ("endnotes", "endnote"), ("header", "header"), ("footer", "footer")):
+        for part in package.related(main, kind).values():
+            yield from (FileText(name, cells) for cells in _prose(package, part))
+
+
+def _of_part(package: Package, part: str, place: str) -> Iterator[FileText]:
+    yield from (FileText(place, cells) for cells in _prose(package, part))
+    yield from _charts(package, part, place)
+
+
+def _charts(package: Package, part: str, place: str) -> Iterator[FileText]:
+    for number, chart in enumerate(sorted(package.related(part, "chart").values(), key=_in_order), 1):
+        reader = _Chart()
+        package.parse(chart, reader.start, reader.end, reader.text)
+        where = ", ".join(filter(None, (place, f"chart {number}")))
+        for name, values in reader.found:
+            numbers = tuple(_number(value) for value in values)
+            yield FileText(f"{where}, series {name}" if name else where, (name, *values), (None, *numbers), drawn=True)
+
+
+def _in_order(part: str) -> tuple[int, str]:
+    number = re.search(r"(\d+)\.xml$", part)
+    return (int(number[1]) if number and len(number[1]) < 10 else 0, part)
+
+
+class _Chart:
+    """Gathers the series of a chart, with the values that it keeps."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, list[str]]] = []
+        self._path: list[str] = []
+        self._text = ""
+
+    def start(self, tag: str, _attributes: Attributes) -> None:
+        self._path.append(tag)
+        self._text = ""
+        if tag == "ser":
+            self.found.append(("", []))
+
+    def text(self, text: str) -> None:
+        self._text += text
+
+    def end(self, tag: str) -> None:
+        if tag == "v" and self.found and "ser" in self._path:
+            name, values = self.found[-1]
+            if "tx" in self._path:
+                self.found[-1] = (plain(name + " " + self._text), values)
+            elif {"val", "yVal", "xVal"} & set(self._path):
+                values.append(f"{number:.12g}" if (number := _number(self._text)) is not None else plain(self._text))
+        self._path.pop()
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+# --- sheets ------------------------------------------------------------------------------------------------------
+
+
+def _sheets(package: Package, unread: list[str]) -> Iterator[FileText]:
+    main, named = MAIN_PARTS["xlsx"], list[tuple[str, str]]()
+
+    def start(tag: str, attributes: Attributes) -> None:
+        if tag == "sheet":
+            named.append((attributes.get("name", ""), attributes.get("r:id", "")))
+
+    package.parse(main, start)
+    parts = package.related(main, "worksheet")
+    shared = [text for part in package.related(main, "sharedStrings").values() for text in _shared(package, part)]
+    formats = [form for part in package.related(main, "styles").values() for form in _formats(package, part)]
+    for name, place in named:
+        part = parts.get(place, "")
+        if name in unread or package.size(part) > LONG:
+            unread += [name] if name not in unread else []
+            continue
+        reader = _Rows(name, shared, formats)
+        if part:
+            package.parse(part, reader.start, reader.end, reader.text)
+        yield from reader.found
+
+
+def _shared(package: Package, part: str) -> list[str]:
+    found: list[str] = []
+    is_text = is_reading_aid = False
+
+    def start(tag: str, _attributes: Attributes) -> None:
+        nonlocal is_text, is_reading_aid
+        is_reading_aid |= tag == "rPh"  # how Japanese words are read
+        is_text = tag == "t" and not is_reading_aid
+        if tag == "si":
+            found.append("")
+
+    def text(text: str) -> None:
+        if is_text and found:
+            found[-1] += text
+
+    def end(tag: str) -> None:
+        nonlocal is_text, is_reading_aid
+        is_text, is_reading_aid = False, is_reading_aid and tag != "rPh"
+
+    package.parse(part, start, end, text)
+    return found
+
+
+_BUILT_IN = {1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
+
+
+def _formats(package: Package, part: str) -> list[str]:
+    """Return the number format of each style of cells."""
+    codes, found, inside = dict[str, str](), list[str](), False
+
+    def start(tag: str, attributes: Attributes) -> None:
+        nonlocal inside
+        inside |= tag == "cellXfs"
+        own = attributes.get("numFmtId", "0")
+        if tag == "numFmt":
+            codes[own] = attributes.get("formatCode", "")
+        elif tag == "xf" and inside:
+            usual = _BUILT_IN.get(int(own), "") if own.isascii() and own.isdigit() and len(own) < 6 else ""
+            found.append(codes.get(own, usual))
+
+    def end(tag: str) -> None:
+        nonlocal inside
+        inside &= tag != "cellXfs"
+
+    package.parse(part, start, end)
+    return found
+
+
+class _Rows:
+    """Gathers the rows of a sheet, with numbers as they are shown."""
+
+    def __init__(self, name: str, shared: list[str], formats: list[str]) -> None:
+        self.found: list[FileText] = []
+        self._name, self._shared, self._formats = name, shared, formats
+        self._row = self._column = 0
+        self._cells: list[tuple[int, str, float | None]] = []
+        self._kind, self._style, self._text = "n", 0, ""
+        self._keeps = False
+
+    def start(self, tag: str, attributes: Attributes) -> None:
+        match tag:
+            case "row":
+                self._row = _whole(attributes.get("r", ""), self._row + 1)
+                self._cells, self._column = [], 0
+            case "c":
+                letters = re.match("[A-Z]{1,3}", attributes.get("r", ""))
+                self._column = _column(letters[0]) if letters else self._column + 1
+                self._kind, self._style = attributes.get("t", "n"), _whole(attributes.get("s", ""), 0)
+                self._text = ""
+            case "v" | "t":
+                self._keeps = True
+            case _:
+                self._keeps = False
+
+    def text(self, text: str) -> None:
+        if self._keeps:
+            self._text += text
+
+    def end(self, tag: str) -> None:
+        self._keeps = False
+        if tag == "c" and self._text:
+            self._cells.append((self._column, *self._said()))
+        elif tag == "row" and self._cells:
+            columns, texts, values = zip(*self._cells, strict=True)
+            self.found.append(FileText(f"sheet {self._name}, row {self._row}", texts, values, columns))
+
+    def _said(self) -> tuple[str, float | None]:
+        match self._kind:
+            case "s":
+                at = _whole(self._text, -1)
+                return (plain(self._shared[at]) if 0 <= at < len(self._shared) else ""), None
+            case "n":
+                value = _number(self._text)
+                form = self._formats[self._style] if 0 <= self._style < len(self._formats) else ""
+                return (plain(self._text), None) if value is None else (shown_by(value, form), value)
+            case _:
+                return plain(self._text), None
+
+
+def _whole(text: str, otherwise: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number
+
+
+def _letters(column: int) -> str:
+    found = ""
+    while column > 0:
+        column, rest = divmod(column - 1, 26)
+        found = chr(ord("A") + rest) + found
+    return found
+
+
+_FORMAT = re.compile(
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[[^\]]*\]|_.|\*.|(?P<digits>[#0,.]+)|(?P<sign>.)', re.DOTALL
+)
+
+
+def shown_by(value: float, form: str) -> str:
+    """Return a number as a program shows it by a simple format; one by another format as it is."""
+    before, digits, after, per_cent = "", "", "", False
+    for part in _FORMAT.finditer(form.partition(";")[0] if '"' not in form else form):
+        if part["digits"] and digits:
+            return f"{value:.12g}"
+        literal = part["quoted"] or part["escaped"] or part["sign"] or ""
+        if part["sign"] and part["sign"] not in " -+()%$€¥£≥≤≈≳≲–−":
+            return f"{value:.12g}"
+        per_cent |= part["sign"] == "%"
+        digits = part["digits"] or digits
+        if not part["digits"]:
+            before, after = (before + literal, after) if not digits else (before, after + literal)
+    if not digits:
+        return f"{value:.12g}"
+    decimals = len(digits.partition(".")[2])
+    text = precision.formatted(value * 100 if per_cent else value, f"{',' if ',' in digits else ''}.{decimals}f")
+    return plain(before + locale().numerals(text.replace("-", "−")) + after)

@@ -1,0 +1,187 @@
+"""The ledger inside of an office file: a part of its own, which programs keep when they save the file.
+
+It has the file of the brief's numbers, and the texts of the file as it was made, so that an edited number is found."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.data.numbers_file import ATTACHMENT, NumberEntry
+from benchbrief.reports.office.file_texts import MAIN_PARTS, FileText, Kind, plain, texts_of
+from benchbrief.reports.office.read_package import MOST_OF_ALL, Attributes, Package
+
+_NAMESPACE = "urn:benchbrief:numbers"
+_TEXTS = "texts.json"
+_PART = re.compile(r"customXml/item\d+\.xml")
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
+_PROPERTIES = "application/vnd.openxmlformats-officedocument.customXmlProperties+xml"
+
+
+@dataclass(frozen=True)
+class KeptLedger:
+    """`numbers` is the file of the numbers, and `texts` what the file said when it was made. `absent` are the ids of
+    numbers of the brief that the file never had, and `unread` its sheets that were too long."""
+
+    numbers: bytes
+    texts: tuple[FileText, ...]
+    absent: frozenset[str]
+    unread: tuple[str, ...] = ()
+
+
+def with_ledger(content: bytes, kind: Kind, numbers: Sequence[NumberEntry], file: Iterable[bytes]) -> bytes:
+    """Return a file with the ledger in it. `numbers` are those of the brief, and `file` is the file of them."""
+    found = texts_of(Package(content, f"the .{kind}"), kind, f"the .{kind}")
+    texts = [text for text in found.texts if any(map(_has_digit, text.cells))]
+    absent = [number.id for number in numbers if not occurs(number.shown, texts)]
+    kept = {
+        "texts": [[text.place, text.cells, text.values, text.columns, text.drawn] for text in texts],
+        "absent": absent,
+        "unread": found.unread,
+    }
+    files = {ATTACHMENT: b"".join(file), _TEXTS: json.dumps(kept, ensure_ascii=False).encode()}
+    inner = "".join(
+        f'<file name="{name}">{base64.b64encode(zlib.compress(each, 9)).decode()}</file>'
+        for name, each in files.items()
+    )
+    part = f'<?xml version="1.0" encoding="UTF-8"?>\n<numbers xmlns="{_NAMESPACE}">{inner}</numbers>'
+    return _with_part(content, MAIN_PARTS[kind], part.encode())
+
+
+def _has_digit(text: str) -> bool:
+    return any(sign.isdigit() for sign in text)
+
+
+def _with_part(content: bytes, main: str, part: bytes) -> bytes:
+    """Return a package with one more part of custom XML, to which its main part refers."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        taken = set(old.namelist())
+        number = next(n for n in range(1, len(taken) + 2) if f"customXml/item{n}.xml" not in taken)
+        item, properties = f"customXml/item{number}.xml", f"customXml/itemProps{number}.xml"
+        folder, _, name = main.rpartition("/")
+        relation = f'<Relationship Id="rIdBenchbrief" Type="{_OFFICE}/relationships/customXml" Target="../{item}"/>'
+        types = f'<Override PartName="/{properties}" ContentType="{_PROPERTIES}"/>'
+        if not re.search(rb'<(\w+:)?Default [^>]*Extension="xml"', old.read("[Content_Types].xml")):
+            types += f'<Override PartName="/{item}" ContentType="application/xml"/>'
+        added = {
+            f"{folder}/_rels/{name}.rels": (rb"</(\w+:)?Relationships>", relation),
+            "[Content_Types].xml": (rb"</(\w+:)?Types>", types),
+        }
+        for info in old.infolist():
+            read = old.read(info)
+            if info.filename in added:
+                end, more = added[info.filename]
+                read = re.sub(end, lambda found, more=more: more.encode() + found[0], read)  # type: ignore[misc]  # the default binds it
+            new.writestr(info, read, zipfile.ZIP_DEFLATED)
+        of_item = (
+            f'<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<ds:datastoreItem xmlns:ds="{_OFFICE}/customXml" '
+            f'ds:itemID="{{{_ITEM}}}"><ds:schemaRefs><ds:schemaRef ds:uri="{_NAMESPACE}"/></ds:schemaRefs>'
+            "</ds:datastoreItem>"
+        )
+        of_part = (
+            '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<Relationships '
+            'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" '
+            f'Type="{_OFFICE}/relationships/customXmlProps" Target="itemProps{number}.xml"/></Relationships>'
+        )
+        for path, each in (
+            (item, part),
+            (properties, of_item.encode()),
+            (f"customXml/_rels/item{number}.xml.rels", of_part.encode()),
+        ):
+            new.writestr(zipfile.ZipInfo(path, _FIRST_DAY), each, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+_ITEM = "6B1E2F70-52D4-4D5C-9C5B-0F6A3B7E9D21"
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+
+
+def kept_ledger(package: Package, name: str) -> KeptLedger | None:
+    """Return the ledger in a file; None where it has lost it. Raises ReportError for one that can't be read."""
+    for part in package.names:
+        if _PART.fullmatch(part) and (files := _files(package, part)):
+            try:
+                kept = json.loads(files[_TEXTS])
+                texts = tuple(_text(each) for each in kept["texts"])
+                absent, unread = frozenset(map(str, kept["absent"])), tuple(map(str, kept["unread"]))
+                return KeptLedger(files[ATTACHMENT], texts, absent, unread)
+            except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+                raise ReportError(
+                    f"{name} has a record of its numbers that can't be read: {type(error).__name__}",
+                    "verify the file as `bench report` wrote it",
+                ) from error
+    return None
+
+
+def _text(kept: Any) -> FileText:
+    place, cells, values, columns, drawn = kept
+    return FileText(
+        str(place),
+        tuple(map(str, cells)),
+        tuple(None if value is None else float(value) for value in values),
+        tuple(map(int, columns)),
+        bool(drawn),
+    )
+
+
+def _files(package: Package, part: str) -> dict[str, bytes]:
+    """Return the files in a part of custom XML; none where it is another's."""
+    texts: dict[str, list[str]] = {}
+    path: list[str] = []
+
+    def start(tag: str, attributes: Attributes) -> None:
+        path.append(attributes.get("name", "") if path == ["numbers"] and tag == "file" else tag)
+        if len(path) == 2:
+            texts[path[1]] = []
+
+    def text(text: str) -> None:
+        if len(path) == 2 and path[0] == "numbers":
+            texts[path[1]].append(text)
+
+    def end(_tag: str) -> None:
+        path.pop()
+
+    package.parse(part, start, end, text)
+    if not {ATTACHMENT, _TEXTS} <= texts.keys():
+        return {}
+    return {
+        name: unpacked for name in (ATTACHMENT, _TEXTS) if (unpacked := _unpacked("".join(texts[name]))) is not None
+    }
+
+
+def _unpacked(text: str) -> bytes | None:
+    """Return what was packed, up to the limit of a file; None for what was not, or is larger."""
+    try:
+        unpacking = zlib.decompressobj()
+        found = unpacking.decompress(base64.b64decode(text, validate=False), MOST_OF_ALL)
+    except (ValueError, zlib.error):
+        return None
+    return found if unpacking.eof else None
+
+
+def occurs(shown: str, texts: Iterable[FileText]) -> bool:
+    """Return whether a number stands in these texts as it was printed, and not as a part of another number."""
+    wanted = pattern_of(shown)
+    return any(wanted.search(cell) for text in texts if not text.drawn for cell in text.cells)
+
+
+def count_of(shown: str, texts: Iterable[FileText]) -> int:
+    wanted = pattern_of(shown)
+    return sum(1 for text in texts if not text.drawn for cell in text.cells for _ in wanted.finditer(cell))
+
+
+def pattern_of(shown: str) -> re.Pattern[str]:
+    """Return what finds a number in plain texts."""
+    text = re.escape(plain(shown)).replace(r"\ ", " ?")
+    before = r"(?<![\d])(?<!\d[.,])" if plain(shown)[:1].isdigit() else ""
+    after = r"(?![\d])(?![.,]\d)" if plain(shown)[-1:].isdigit() else ""
+    return re.compile(f"{before}{text}{after}")
