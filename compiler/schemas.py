@@ -645,9 +645,9 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             ),
             "formats": Key(
                 Word(get_args(Format)),
-                "What it is made as; several stand in `[...]`. `docx` is a file to edit. By default, those of the "
-                "template.",
-                example="formats = [pdf, html, docx]",
+                "What it is made as; several stand in `[...]`. `xlsx` and `docx` are files to edit. By default, those "
+                "of the template.",
+                example="formats = [pdf, html, xlsx]",
             ),
             "paper": Key(Word(("a4", "letter")), "The size of a PDF's pages (slides have their own).", default="a4"),
             "columns": Key(

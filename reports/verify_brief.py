@@ -38,7 +38,7 @@ from benchbrief.reports.disclosure.number_ledger import each_entry, kind_of
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.notices.number_marks import letters_in
 from benchbrief.reports.office.edited_texts import compare_texts
-from benchbrief.reports.office.file_texts import MAIN_PARTS, texts_of
+from benchbrief.reports.office.file_texts import texts_of
 from benchbrief.reports.office.kept_ledger import KeptLedger, kept_ledger
 from benchbrief.reports.office.read_package import Package
 from benchbrief.reports.text.number_format import Locale, written_as
@@ -385,15 +385,10 @@ def _read_own_codes(page: PageObject) -> None:
 
 def _of_office(path: Path, content: bytes, digest: str) -> FinishedBrief:
     package = Package(content, path.name)
-    kind = next((kind for kind, part in MAIN_PARTS.items() if part in package.names), None)
-    if kind is None:
-        raise ReportError(
-            f"{path} is no pptx, xlsx or docx file", "name a brief: its PDF, HTML, JSON, pptx, xlsx or docx"
-        )
-    kept = kept_ledger(package, path.name)
+    kept = kept_ledger(package)
     numbers, side = (_numbers(kept.numbers, path), None) if kept else _beside(path)
     with written_as(Locale(numbers.locale, numbers.units)):
-        found = texts_of(package, kind, path.name, kept.unread if kept else ())
+        found = texts_of(package, kept.unread if kept else ())
     of_brief = [number for number in numbers.numbers if number.document == "brief"]
     compared = compare_texts(kept or KeptLedger(b"", (), frozenset()), found.texts, of_brief)
     edited = tuple(Edited(each.id, each.place, each.recorded, each.found) for each in compared.edited)

@@ -14,7 +14,6 @@ from benchbrief.reports.office.read_package import Attributes, Package
 from benchbrief.reports.text.number_format import locale
 
 Kind = Literal["pptx", "xlsx", "docx"]
-KINDS: dict[str, Kind] = {".pptx": "pptx", ".xlsx": "xlsx", ".docx": "docx"}
 MAIN_PARTS: dict[Kind, str] = {
     "pptx": "ppt/presentation.xml",
     "xlsx": "xl/workbook.xml",
@@ -54,14 +53,20 @@ class FileTexts:
         self.texts.append(text)
 
 
-def texts_of(package: Package, kind: Kind, name: str, unread: Iterable[str] = ()) -> FileTexts:
+def kind_of(package: Package) -> Kind:
+    """Return what a file is. Raises ReportError for another one."""
+    for kind, part in MAIN_PARTS.items():
+        if part in package.names:
+            return kind
+    raise ReportError(f"{package.name} is no pptx, xlsx or docx file", "name a brief as `bench report` wrote it")
+
+
+def texts_of(package: Package, unread: Iterable[str] = ()) -> FileTexts:
     """Return the texts of a file in its order, without the sheets that are `unread` already. Raises ReportError."""
     found = FileTexts(unread=list(unread))
-    if MAIN_PARTS[kind] not in package.names:
-        raise ReportError(f"{name} is no .{kind} file: it has no {MAIN_PARTS[kind]}", "give the file that was made")
-    read = {"pptx": _slides, "docx": _document, "xlsx": _sheets}[kind]
+    read = {"pptx": _slides, "docx": _document, "xlsx": _sheets}[kind_of(package)]
     for text in read(package, found.unread):
-        found.add(text, name)
+        found.add(text, package.name)
     return found
 
 
@@ -161,10 +166,10 @@ def _slides(package: Package, _unread: list[str]) -> Iterator[FileText]:
             order.append(attributes.get("r:id", ""))
 
     package.parse(main, start)
-    slides = package.related(main, "slide")
+    slides = package.related(main, "/slide")
     for number, slide in enumerate((slides[each] for each in order if each in slides), 1):
         yield from _of_part(package, slide, f"slide {number}")
-        for notes in package.related(slide, "notesSlide").values():
+        for notes in package.related(slide, "/notesSlide").values():
             yield from (FileText(f"slide {number}, notes", cells) for cells in _prose(package, notes))
 
 
@@ -174,7 +179,7 @@ def _document(package: Package, _unread: list[str]) -> Iterator[FileText]:
         yield FileText(f"{'paragraph' if len(cells) == 1 else 'table row'} {number}", cells)
     yield from _charts(package, main, "")
     for kind, name in (("footnotes", "footnote"), ("endnotes", "endnote"), ("header", "header"), ("footer", "footer")):
-        for part in package.related(main, kind).values():
+        for part in package.related(main, f"/{kind}").values():
             yield from (FileText(name, cells) for cells in _prose(package, part))
 
 
@@ -184,7 +189,7 @@ def _of_part(package: Package, part: str, place: str) -> Iterator[FileText]:
 
 
 def _charts(package: Package, part: str, place: str) -> Iterator[FileText]:
-    for number, chart in enumerate(sorted(package.related(part, "chart").values(), key=_in_order), 1):
+    for number, chart in enumerate(sorted(package.related(part, "/chart").values(), key=_in_order), 1):
         reader = _Chart()
         package.parse(chart, reader.start, reader.end, reader.text)
         where = ", ".join(filter(None, (place, f"chart {number}")))
@@ -244,9 +249,9 @@ def _sheets(package: Package, unread: list[str]) -> Iterator[FileText]:
             named.append((attributes.get("name", ""), attributes.get("r:id", "")))
 
     package.parse(main, start)
-    parts = package.related(main, "worksheet")
-    shared = [text for part in package.related(main, "sharedStrings").values() for text in _shared(package, part)]
-    formats = [form for part in package.related(main, "styles").values() for form in _formats(package, part)]
+    parts = package.related(main, "/worksheet")
+    shared = [text for part in package.related(main, "/sharedStrings").values() for text in _shared(package, part)]
+    formats = [form for part in package.related(main, "/styles").values() for form in _formats(package, part)]
     for name, place in named:
         part = parts.get(place, "")
         if name in unread or package.size(part) > LONG:

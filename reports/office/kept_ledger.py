@@ -16,7 +16,7 @@ from typing import Any
 
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import ATTACHMENT, NumberEntry
-from benchbrief.reports.office.file_texts import MAIN_PARTS, FileText, Kind, plain, texts_of
+from benchbrief.reports.office.file_texts import MAIN_PARTS, FileText, kind_of, plain, texts_of
 from benchbrief.reports.office.read_package import MOST_OF_ALL, Attributes, Package
 
 _NAMESPACE = "urn:benchbrief:numbers"
@@ -37,9 +37,12 @@ class KeptLedger:
     unread: tuple[str, ...] = ()
 
 
-def with_ledger(content: bytes, kind: Kind, numbers: Sequence[NumberEntry], file: Iterable[bytes]) -> bytes:
-    """Return a file with the ledger in it. `numbers` are those of the brief, and `file` is the file of them."""
-    found = texts_of(Package(content, f"the .{kind}"), kind, f"the .{kind}")
+def with_ledger(content: bytes, numbers: Sequence[NumberEntry], file: Iterable[bytes]) -> bytes:
+    """Return a file with the ledger in it. `numbers` are those of the brief, and `file` is the file of them. Raises
+    ReportError for a file that can't be read."""
+    package = Package(content, "the file")
+    kind = kind_of(package)
+    found = texts_of(package)
     texts = [text for text in found.texts if any(map(_has_digit, text.cells))]
     absent = [number.id for number in numbers if not occurs(number.shown, texts)]
     kept = {
@@ -105,7 +108,7 @@ _ITEM = "6B1E2F70-52D4-4D5C-9C5B-0F6A3B7E9D21"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 
 
-def kept_ledger(package: Package, name: str) -> KeptLedger | None:
+def kept_ledger(package: Package) -> KeptLedger | None:
     """Return the ledger in a file; None where it has lost it. Raises ReportError for one that can't be read."""
     for part in package.names:
         if _PART.fullmatch(part) and (files := _files(package, part)):
@@ -116,7 +119,7 @@ def kept_ledger(package: Package, name: str) -> KeptLedger | None:
                 return KeptLedger(files[ATTACHMENT], texts, absent, unread)
             except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 raise ReportError(
-                    f"{name} has a record of its numbers that can't be read: {type(error).__name__}",
+                    f"{package.name} has a record of its numbers that can't be read: {type(error).__name__}",
                     "verify the file as `bench report` wrote it",
                 ) from error
     return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from benchbrief.model.extension_spec import Format
-from benchbrief.model.plan import Report
+from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.report_data import AskedStore
@@ -20,6 +20,7 @@ class HandOver:
     """What a file to edit is made of. `template` is the house's own: its name and content; None without one."""
 
     view: ReportView
+    plan: Plan
     report: Report
     words: Words
     store: AskedStore
@@ -53,5 +54,6 @@ class OfficeFormat:
 
 
 OFFICE_FORMATS: Mapping[Format, OfficeFormat] = {
+    "xlsx": OfficeFormat("Excel", "xlsxwriter", "XlsxWriter", "workbook"),
     "docx": OfficeFormat("Word", "docx", "python-docx", "document"),
 }

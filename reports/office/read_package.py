@@ -28,7 +28,7 @@ class Package:
 
     def __init__(self, content: bytes, name: str) -> None:
         """Raises ReportError for what is not such a file."""
-        self._name, self._left = name, MOST_OF_ALL
+        self.name, self._left = name, MOST_OF_ALL
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
             infos = self._zip.infolist()
@@ -41,7 +41,7 @@ class Package:
             raise self._problem("has two parts of one name")
 
     def _problem(self, what: str) -> ReportError:
-        return ReportError(f"{self._name} {what}", _HINT)
+        return ReportError(f"{self.name} {what}", _HINT)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,13 +120,13 @@ class Package:
             raise self._problem(f"is damaged: {part}: {error}") from error
 
     def related(self, part: str, kind: str) -> dict[str, str]:
-        """Return the parts that a part refers to as this kind (`slide`, `chart`), by the ids of the references."""
+        """Return the parts that a part refers to as this kind (`/chart`), by the ids of the references."""
         folder, name = posixpath.split(part)
         found: dict[str, str] = {}
 
         def start(tag: str, attributes: Attributes) -> None:
             is_inside = attributes.get("TargetMode", "Internal") != "External"
-            if tag == "Relationship" and is_inside and attributes.get("Type", "").endswith(f"/{kind}"):
+            if tag == "Relationship" and is_inside and attributes.get("Type", "").endswith(kind):
                 target = attributes.get("Target", "")
                 path = target.lstrip("/") if target.startswith("/") else posixpath.join(folder, target)
                 path = posixpath.normpath(path)

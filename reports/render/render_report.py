@@ -35,12 +35,14 @@ from benchbrief.reports.data.view_model import (
     with_notes_again,
     with_redrawn_figures,
 )
+from benchbrief.reports.office.kept_ledger import with_ledger
 from benchbrief.reports.office.office_formats import OFFICE_FORMATS, HandOver
 from benchbrief.reports.render.companion import companion_of, lead_across
 from benchbrief.reports.render.fill_pages import Arrangement
 from benchbrief.reports.render.page_faults import find_faults, pages_too_many
 from benchbrief.reports.render.watermark import draw_sheet, mark_markdown
 from benchbrief.reports.text.html_markup import plain_text
+from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.view.house_style import (
     House,
     Kept,
@@ -180,7 +182,8 @@ def render(
     for kind in OFFICE_FORMATS:
         if kind in chosen:
             try:
-                files.append(brief.write_to_edit(kind, disclosure, converter))
+                own = brief.naming(numbers, made)
+                files.append(brief.write_to_edit(kind, plan, own, disclosure, converter))
             except ReportError as error:
                 not_made.append(f"{brief.stem}.{kind}: {error}; {error.hint}")
     typeface = missing_typefaces(report) if "pdf" in chosen else ""
@@ -347,14 +350,26 @@ class _Brief:
         if documents.disclosure is not None:
             yield _write(self.out_dir / f"{self.twin}{suffix}", documents.disclosure)
 
-    def write_to_edit(self, kind: Format, disclosure: Companion | None, converter: Converter | None) -> Path:
-        """Write the brief as a file to edit, which names its disclosure. Raises ReportError where it can't be made."""
+    def write_to_edit(
+        self,
+        kind: Format,
+        plan: Plan,
+        numbers: NumbersFile,
+        disclosure: Companion | None,
+        converter: Converter | None,
+    ) -> Path:
+        """Write the brief as a file to edit, which names its disclosure and has the file of its numbers inside. Raises
+        ReportError where it can't be made."""
         template = getattr(self.report.theme, kind, None)
         house = (Path(template.file).name, content_of(template, self.kept)) if template else None
         with nullcontext(converter) if converter else Converter().running() as drawing:
             view = replace(self.view, companion=disclosure)
-            brief = HandOver(view, self.report, self.catalogue, self.store, drawing, house, self.faults)
-            return _write(self.out_dir / f"{self.stem}.{kind}", OFFICE_FORMATS[kind].write(brief))
+            brief = HandOver(view, plan, self.report, self.catalogue, self.store, drawing, house, self.faults)
+            content = OFFICE_FORMATS[kind].write(brief)
+        shown = [number for number in numbers.numbers if number.document == "brief"]
+        with written_as(self.catalogue.locale):
+            content = with_ledger(content, shown, numbers.written(self.view.cells()))
+        return _write(self.out_dir / f"{self.stem}.{kind}", content)
 
     def write_pictures(self, converter: Converter | None) -> Iterator[Path]:
         """Write the drawn figures as SVG and PNG, each with the origin of its numbers below, and the logo."""

@@ -100,6 +100,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "urllib3": "runners/meters/redfish/redfish_meter.py",
     "vl_convert": "reports/charts/svg_converter.py",
     "weasyprint": "reports/render/page_pdf.py",
+    "xlsxwriter": "reports/office/workbook.py",
 }
 EVERYWHERE = {"pydantic"}  # process boundaries are in several rooms
 

@@ -1,0 +1,132 @@
+"""All points of a run as rows for a sheet: one for each planned measurement, with what was measured of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from benchbrief.reports.data.report_data import AskedStore, Results
+from benchbrief.reports.text.number_format import unit_text
+
+_STATISTICS = ("mean", "p50", "p95", "p99", "p99.9", "max")
+_MOST_LATENCIES = 60
+"""The most columns of latencies: an output may have any number of operations."""
+
+
+_OF_REPEATS = "phase IS NULL AND repeat IS NOT NULL AND source IS NULL AND reported"
+
+
+@dataclass(frozen=True)
+class PointColumn:
+    """A column with its head, in which its unit stands."""
+
+    head: str
+    is_number: bool = False
+
+
+@dataclass(frozen=True)
+class PointsTable:
+    """`count` is the number of rows, and `left_out` that of columns for which there is no room."""
+
+    columns: tuple[PointColumn, ...]
+    count: int
+    sql: str
+    store: AskedStore
+    left_out: int = 0
+
+    @contextmanager
+    def rows(self) -> Iterator[Iterable[Sequence[object]]]:
+        """Yield the rows one by one. Nothing else can be asked of the store meanwhile."""
+        with self.store.each(self.sql) as found:
+            yield found
+
+
+def measured_points(results: Results) -> PointsTable:
+    """Return a row for each planned measurement: where it is, its state with the reason, its throughput, its errors and
+    its latencies over the whole measured window. Values are in base units."""
+    words, store = results.words, results.store
+    asked = store.sql(f"SELECT DISTINCT operation, statistic FROM latency WHERE {_OF_REPEATS} ORDER BY operation").rows  # noqa: S608  # a constant
+    known = {(str(operation), str(statistic)) for operation, statistic in asked}
+    latencies = sorted((each for each in known if each[1] in _STATISTICS), key=_in_order)
+    shown, left_out = latencies[:_MOST_LATENCIES], latencies[_MOST_LATENCIES:]
+    units = {str(name): unit for name, unit in store.sql("SELECT DISTINCT factor, unit FROM factors").rows}
+    factors = store.sql("SELECT * FROM measure.levels LIMIT 0").columns[1:]
+    columns = [
+        PointColumn(words["xlsx_measurement"]),
+        *(PointColumn(words.dimension(dim)) for dim in ("experiment", "hardware", "workload")),
+        *(PointColumn(*_factor_head(name, units.get(name), results)) for name in factors),
+        PointColumn(words.dimension("threads"), is_number=True),
+        PointColumn(f"{words.dimension('target')} (ops/s)", is_number=True),
+        PointColumn(words.dimension("repeat"), is_number=True),
+        PointColumn(words["xlsx_state"]),
+        PointColumn(words["xlsx_reason"]),
+        PointColumn(f"{words['site_throughput']} (ops/s)", is_number=True),
+        PointColumn(words["xlsx_operations"], is_number=True),
+        PointColumn(words["xlsx_errors"], is_number=True),
+        PointColumn(f"{words['xlsx_lasted']} (s)", is_number=True),
+        *(PointColumn(f"{operation} {statistic} (s)", is_number=True) for operation, statistic in shown),
+    ]
+    count = int(store.sql("SELECT count(*) FROM cells").rows[0][0])
+    return PointsTable(tuple(columns), count, _points_sql(shown), store, len(left_out))
+
+
+def _in_order(latency: tuple[str, str]) -> tuple[str, int]:
+    return latency[0], _STATISTICS.index(latency[1])
+
+
+def _factor_head(name: str, unit: object, results: Results) -> tuple[str, bool]:
+    label, written = results.words.dimension(name), unit_text(str(unit or ""))
+    return f"{label} ({written})" if written else label, unit is not None
+
+
+def _points_sql(latencies: Sequence[tuple[str, str]]) -> str:
+    wanted = (f"operation = {_quoted(operation)} AND statistic = {_quoted(each)}" for operation, each in latencies)
+    pivoted = "".join(f", max(value_s) FILTER (WHERE {one}) AS v{at}" for at, one in enumerate(wanted))
+    places = ("experiment", "hardware", "workload", "levels", "threads", "target", "repeat")
+    values = "".join(f", measure.number(v.v{at})" for at in range(len(latencies)))
+    same = " AND ".join(f"v.{name} IS NOT DISTINCT FROM c.{name}" for name in places)
+    pivot = f"SELECT {', '.join(places)}{pivoted} FROM latency WHERE {_OF_REPEATS} GROUP BY ALL"  # noqa: S608  # quoted names and texts
+    latency = f"LEFT JOIN ({pivot}) AS v ON c.status = 'ok' AND {same} " if latencies else ""
+    return f"""
+        SELECT c.cell_id, c.experiment, c.hardware, c.workload, l.* EXCLUDE (levels), c.threads, c.target, c.repeat,
+               c.status, c.reason, measure.number(t.ops_per_s), t.count, t.errors, c.measured_s{values}
+        FROM main.cells AS c JOIN measure.levels AS l USING (levels)
+        LEFT JOIN (SELECT * FROM throughput WHERE phase IS NULL AND operation = 'all') AS t
+        ON t.cell_id = c.cell_id AND t.run_id = c.run_id AND c.status = 'ok'
+        {latency}ORDER BY c.cell_id"""  # noqa: S608  # quoted names and texts
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def probed_means(results: Results) -> PointsTable:
+    """Return a row for each measurement, node and measure of a probe: the mean over the measured window."""
+    words, store = results.words, results.store
+    sql = (
+        "SELECT experiment, hardware, workload, threads, target, repeat, node, measure, value, unit "
+        "FROM measure.mean JOIN (SELECT measure, any_value(unit) AS unit FROM samples GROUP BY measure) "
+        "USING (measure) ORDER BY ALL"
+    )
+    columns = (
+        *(PointColumn(words.dimension(dim)) for dim in ("experiment", "hardware", "workload")),
+        PointColumn(words.dimension("threads"), is_number=True),
+        PointColumn(f"{words.dimension('target')} (ops/s)", is_number=True),
+        PointColumn(words.dimension("repeat"), is_number=True),
+        PointColumn(words["xlsx_node"]),
+        PointColumn(words["xlsx_measure"]),
+        PointColumn(words["xlsx_value"], is_number=True),
+        PointColumn(words["xlsx_unit"]),
+    )
+    count = int(store.sql(f"SELECT count(*) FROM ({sql})").rows[0][0])  # noqa: S608  # the statement just above
+    return PointsTable(columns, count, sql, store)
+
+
+def labels_of(results: Results) -> Mapping[str, Mapping[str, str]]:
+    """Return the names that readers know: labels of hardware and workloads, by their keys."""
+    plan = results.plan
+    return {
+        "hardware": {key: each.label for key, each in plan.hardware.items()},
+        "workload": {key: each.label for key, each in plan.workloads.items()},
+    }

@@ -1,0 +1,743 @@
+"""Writes a brief as an Excel workbook: its text, its claims, a sheet for each figure and table, all points of the run,
+and their provenance. Numbers are numbers, and no text is a formula."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count, islice
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import xlsxwriter
+from markupsafe import Markup
+
+from benchbrief.reports.charts.chart import text_width
+from benchbrief.reports.charts.svg_converter import NotDrawn
+from benchbrief.reports.claims_sheet import sheet_of
+from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.view_model import (
+    Block,
+    CalloutView,
+    FactsView,
+    FigureRow,
+    FigureView,
+    Footnote,
+    FormulaView,
+    HeadlineView,
+    SectionView,
+    TableCell,
+    TableView,
+    TextView,
+)
+from benchbrief.reports.office.office_formats import HandOver
+from benchbrief.reports.office.packages import settled, time_of
+from benchbrief.reports.office.points_table import PointsTable, labels_of, measured_points, probed_means
+from benchbrief.reports.office.rich_text import paragraphs
+from benchbrief.reports.office.sheet_values import (
+    MOST_ROWS,
+    cell_text,
+    looks_like_a_formula,
+    sheet_names,
+    shown_number,
+)
+from benchbrief.reports.text.html_markup import note_letter
+from benchbrief.reports.text.number_format import decimals_for, written_as
+from benchbrief.reports.view.house_style import typeface_of
+from benchbrief.reports.view.said_claims import claims_of
+from benchbrief.reports.words.brief_words import counted
+
+_LONGEST = 255
+"""The most characters of a property and of a series' name."""
+_NARROWEST, _WIDEST = 12, 60
+"""The widths of columns, in characters."""
+_ROW, _HIGHEST = 15.0, 409.0
+"""The height of a row of one line, and the most that a row may have, in points."""
+_NO_FORMULAS = {
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+    "nan_inf_to_errors": False,
+}
+_PICTURE_WIDTH, _PICTURE_HEIGHT = 720, 400
+
+
+def written(brief: HandOver) -> bytes:
+    """Return the workbook. The `faults` of the brief get the rows and pictures that it lacks."""
+    out = io.BytesIO()
+    with TemporaryDirectory() as folder:
+        book = xlsxwriter.Workbook(out, {"constant_memory": True, "tmpdir": folder, **_NO_FORMULAS})
+        results = Results(brief.plan, brief.store, brief.words)
+        with written_as(brief.words.locale):
+            _Workbook(book, brief, results).write()
+        book.close()
+    return settled(out.getvalue(), brief.view.made)
+
+
+@dataclass
+class _Sheet:
+    """A sheet that is written from its top on. `name` is that of its tab."""
+
+    name: str
+    sheet: Any
+    styles: _Styles
+    row: int = 0
+    widths: dict[int, float] = field(default_factory=dict)
+
+    def columns(self, *widths: float, rest: float = 0.0, up_to: int = 0) -> None:
+        """Set the widths of columns in characters; the `rest` are those behind them."""
+        for column in range(max(len(widths), up_to)):
+            width = widths[column] if column < len(widths) else rest
+            self.widths[column] = width
+            self.sheet.set_column(column, column, width)
+
+    def line(self, *cells: object, style: str = "", styles: Mapping[int, str] | None = None) -> int:
+        """Write a row, and return its number from 0. A text is written as one, a missing value as an empty cell."""
+        chosen = [(styles or {}).get(column, style) for column in range(len(cells))]
+        height = max((self._height(*each) for each in zip(cells, chosen, count())), default=0.0)
+        if height > _ROW:  # programs that do not look at texts would cut it
+            self.sheet.set_row(self.row, min(height, _HIGHEST))
+        for column, cell in enumerate(cells):
+            self.cell(column, cell, chosen[column])
+        self.row += 1
+        return self.row - 1
+
+    def _height(self, cell: object, style: str, column: int) -> float:
+        """Return the points of height that a cell needs."""
+        look = _LOOKS[style]
+        size = float(str(look.get("font_size", 11))) * 1.36
+        if not isinstance(cell, str) or "text_wrap" not in look:
+            return size if cell not in ("", None) else 0.0
+        room = max(1.0, self.widths.get(column, 8.43) - 1)
+        lines = sum(max(1, math.ceil(text_width(text, 1.0) / 0.5 / room)) for text in cell.split("\n"))
+        return lines * size
+
+    def cell(self, column: int, cell: object, style: str = "") -> None:
+        sheet, row = self.sheet, self.row
+        match cell:
+            case None | "":
+                return
+            case _Number(value=value, format=form):
+                sheet.write_number(row, column, value, self.styles.of(style, form))
+            case bool():
+                sheet.write_boolean(row, column, cell, self.styles.of(style))
+            case int() | float():
+                if math.isfinite(cell):
+                    sheet.write_number(row, column, cell, self.styles.of(style))
+            case _:
+                self.text(column, cell_text(str(cell)), style)
+
+    def text(self, column: int, text: str, style: str) -> None:
+        if text.startswith("<r>") and text.endswith("</r>"):  # XlsxWriter would take it for its own markup
+            text += " "
+        quoted = looks_like_a_formula(text)
+        self.sheet.write_string(self.row, column, text, self.styles.of(style, quoted=quoted))
+
+
+@dataclass(frozen=True)
+class _Number:
+    value: float
+    format: str
+
+
+_LOOKS: Mapping[str, Mapping[str, object]] = {
+    "": {},
+    "title": {"bold": True, "font_size": 18},
+    "subtitle": {"font_size": 12, "font_color": "#55626E"},
+    "heading": {"bold": True, "font_size": 13},
+    "origin": {"bold": True, "font_color": "#9C2A00"},
+    "large": {"bold": True, "font_size": 20, "align": "left"},
+    "strong": {"bold": True},
+    "number": {"align": "right", "valign": "top"},
+    "best": {"align": "right", "valign": "top", "bold": True},
+    "soft": {"font_color": "#55626E", "text_wrap": True, "valign": "top"},
+    "note": {"font_color": "#55626E"},
+    "wrap": {"text_wrap": True, "valign": "top"},
+    "top": {"valign": "top"},
+    "head": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top", "bg_color": "#EEF1F4"},
+    "head_right": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top", "align": "right",
+                   "bg_color": "#EEF1F4"},
+    "link": {"font_color": "#0B5CAD", "underline": 1},
+}  # fmt: skip
+
+
+@dataclass
+class _Styles:
+    """The formats of cells, each made once."""
+
+    book: Any
+    font: str
+    made: dict[tuple[str, str, bool], Any] = field(default_factory=dict)
+
+    def of(self, style: str, form: str = "", *, quoted: bool = False) -> Any:
+        key = (style, form, quoted)
+        if key not in self.made:
+            look = {"font_name": self.font, "font_size": 11, **_LOOKS[style]}
+            self.made[key] = self.book.add_format(
+                {**look, **({"num_format": form} if form else {}), **({"quote_prefix": True} if quoted else {})}
+            )
+        return self.made[key]
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A sheet to come: the name that it should have, what stands on it, and what writes it."""
+
+    name: str
+    title: str
+    write: Callable[[_Sheet], None]
+
+
+class _Workbook:
+    def __init__(self, book: Any, brief: HandOver, results: Results) -> None:
+        self._book, self._results = book, results
+        self._view, self._words, self._converter, self._faults = brief.view, brief.words, brief.converter, brief.faults
+        self._claims = list(sheet_of(brief.report, claims_of(brief.report, results), results))
+        self._styles = _Styles(book, typeface_of(brief.report))
+
+    def write(self) -> None:
+        words, view = self._words, self._view
+        self._book.set_properties(
+            {
+                "title": cell_text(view.title)[:_LONGEST],
+                "subject": cell_text(view.subtitle)[:_LONGEST],
+                "author": cell_text(view.author)[:_LONGEST],
+                "keywords": cell_text(", ".join(view.keywords))[:_LONGEST],
+                "comments": cell_text(" · ".join(tag.text for tag in view.origin))[:_LONGEST],
+                "created": time_of(view.made),
+            }
+        )
+        planned = [_Planned(words["xlsx_brief"], "", self._brief)]
+        if self._claims:
+            planned.append(_Planned(words["xlsx_claims"], words["xlsx_claims_title"], self._claims_sheet))
+        planned += self._of_blocks(view.blocks)
+        planned.append(_Planned(words["xlsx_points"], words["xlsx_points_title"], self._points))
+        planned.append(_Planned(words["xlsx_probes"], words["xlsx_probes_title"], self._probes))
+        planned.append(_Planned(words["provenance"], words["xlsx_provenance_title"], self._provenance))
+        names = sheet_names(each.name for each in planned)
+        self._contents = list(zip(names[1:], (each.title for each in planned[1:]), strict=True))
+        for name, each in zip(names, planned, strict=True):
+            made = self._book.add_worksheet(name)
+            made.hide_gridlines(2)
+            made.set_landscape()
+            made.fit_to_pages(1, 0)
+            each.write(_Sheet(name, made, self._styles))
+
+    def _of_blocks(self, blocks: Iterable[Block]) -> Iterator[_Planned]:
+        """Yield a sheet for each figure and table."""
+        words = self._words
+        for block in blocks:
+            match block:
+                case FigureRow(figures=figures):
+                    yield from self._of_blocks(figures)
+                case SectionView(blocks=inner):
+                    yield from self._of_blocks(inner)
+                case FigureView() as figure:
+                    name = f"{words['figure']} {figure.number}"
+                    yield _Planned(name, _said(figure), lambda sheet, figure=figure: self._figure(sheet, figure))  # type: ignore[misc]  # the default binds it
+                case TableView() as table:
+                    name = f"{words['table']} {table.number}"
+                    yield _Planned(name, table.title, lambda sheet, table=table: self._table_sheet(sheet, table))  # type: ignore[misc]  # the default binds it
+                case FactsView(number=number, title=title) as facts if number:
+                    name = f"{words['table']} {number}"
+                    yield _Planned(name, title, lambda sheet, facts=facts: self._facts(sheet, facts))  # type: ignore[misc]  # the default binds it
+
+    # --- the text of the brief -----------------------------------------------------------------------------------
+
+    def _brief(self, sheet: _Sheet) -> None:
+        view, words = self._view, self._words
+        sheet.columns(34, 110)
+        sheet.line(_line(view.title_html) or view.title, style="title")
+        if view.subtitle:
+            sheet.line(_line(view.subtitle_html) or view.subtitle, style="subtitle")
+        sheet.line(" · ".join(filter(None, (view.author, view.date))), style="top")
+        for tag in view.origin:
+            sheet.line(tag.text, style="origin")
+        self._notes(sheet, view.title_notes)
+        if view.limits:
+            sheet.line()
+            sheet.line(view.limits_line or words["limits"], style="heading")
+            for limit in view.limits:
+                sheet.line("", limit.text, style="wrap")
+        sheet.line()
+        self._texts(sheet, view.blocks)
+        if view.legal:
+            sheet.line()
+            for text in _lines(view.legal):
+                sheet.line("", text, style="soft")
+        sheet.line()
+        sheet.line(words["xlsx_contents"], style="heading")
+        for name, title in self._contents:
+            quoted = name.replace("'", "''")
+            sheet.sheet.write_url(sheet.row, 0, f"internal:'{quoted}'!A1", self._styles.of("link"), string=name)
+            sheet.line(None, title, style="wrap")
+
+    def _texts(self, sheet: _Sheet, blocks: Iterable[Block]) -> None:
+        """Write what is text in these blocks; figures and tables have sheets of their own."""
+        for block in blocks:
+            match block:
+                case HeadlineView():
+                    for number in block.numbers:
+                        self._stated(sheet, _line(number.value), _line(number.text), "large")
+                    self._notes(sheet, block.notes)
+                case TextView():
+                    self._prose(sheet, block.html)
+                    self._notes(sheet, block.notes)
+                case CalloutView():
+                    sheet.line(_line(block.title_html) or block.title, style="heading")
+                    for card in block.cards:
+                        self._stated(sheet, _line(card.html), card.label, "strong", card.value)
+                    if block.table:
+                        self._table(sheet, block.table)
+                    self._prose(sheet, block.html)
+                    self._prose(sheet, block.note)
+                    self._notes(sheet, block.notes)
+                case FormulaView():
+                    sheet.line(block.title, style="heading")
+                    for step in block.steps:
+                        sheet.line(block.name, _line(step), style="wrap")
+                    self._notes(sheet, block.notes)
+                case SectionView():
+                    sheet.line()
+                    sheet.line(_line(block.title_html) or block.title, style="heading")
+                    self._texts(sheet, block.blocks)
+                case FactsView(number=0, common=common):
+                    sheet.line(_line(block.title_html) or block.title, style="heading")
+                    sheet.line("", common, style="wrap")
+                case _:
+                    pass
+
+    def _stated(self, sheet: _Sheet, number: str, text: str, style: str, value: float | None = None) -> None:
+        """Write a number, and what it is of."""
+        shown = shown_number(number, value)
+        sheet.line(_Number(shown.value, shown.format) if shown else number, text, styles={0: style, 1: "wrap"})
+
+    def _prose(self, sheet: _Sheet, html: str | None) -> None:
+        for text in _lines(html):
+            sheet.line("", text, style="wrap")
+
+    def _notes(self, sheet: _Sheet, notes: Iterable[Footnote], style: str = "soft") -> None:
+        for note in notes:
+            sheet.line("", f"{note_letter(note.number)}  {_line(note.text)}", style=style)
+
+    # --- claims --------------------------------------------------------------------------------------------------
+
+    def _claims_sheet(self, sheet: _Sheet) -> None:
+        words = self._words
+        heads = (
+            *("xlsx_claim_sentence", "xlsx_claim_number", "xlsx_claim_unit", "xlsx_claim_base", "xlsx_claim_low"),
+            *("xlsx_claim_high", "xlsx_claim_judged", "xlsx_claim_repeats", "xlsx_claim_notes", "xlsx_claim_name"),
+            "xlsx_claim_digest",
+        )
+        sheet.columns(60, 12, 10, 24, 12, 12, 28, 10, 60, 18, 20)
+        sheet.line(*(words[head] for head in heads), style="head")
+        for claim in self._claims:
+            found = claim.verdict
+            unit = found.claim.points.unit
+            sheet.line(
+                claim.sentence,
+                found.value,
+                "" if unit == "1" else unit,
+                found.claim.base or "",
+                found.low,
+                found.high,
+                claim.judged,
+                found.repeats,
+                "\n".join(claim.lines),
+                found.claim.name,
+                claim.digest,
+                style="wrap",
+            )
+        sheet.sheet.freeze_panes(1, 0)
+        sheet.sheet.autofilter(0, 0, sheet.row - 1, len(heads) - 1)
+
+    # --- tables --------------------------------------------------------------------------------------------------
+
+    def _table_sheet(self, sheet: _Sheet, table: TableView) -> None:
+        sheet.line(f"{self._words['table']} {table.number}", _line(table.title_html) or table.title, style="heading")
+        sheet.line()
+        self._table(sheet, table, widths=True)
+        self._below(sheet, table.note, table.notes)
+        if table.heat or table.compared:
+            sheet.line("", " ".join(filter(None, (table.heat, table.compared))), style="note")
+        self._sources(sheet, (each.expression for each in table.sources))
+
+    def _table(self, sheet: _Sheet, table: TableView, *, widths: bool = False) -> None:
+        """Write the head and the rows of a table. On a sheet of its own, its columns get their widths."""
+        heads = [_with_unit(" · ".join((*head.heads, head.label)), head.unit or table.unit) for head in table.columns]
+        if widths:
+            texts = [[row.head.label, *(_line(cell.html) for cell in row.cells)] for row in table.rows]
+            sheet.columns(*(_width(column) for column in zip(*texts, strict=True)))
+        styles = {
+            0: "head",
+            **{at: "head_right" if head.numeric else "head" for at, head in enumerate(table.columns, 1)},
+        }
+        top = sheet.line(table.corner or " ", *heads, styles=styles)
+        if widths:
+            sheet.sheet.freeze_panes(top + 1, 1)
+        for row in table.rows:
+            if row.group:
+                sheet.line(row.group, style="strong")
+            name = _with_unit(" · ".join((*row.head.heads, row.head.label)), row.head.unit)
+            looks = {at: "best" if cell.best else "number" for at, cell in enumerate(row.cells, 1) if cell.numeric}
+            at = sheet.line(name, *map(_table_cell, row.cells), style="wrap", styles=looks)
+            for column, cell in enumerate(row.cells, 1):
+                reasons = [_line(note.text) for note in table.notes if note.number in cell.notes]
+                if cell.numeric and cell.value is None and reasons:
+                    sheet.sheet.write_comment(at, column, cell_text("\n".join(reasons)), {"x_scale": 2})
+
+    def _facts(self, sheet: _Sheet, facts: FactsView) -> None:
+        title = _line(facts.title_html) or facts.title
+        sheet.line(f"{self._words['table']} {facts.number}", title, style="heading")
+        sheet.line()
+        sheet.columns(30, rest=40, up_to=max(3, len(facts.heads) + 1))
+        if facts.beside:
+            sheet.line(facts.corner or " ", *facts.heads, style="head")
+            for row in facts.beside:
+                sheet.line(row.name, *row.cells, style="wrap")
+        if facts.common:
+            sheet.line("", facts.common, style="wrap")
+        if not facts.beside:
+            for group in facts.groups:
+                sheet.line(group.label, style="strong")
+                for line in group.lines:
+                    sheet.line(line.name, line.declared, line.observed, style="wrap")
+        self._notes(sheet, facts.notes)
+
+    def _below(self, sheet: _Sheet, note: str | None, notes: Iterable[Footnote]) -> None:
+        sheet.line()
+        for text in _lines(note):
+            sheet.line("", text, style="note")
+        self._notes(sheet, notes, "note")
+
+    def _sources(self, sheet: _Sheet, expressions: Iterable[str]) -> None:
+        if found := "; ".join(dict.fromkeys(expressions)):
+            sheet.line()
+            sheet.line(self._words["xlsx_from"], found, style="note")
+
+    # --- figures -------------------------------------------------------------------------------------------------
+
+    def _figure(self, sheet: _Sheet, figure: FigureView) -> None:
+        words = self._words
+        across = max((len(_columns_of(chart)) for chart in figure.native), default=0) + 1
+        sheet.columns(26, rest=14, up_to=max(across, len(figure.data_head)))
+        sheet.line(f"{words['figure']} {figure.number}", _said(figure), style="heading")
+        if figure.claim:
+            sheet.line("", _line(figure.title_html) or figure.title, style="subtitle")
+        whole = all(chart.whole and chart.series for chart in figure.native)
+        if figure.native and not whole:
+            sheet.line("", words["xlsx_picture"], style="note")
+        sheet.line()
+        charts = [self._chart_data(sheet, chart, drawn=whole) for chart in figure.native]
+        top = 4
+        if whole:
+            for number, chart in enumerate(filter(None, charts)):
+                sheet.sheet.insert_chart(
+                    top + 21 * number, across, chart, {"description": cell_text(figure.alt)[:2000]}
+                )
+        elif figure.svg:
+            self._picture(sheet, figure, top, across)
+        if not figure.native:
+            sheet.line(*figure.data_head, style="head")
+            for row in figure.data:
+                sheet.line(*row)
+        if figure.undrawn:
+            sheet.line("", figure.undrawn, style="origin")
+        self._below(sheet, figure.note, figure.notes)
+        if figure.key:
+            sheet.line("", figure.key, style="note")
+        self._sources(sheet, (each.expression for each in figure.sources))
+
+    def _picture(self, sheet: _Sheet, figure: FigureView, top: int, column: int) -> None:
+        try:
+            picture = self._converter.png(figure.svg)
+        except NotDrawn as error:
+            self._faults.append(f"the workbook lacks the picture of figure {figure.number}: {error}")
+            return
+        scale = {"x_scale": 0.5, "y_scale": 0.5, "description": cell_text(figure.alt)[:2000]}
+        sheet.sheet.insert_image(top, column, f"{figure.id}.png", {"image_data": io.BytesIO(picture), **scale})
+
+    def _chart_data(self, sheet: _Sheet, chart: NativeChart, *, drawn: bool) -> Any:
+        """Write the data of a chart, and return the chart if it is to be drawn, else None."""
+        columns = _columns_of(chart)
+        if chart.heading:
+            sheet.line(chart.heading, style="strong")
+        titles = dict.fromkeys(filter(None, (chart.left, chart.right)))
+        sheet.line("", " / ".join(titles), style="note")
+        head = sheet.line(*(column.head for column in columns), styles={
+            at: "head_right" if at else "head" for at in range(len(columns))})  # fmt: skip
+        first = sheet.row
+        for row in range(max((len(column.cells) for column in columns), default=0)):
+            sheet.line(*(column.cell(row) for column in columns))
+        last = sheet.row - 1
+        sheet.line()
+        return _drawn(self._book, chart, columns, (sheet.name, head, first, last)) if drawn and last >= first else None
+
+    # --- all points, and where they come from --------------------------------------------------------------------
+
+    def _points(self, sheet: _Sheet) -> None:
+        table = measured_points(self._results)
+        if table.left_out:
+            self._faults.append(counted(self._words, "xlsx_columns_left_out", table.left_out))
+        self._long(sheet, table)
+
+    def _probes(self, sheet: _Sheet) -> None:
+        self._long(sheet, probed_means(self._results))
+
+    def _long(self, sheet: _Sheet, table: PointsTable) -> None:
+        """Write a long table. It is the only one that may have more rows than a sheet."""
+        room = MOST_ROWS - 2
+        left_out = max(0, table.count - room)
+        sheet.columns(*(14 if each.is_number else 24 for each in table.columns))
+        if left_out:
+            sheet.line(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"), style="origin")
+            self._faults.append(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"))
+        head = sheet.line(*(each.head for each in table.columns), styles={
+            at: "head_right" if each.is_number else "head" for at, each in enumerate(table.columns)})  # fmt: skip
+        if table.count:
+            sheet.row = _write_rows(sheet, table, room, self._names())
+        sheet.sheet.freeze_panes(head + 1, 1)
+        sheet.sheet.autofilter(head, 0, max(head, sheet.row - 1), len(table.columns) - 1)
+
+    def _names(self) -> dict[str, Callable[[str], str]]:
+        words, labels = self._words, labels_of(self._results)
+        return {
+            words.dimension("hardware"): lambda key: labels["hardware"].get(key, key),
+            words.dimension("workload"): lambda key: labels["workload"].get(key, key),
+            words["xlsx_state"]: lambda key: words.get(f"status_{key}", key),
+            words["xlsx_reason"]: words.said,
+        }
+
+    def _provenance(self, sheet: _Sheet) -> None:
+        view, words = self._view, self._words
+        sheet.columns(34, 110)
+        sheet.line(words["xlsx_provenance_title"], style="heading")
+        for tag in view.origin:
+            sheet.line(tag.text, style="origin")
+        for term, text in view.numbers.origin:
+            sheet.line(term, text, styles={0: "top", 1: "wrap"})
+        sheet.line(words["xlsx_side_file"], view.side_file, styles={0: "top", 1: "wrap"})
+        if other := view.companion:
+            named = filter(None, (other.file, other.address, f"SHA-256 {other.sha256}"))
+            sheet.line(words["full_disclosure"], ", ".join(named), styles={0: "top", 1: "wrap"})
+        if view.limits:
+            sheet.line()
+            sheet.line(view.limits_line or words["limits"], style="heading")
+            for limit in view.limits:
+                sheet.line("", limit.text, style="wrap")
+        if view.method:
+            sheet.line()
+            for item in view.method.items:
+                sheet.line(item.term, item.text, styles={0: "top", 1: "wrap"})
+        for gap in view.numbers.not_made:
+            sheet.line("", gap, style="origin")
+        if view.legal:
+            sheet.line()
+            for text in _lines(view.legal):
+                sheet.line("", text, style="soft")
+
+
+def _write_rows(sheet: _Sheet, table: PointsTable, room: int, names: Mapping[str, Callable[[str], str]]) -> int:
+    """Write the rows of a long table, and return the number of the next row. This loop is what takes the time."""
+    text, number = sheet.sheet.write_string, sheet.sheet.write_number
+    plain = sheet.styles.of("")
+    quoted = sheet.styles.of("", quoted=True)
+    writers = [names.get(column.head) for column in table.columns]
+    known: dict[tuple[int, str], tuple[str, Any]] = {}
+    row = sheet.row
+    with table.rows() as rows:
+        for values in islice(rows, room):
+            for column, value in enumerate(values):
+                if value is None or value == "":
+                    continue
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    if math.isfinite(value):
+                        number(row, column, value)
+                    continue
+                word = str(value)
+                found = known.get((column, word))
+                if found is None:
+                    writer = writers[column]
+                    said = cell_text(writer(word) if writer else word)
+                    found = (said, quoted if looks_like_a_formula(said) else plain)
+                    if len(known) < _MOST_KNOWN:
+                        known[column, word] = found
+                text(row, column, *found)
+            row += 1
+    return row
+
+
+_MOST_KNOWN = 10_000
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of a chart's data. `series` is None for the keys of its x axis."""
+
+    head: str
+    cells: tuple[object, ...]
+    series: NativeSeries | None = None
+    role: str = "value"
+    """What it has of its series: value, x, low, high, or the end of a range."""
+
+    @cached_property
+    def _format(self) -> str:
+        decimals = decimals_for(cell for cell in self.cells if isinstance(cell, float))
+        return "#,##0" + (f".{'0' * decimals}" if decimals else "")
+
+    def cell(self, row: int) -> object:
+        """Return a cell, with as many digits shown as its column has; None below its end."""
+        cell = self.cells[row] if row < len(self.cells) else None
+        return _Number(cell, self._format) if isinstance(cell, float) and math.isfinite(cell) else cell
+
+
+def _columns_of(chart: NativeChart) -> list[_Column]:
+    """Return the columns of a chart's data: its keys once, or those of each series where they differ."""
+    found: list[_Column] = []
+    if chart.categories:
+        found.append(_Column(chart.x_title or " ", chart.categories, role="x"))
+    shared = None if chart.categories or not chart.series else chart.series[0].xs
+    if shared is not None and all(series.xs == shared for series in chart.series):
+        found.append(_Column(chart.x_title or " ", shared, role="x"))
+    else:
+        shared = None
+    for series in chart.series:
+        if not chart.categories and shared is None:
+            found.append(_Column(chart.x_title or " ", series.xs, series, "x"))
+        found.append(_Column(series.name, series.values, series))
+        if series.ends:
+            found[-1] = _Column(f"{series.name} ↓", series.values, series)
+            found.append(_Column(f"{series.name} ↑", series.ends, series, "end"))
+        if series.has_intervals:
+            found.append(_Column(f"{series.name} ↓", series.low, series, "low"))
+            found.append(_Column(f"{series.name} ↑", series.high, series, "high"))
+    return found
+
+
+_Area = tuple[str, int, int, int]
+"""A sheet's name, the row of the heads, and the first and the last row of the data."""
+
+
+def _drawn(book: Any, chart: NativeChart, columns: Sequence[_Column], area: _Area) -> Any:
+    """Return a native chart over data of a sheet; None where nothing can be drawn."""
+    bars = [series for series in chart.series if series.mark == "bar"]
+    others = [series for series in chart.series if series.mark != "bar"]
+    made = []
+    if bars:
+        made.append(_of_kind(book, {"type": "column"}, bars, columns, area))
+    if others and chart.categories:
+        made.append(_of_kind(book, {"type": "line"}, others, columns, area))
+    elif others:
+        made.append(_of_kind(book, {"type": "scatter", "subtype": "straight_with_markers"}, others, columns, area))
+    if not made:
+        return None
+    first, *rest = made
+    for other in rest:
+        first.combine(other)
+    first.set_title({"name": chart.heading, "name_font": {"size": 11}} if chart.heading else {"none": True})
+    first.set_size({"width": _PICTURE_WIDTH, "height": _PICTURE_HEIGHT})
+    quiet = {"major_gridlines": {"visible": True, "line": {"color": "#DFE4E8"}}}
+    first.set_x_axis({"name": chart.x_title, **({"log_base": 2} if chart.log_x and not chart.categories else {})})
+    first.set_y_axis({"name": chart.left or chart.right, **({"log_base": 10} if chart.log_left else {}), **quiet})
+    if any(series.right for series in chart.series):
+        owner = next(
+            each for each, its in zip(made, filter(None, (bars, others)), strict=True) if any(s.right for s in its)
+        )
+        owner.set_y2_axis({"name": chart.right, **({"log_base": 10} if chart.log_right else {})})
+    if len(chart.series) > 1:
+        first.set_legend({"position": "bottom"})
+    else:
+        first.set_legend({"none": True})
+    first.show_blanks_as("gap")
+    return first
+
+
+def _of_kind(
+    book: Any, kind: dict[str, str], series: Iterable[NativeSeries], columns: Sequence[_Column], area: _Area
+) -> Any:
+    name, _, first, _ = area
+    chart = book.add_chart(kind)
+
+    def place(wanted: NativeSeries | None, role: str) -> int | None:
+        return next((at for at, each in enumerate(columns) if each.series is wanted and each.role == role), None)
+
+    for each in series:
+        value = place(each, "value")
+        keys = place(each, "x")
+        keys = place(None, "x") if keys is None else keys
+        end = first + len(each.values) - 1
+        look: dict[str, Any] = {
+            "line": {"color": each.colour, "width": 2, **({"dash_type": "dash"} if each.dashed else {})}
+        }
+        if each.mark == "bar":
+            look = {"fill": {"color": each.colour}, "gap": 60}
+        elif each.mark == "points":
+            look["line"] = {"none": True}
+        if each.mark != "bar":
+            shown = not each.dashed
+            fill = {"fill": {"color": each.colour}, "border": {"color": each.colour}}
+            look["marker"] = {"type": "circle", "size": 6, **fill} if shown else {"type": "none"}
+        if each.has_intervals:
+            look["y_error_bars"] = _error_bars(each)
+        chart.add_series(
+            {
+                "name": cell_text(each.name)[:_LONGEST],
+                "categories": [name, first, keys, end, keys],
+                "values": [name, first, value, end, value],
+                "y2_axis": each.right,
+                **look,
+            }
+        )
+    return chart
+
+
+def _error_bars(series: NativeSeries) -> dict[str, object]:
+    """Return the distances of the ends of intervals from their values."""
+    triples = list(zip(series.values, series.low, series.high, strict=True))
+    plus = [0.0 if high is None or value is None else max(0.0, high - value) for value, _, high in triples]
+    minus = [0.0 if low is None or value is None else max(0.0, value - low) for value, low, _ in triples]
+    return {"type": "custom", "plus_values": plus, "minus_values": minus, "line": {"color": series.colour}}
+
+
+def _table_cell(cell: TableCell) -> object:
+    """Return a cell's number with the format in which the brief prints it; else its text."""
+    text = _line(cell.html)
+    if not cell.numeric:
+        return text
+    shown = shown_number(text, cell.value)
+    if shown is None:
+        return text if re.search(r"\d", text) else None  # a missing value, whose reason is its comment
+    return _Number(shown.value, shown.format)
+
+
+def _with_unit(label: str, unit: str) -> str:
+    return f"{label} ({unit})" if unit else label
+
+
+def _width(texts: Iterable[str]) -> float:
+    """Return the width of a column of these texts, in characters."""
+    longest = max((text_width(text, 1.0) / 0.56 for text in texts), default=0.0)
+    return min(_WIDEST, max(_NARROWEST, longest + 3))
+
+
+def _said(figure: FigureView) -> str:
+    """Return what a figure says; its title where it says nothing."""
+    return _line(figure.claim) or _line(figure.title_html) or figure.title
+
+
+def _lines(html: object) -> list[str]:
+    """Return the paragraphs of a text, without the marks of its footnotes."""
+    found = []
+    for paragraph in paragraphs(html if isinstance(html, Markup) else str(html or "")):
+        text = "".join(run.text for run in paragraph.runs if not run.raised).replace("\n", " ").strip()
+        found.append(f"• {text}" if paragraph.item else text)
+    return found
+
+
+def _line(html: object) -> str:
+    return " ".join(_lines(html))
