@@ -645,9 +645,9 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             ),
             "formats": Key(
                 Word(get_args(Format)),
-                "What it is made as; several stand in `[...]`. `xlsx` and `docx` are files to edit. By default, those "
-                "of the template.",
-                example="formats = [pdf, html, xlsx]",
+                "What it is made as; several stand in `[...]`. `pptx`, `xlsx` and `docx` are files to edit. By "
+                "default, those of the template.",
+                example="formats = [pdf, html, pptx]",
             ),
             "paper": Key(Word(("a4", "letter")), "The size of a PDF's pages (slides have their own).", default="a4"),
             "columns": Key(
@@ -740,6 +740,12 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 Text(),
                 "A picture for the title band or cover: an SVG, PNG or JPEG file beside the spec.",
                 example='cover = "cover.jpg"',
+                file="spec",
+            ),
+            "pptx": Key(
+                Text(),
+                "A template of PowerPoint beside the spec, for `--format pptx`.",
+                example='pptx = "house.potx"',
                 file="spec",
             ),
             "docx": Key(

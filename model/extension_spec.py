@@ -326,7 +326,7 @@ class SchedulerSpec(ExtensionSpec):
         return "" if self.label else "it needs a `label`: what people call it"
 
 
-Format = Literal["pdf", "html", "markdown", "xlsx", "docx"]
+Format = Literal["pdf", "html", "markdown", "pptx", "xlsx", "docx"]
 """What a report is made as: documents to read, and files to edit."""
 
 

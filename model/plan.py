@@ -1047,8 +1047,9 @@ class Theme(Node):
     css: Asset | None = None
     palette: dict[str, str] = field(default_factory=dict)
     cover: Asset | None = None
+    pptx: Asset | None = None
     docx: Asset | None = None
-    """A template of Word."""
+    """Templates of PowerPoint and Word."""
 
 
 class Report(Node):
@@ -1381,7 +1382,7 @@ class Plan(Node):
         found: dict[str, str] = {}
         for report in self.reports:
             theme = report.theme
-            for asset in (theme.logo, theme.cover, theme.css, theme.docx, *theme.font_files, *report.parts):
+            for asset in (theme.logo, theme.cover, theme.css, theme.pptx, theme.docx, *theme.font_files, *report.parts):
                 if asset:
                     found[asset.file] = asset.sha256
         return found

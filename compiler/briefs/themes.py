@@ -246,13 +246,13 @@ def _templates(tree: nodes.Template) -> Iterator[Unknown]:
             yield from (Unknown(node.lineno, "macro", name, MACROS) for name in names if name not in MACROS)
 
 
-KEYS = ("logo", "brand", "accent", "font", "font_files", "css", "cover", "docx")
+KEYS = ("logo", "brand", "accent", "font", "font_files", "css", "cover", "pptx", "docx")
 MOST_BYTES = 10_000_000
 _AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
 _SHOWS = 2.0
 """The least contrast on white of what a figure draws: about that of our own lightest colours."""
 _PICTURES = {"logo": "an SVG or a PNG", "cover": "an SVG, a PNG or a JPEG"}
-_OFFICE = {"docx": "Word"}
+_OFFICE = {"pptx": "PowerPoint", "docx": "Word"}
 _NAMES = {
     "logo": "a logo",
     "font_files": "a font file",
@@ -284,6 +284,7 @@ def theme(typer: Typer, block: ast.Block) -> plan.Theme:
         css=_css(typer, body),
         palette=_palette(typer, block, accent or ACCENT),
         cover=_file(typer, body.string("cover"), "cover", _PICTURES["cover"]),
+        pptx=_file(typer, body.string("pptx"), "pptx", "a .potx or a .pptx that PowerPoint saved"),
         docx=_file(typer, body.string("docx"), "docx", "a .dotx or a .docx that Word saved"),
     )
 
@@ -407,7 +408,7 @@ def _why_no_picture(content: bytes, wanted: str) -> str:
     return "" if _is_xml(content) else "it is damaged, or only a part of an SVG"
 
 
-_OFFICE_PARTS = {"docx": "word/document.xml"}
+_OFFICE_PARTS = {"pptx": "ppt/presentation.xml", "docx": "word/document.xml"}
 _MOST_UNPACKED = 10 * MOST_BYTES
 
 

@@ -54,6 +54,7 @@ class OfficeFormat:
 
 
 OFFICE_FORMATS: Mapping[Format, OfficeFormat] = {
+    "pptx": OfficeFormat("PowerPoint", "pptx", "python-pptx", "presentation"),
     "xlsx": OfficeFormat("Excel", "xlsxwriter", "XlsxWriter", "workbook"),
     "docx": OfficeFormat("Word", "docx", "python-docx", "document"),
 }

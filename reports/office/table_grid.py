@@ -56,6 +56,17 @@ class Grid:
         )
         return replace(self, rows=self.heads + end - first, cells=kept)
 
+    def across(self, first: int, end: int) -> Grid:
+        """Return the table with its first column and those from `first` up to `end`."""
+        kept = []
+        for cell in self.cells:
+            begin, stop = max(cell.column, first), min(cell.column + cell.columns, end)
+            if cell.column == 0:  # the first column, or a line over all
+                kept.append(replace(cell, columns=1 if cell.columns == 1 else 1 + end - first))
+            elif begin < stop:
+                kept.append(replace(cell, column=begin - first + 1, columns=stop - begin))
+        return replace(self, columns=1 + end - first, cells=tuple(kept))
+
 
 def grid_of(table: TableView) -> Grid:
     """Return the cells of a table."""
@@ -84,7 +95,7 @@ def _head(rows: Sequence[Sequence[HeadCell]]) -> Iterator[GridCell]:
 
 
 def _named(head: TableHead, *, with_unit: bool = True) -> tuple[Run, ...]:
-    unit = (Run(f" {head.unit}"),) if with_unit and head.unit else ()
+    unit = (Run(f" ({head.unit})"),) if with_unit and head.unit else ()
     return (*runs_of(head.label, head.notes), *unit)
 
 
@@ -107,7 +118,7 @@ def grid_of_facts(facts: FactsView, words: Words) -> Grid | None:
     """Return the cells of a table of facts; None where it has no rows."""
     if facts.beside:
         texts = [(facts.corner, *facts.heads), *((row.name, *row.cells) for row in facts.beside)]
-        return _plain_grid(texts, 1 + len(facts.heads))
+        return plain_grid(texts, 1 + len(facts.heads))
     if not facts.groups:
         return None
     observed = (words["observed"],) if facts.observed else ()
@@ -118,15 +129,15 @@ def grid_of_facts(facts: FactsView, words: Words) -> Grid | None:
         for line in group.lines:
             differs = f" ≠ {words['differs']}" if line.differs else ""
             lines.append((line.name, line.declared, *((line.observed + differs,) if facts.observed else ())))
-    return _plain_grid(lines, 2 + len(observed))
+    return plain_grid(lines, 2 + len(observed))
 
 
 def grid_of_levels(table: LevelTable) -> Grid:
     """Return the cells of a table of a factor's levels."""
-    return _plain_grid((table.head, *table.rows), len(table.head))
+    return plain_grid((table.head, *table.rows), len(table.head))
 
 
-def _plain_grid(texts: Sequence[Sequence[str]], columns: int) -> Grid:
+def plain_grid(texts: Sequence[Sequence[str]], columns: int) -> Grid:
     """Return a table of texts with one row of heads. The last text of a short row spans the rest of it."""
     cells = []
     for row, line in enumerate(texts):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from benchbrief.reports.charts.chart import text_width
-from benchbrief.reports.office.table_grid import Grid
+from benchbrief.reports.office.table_grid import Grid, GridCell
 
 LINE_HEIGHT = 1.25
 """The height of a line, as a multiple of its type's size."""
@@ -16,7 +16,8 @@ _BOLD = 1.06
 """How much wider bold letters are."""
 _WORD = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")
 """A word, which is broken in need alone; lines of Chinese and Japanese end after any sign."""
-_BLANK = 0.29
+_BLANK, _LONGEST = 0.29, 14.0
+"""The width of a blank, and the most that a word has of a column, in heights of the type."""
 _SPARE = 1.05
 """What a line holds less than it seems to, in a typeface that is wider than thought."""
 
@@ -51,17 +52,12 @@ def height_of(text: str, width: float, points: float, *, bold: bool = False) -> 
 def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:
     """Return the widths of a table's columns that fill `width`: of their texts on one line where there is room, else
     between that and their longest words. A cell has a `gap` beside its text."""
-    least, whole = [gap] * grid.columns, [gap] * grid.columns
+    least, whole = least_widths(grid, points, gap), [gap] * grid.columns
     for cell in grid.cells:
-        if cell.columns > 1 or not cell.plain:
-            continue
-        scale = points * _SPARE * (_BOLD if cell.bold or cell.row < grid.heads else 1.0)
-        words = [_ems(word) for word in _WORD.findall(cell.text.replace("\n", " "))]
-        own = max(words, default=0.0) * scale + gap
-        least[cell.column] = max(least[cell.column], own)
-        line = (sum(words) + _BLANK * cell.text.count(" ")) * scale + gap
-        heading = line / 2 if cell.row < grid.heads else line
-        whole[cell.column] = max(whole[cell.column], own, heading)
+        if cell.columns == 1 and cell.plain:
+            line = _halved(cell.text) if cell.row < grid.heads else _line(cell.text)
+            whole[cell.column] = max(whole[cell.column], line * _scale(cell, grid, points) + gap)
+    whole = [max(low, high) for low, high in zip(least, whole, strict=True)]
     if sum(whole) <= width:
         spare = (width - sum(whole)) / grid.columns
         return tuple(each + spare for each in whole)
@@ -69,6 +65,39 @@ def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[
         return tuple(each * width / sum(least) for each in least)
     share = (width - sum(least)) / (sum(whole) - sum(least))
     return tuple(low + share * (high - low) for low, high in zip(least, whole, strict=True))
+
+
+def _line(text: str) -> float:
+    return sum(map(_ems, _WORD.findall(text))) + _BLANK * text.count(" ")
+
+
+def _halved(text: str) -> float:
+    """Return the width of a text on two lines, in heights of the type."""
+    ends = [found.end() for found in _WORD.finditer(text)]
+    return min((max(_line(text[:end]), _line(text[end:].strip())) for end in ends), default=0.0)
+
+
+def stands_on_lines(grid: Grid, width: float, points: float, gap: float) -> bool:
+    """Return whether each cell below the head of a table needs one line alone."""
+    widths = column_widths(grid, width, points, gap)
+    cells = (cell for cell in grid.cells if cell.row >= grid.heads and cell.columns == 1)
+    return all(lines_of(cell.text, widths[cell.column] - gap, points, bold=cell.bold) == 1 for cell in cells)
+
+
+def least_widths(grid: Grid, points: float, gap: float) -> list[float]:
+    """Return the widths in which no word of a table is broken. A word may be as wide as 24 letters."""
+    least = [gap] * grid.columns
+    for cell in grid.cells:
+        if cell.columns == 1:
+            word = max((_ems(word) for word in _WORD.findall(cell.text)), default=0.0)
+            least[cell.column] = max(
+                least[cell.column], min(word * _scale(cell, grid, points), _LONGEST * points) + gap
+            )
+    return least
+
+
+def _scale(cell: GridCell, grid: Grid, points: float) -> float:
+    return points * _SPARE * (_BOLD if cell.bold or cell.row < grid.heads else 1.0)
 
 
 def row_heights(grid: Grid, widths: Sequence[float], points: float, gap: float, pad: float) -> tuple[float, ...]:

@@ -63,8 +63,8 @@ def test_what_is_wrong_with_a_spec_is_said() -> None:
     assert "the package whose folder" in wrong(implementation="a.b:C")
     assert "the package whose folder" in wrong(implementation="")
     assert "in English at least" in wrong(labels={"ja": "覚書"})
-    assert "some of pdf, html, markdown, docx" in wrong(formats=("odt",))
-    assert "some of pdf, html, markdown, docx" in wrong(formats=())
+    assert "some of pdf, html, markdown, pptx, xlsx, docx" in wrong(formats=("odt",))
+    assert "some of pdf, html, markdown, pptx, xlsx, docx" in wrong(formats=())
 
 
 def test_a_plan_records_its_package(folder: Path) -> None:

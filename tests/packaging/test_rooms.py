@@ -81,8 +81,10 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "markupsafe": ("reports/", "history/"),
     "numpy": ("results/", "history/"),
     "pandas": "benchbrief/api/answer.py",
+    "lxml": "reports/office/",
     "paramiko": "runners/transports/ssh",
     "polars": "benchbrief/api/answer.py",
+    "pptx": "reports/office/",
     "pyarrow": ("results/", "history/", "benchbrief/api/"),
     "pygls": "benchbrief/server/",
     "pymongo": "runners/engines/mongodb/mongo_client.py",
@@ -107,6 +109,7 @@ EVERYWHERE = {"pydantic"}  # process boundaries are in several rooms
 DISTRIBUTIONS = {  # where the distribution is not named as the module is
     "PIL": "pillow",
     "docx": "python-docx",
+    "lxml": "python-docx",
     "pptx": "python-pptx",
     "botocore": "boto3",
     "s3transfer": "boto3",

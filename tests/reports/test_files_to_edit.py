@@ -33,8 +33,8 @@ def as_pdf(file: Path) -> str:
     """Return the text of a file as LibreOffice opens and prints it."""
     folder = file.parent / "as-pdf"
     command = [
-        str(system_tool("soffice")), "--headless", f"-env:UserInstallation=file://{folder}/profile", "--convert-to", "pdf",
-        "--outdir", str(folder), str(file),
+        str(system_tool("soffice")), "--headless", f"-env:UserInstallation=file://{folder}/profile",
+        "--convert-to", "pdf", "--outdir", str(folder), str(file),
     ]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True, timeout=200)
     pdf = folder / f"{file.stem}.pdf"

@@ -42,7 +42,7 @@ Examples:
   bench report --spec brief.bench            as the spec's report is now
   bench report --format pdf --paper letter   the PDF alone, on US paper
   bench report --format html,markdown        for a web site
-  bench report --format docx                 to edit in Word
+  bench report --format pptx,docx,xlsx       to edit in Office programs
 
 \b
 Exit codes:

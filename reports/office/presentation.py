@@ -1,0 +1,545 @@
+"""Writes a brief as a presentation for PowerPoint: a message a slide, with charts, tables and texts that can be
+edited, and where their numbers come from in the notes."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from markupsafe import Markup, escape
+from pptx.util import Pt
+
+from benchbrief.compiler.briefs.colours import ACCENT
+from benchbrief.reports.charts.chart import INK, text_width
+from benchbrief.reports.charts.svg_converter import NotDrawn
+from benchbrief.reports.data.view_model import (
+    Block,
+    CalloutView,
+    DisclosureView,
+    FactsView,
+    FigureView,
+    Footnote,
+    FormulaView,
+    HeadlineView,
+    Item,
+    NumberSource,
+    TableView,
+)
+from benchbrief.reports.office.office_formats import HandOver
+from benchbrief.reports.office.packages import settled, time_of
+from benchbrief.reports.office.rich_text import Paragraph, Run, joined, note_runs, paragraphs, runs_of
+from benchbrief.reports.office.slide_charts import add_charts, can_draw
+from benchbrief.reports.office.slide_masters import CONTENTS, LEAST_PT, TITLES, Area, masters_of, placeholder
+from benchbrief.reports.office.slide_parts import (
+    CELL_GAP,
+    CELL_PAD,
+    add_foot,
+    add_grid,
+    add_text,
+    fill_placeholder,
+    height_of_all,
+)
+from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels, plain_grid
+from benchbrief.reports.office.text_fit import (
+    column_widths,
+    least_widths,
+    lines_of,
+    pages_of,
+    row_heights,
+    shortened,
+    stands_on_lines,
+)
+from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
+from benchbrief.reports.view.arrange_elements import Slide, headline_of, slides_of
+from benchbrief.reports.view.house_style import template_of, typeface_of
+
+_BRAND = "#0b3a5b"
+_TEXT_PT, _LARGE_PT = 14.0, 22.0
+"""The type of texts beside a figure, and the largest one of texts alone."""
+_TITLE_PT, _TITLE_LINES = (26.0, 16.0), 2
+_TEXT_SHARE, _NOTES_SHARE = 0.35, 0.3
+"""The most of a slide that texts take above a figure or a table, and its notes below."""
+_TABLE_PT = (18.0, 16.0, 14.0, 13.0, LEAST_PT)
+_CARDS = 4
+"""The most numbers of a box side by side."""
+_DPI = 220
+_MOST_SCALE = 1.6
+"""The most points of a slide that a pixel of a drawing takes: its texts then have about 16."""
+_SMALLEST_SHARE = 0.55
+"""The least share of its height that a picture is drawn again at."""
+_AIR = 8.0
+
+
+def written(brief: HandOver) -> bytes:
+    """Return the presentation. Raises ReportError where the house's template can't be used."""
+    deck = _Deck(brief)
+    deck.write()
+    out = io.BytesIO()
+    deck.masters.presentation.save(out)
+    return settled(out.getvalue(), brief.view.made)
+
+
+@dataclass
+class _Deck:
+    brief: HandOver
+    shown: list[str] = field(default_factory=list)
+    """The numbers of the slide that is written, by their ids."""
+    sources: list[str] = field(default_factory=list)
+    """The expressions of its figures and tables."""
+    whole: list[str] = field(default_factory=list)
+    """Texts of it that were shortened."""
+
+    used: float = math.inf
+    """The height that texts alone take on the last slide."""
+
+    def __post_init__(self) -> None:
+        brief = self.brief
+        self.view, self.words = brief.view, brief.words
+        self.brand = brief.report.theme.brand or _BRAND
+        self.accent = brief.report.theme.accent or ACCENT
+        self.masters = masters_of(brief.template, typeface_of(brief.report), self.brand)
+        self.slide: Any = None
+        self.ink = INK if self.masters.is_ours else ""
+        self.numbers = {number.id: number for number in self.view.numbers.numbers}
+        self.queries = {query.id: query.expression for query in self.view.numbers.queries}
+
+    # --- the whole ---------------------------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        self.set_properties()
+        headline, blocks = headline_of(self.view.blocks)
+        self.write_front(headline)
+        if not self.view.disclosed:
+            said = [
+                Markup("<p><b>{}</b> {}</p>").format(notice.title, code_in_backticks(notice.text))
+                for notice in self.view.notices
+            ]
+            self.flow(self.words["limits"], _all(said))
+        for slide in slides_of(blocks):
+            self.write_slide(slide)
+        if not self.view.blocks:
+            self.flow(self.view.title, paragraphs(self.words["empty_report"]))
+        if self.view.disclosed:
+            self.write_ending()
+        self.write_legal()
+        self.close()
+
+    def set_properties(self) -> None:
+        own, view = self.masters.presentation.core_properties, self.view
+        own.title, own.subject = writable(view.title[:255]), writable(view.subtitle[:255])
+        own.author, own.keywords = writable(view.author[:255]), writable(", ".join(view.keywords)[:255])
+        own.comments = f"benchbrief {view.version}, {view.run_id}: {view.side_file}"
+        own.language, own.last_modified_by, own.revision = view.language, "benchbrief", 1
+        own.created = own.modified = time_of(view.made)
+
+    def write_front(self, headline: HeadlineView | None) -> None:
+        view, masters = self.view, self.masters
+        self.slide = masters.presentation.slides.add_slide(masters.first)
+        title = placeholder(self.slide, TITLES)
+        self.entitle(title, view.title_html or Markup.escape(view.title), 36.0, 3)
+        template = template_of(self.brief.report.template)
+        origin = " · ".join(tag.text for tag in view.origin)
+        byline = " · ".join(
+            filter(None, (self.words.get(template.word) or template.label(view.language), view.author, view.date))
+        )
+        lines = [self.seen(runs_of(view.subtitle_html or view.subtitle))] if view.subtitle else []
+        lines += [(Run(text, bold=text == origin),) for text in (origin, byline) if text]
+        subtitle = next((each for each in self.slide.placeholders if each.placeholder_format.type not in TITLES), None)
+        if subtitle is not None:
+            room = max(200.0, subtitle.width / 12700)
+            text = "\n".join("".join(run.text for run in line) for line in lines)
+            points = next(
+                (size for size in (16.0, 14.0) if lines_of(text, room, size) * size * 1.25 <= subtitle.height / 12700),
+                LEAST_PT,
+            )
+            fill_placeholder(subtitle, lines, points)
+        notes = [Paragraph(note_runs(note)) for note in view.title_notes]
+        limits = self.limits_line()
+        if masters.is_ours:
+            self.write_headline(headline, Area(44, 306, 872, 232 - 44), [*limits, *notes])
+        elif headline or limits or notes:
+            self.open(Markup.escape(view.title))
+            self.write_headline(headline, masters.content, [*limits, *notes])
+
+    def write_headline(self, headline: HeadlineView | None, area: Area, below: Sequence[Paragraph]) -> None:
+        notes = [Paragraph(note_runs(note)) for note in headline.notes] if headline else []
+        below = [*below, *notes]
+        least = min(area.height * 0.5, height_of_all(below, area.width, LEAST_PT)) if below else 0.0
+        if headline:
+            numbers = [(number.value, number.text, ()) for number in headline.numbers]
+            self.write_cards(numbers, replace(area, height=area.height - least - _AIR), 54.0)
+        if below:
+            points = 14.0 if height_of_all(below, area.width, 14.0) <= area.height - 0.6 * area.height else LEAST_PT
+            self.put(below, area.below(area.height - least) if headline else area, points)
+
+    def limits_line(self) -> list[Paragraph]:
+        view = self.view
+        if not (view.limits and view.disclosed):
+            return []
+        stated = (self.words["limits_stated"], *view.stated_limits) if view.stated_limits else ()
+        grave = (Markup("<b>{}</b>").format(code_in_backticks(text)) for text in view.grave_limits)
+        return list(paragraphs(joined((*grave, *map(code_in_backticks, stated), view.limits_line))))
+
+    def write_ending(self) -> None:
+        view, words = self.view, self.words
+        if view.method and view.method.items:
+            self.flow(words["method_source" if view.imported else "method"], _items(view.method.items))
+        said = [Paragraph(runs_of(code_in_backticks(limit.text)), "number") for limit in view.limits]
+        if view.companion:
+            other = view.companion
+            named = joined((Markup("<b>{}</b>").format(words["full_disclosure"]), words["companion_has"]))
+            digest = joined((f"{other.file}, SHA-256 {other.sha256[:16]}", other.address))
+            said += [*paragraphs(named), *paragraphs(digest)]
+        if view.repeat:
+            again = joined((Markup("<b>{}</b>").format(words["m_repeat"]), code_in_backticks(view.repeat)))
+            said += paragraphs(again)
+        if said:
+            self.flow(words["limits"] if view.limits else view.title, said)
+
+    def write_legal(self) -> None:
+        """Write the small print at the foot of the last slide, or on one of its own."""
+        said = [*paragraphs(self.view.legal), *_noted(self.view.legal_notes)]
+        area = self.masters.content
+        height = height_of_all(said, area.width, LEAST_PT)
+        if said and self.used + 2 * _AIR + height <= area.height:
+            self.put(said, area.below(area.height - height), LEAST_PT)
+        elif said:
+            self.flow(self.view.title, said, most=LEAST_PT)
+
+    # --- slides ------------------------------------------------------------------------------------------------------
+
+    def open(self, head: str | Markup, part: str = "") -> Any:
+        """Begin a slide under its claim."""
+        self.close()
+        masters, self.used = self.masters, math.inf
+        self.slide = masters.presentation.slides.add_slide(masters.others)
+        said = Markup("{} {}").format(head, part) if part else escape(head)
+        self.entitle(placeholder(self.slide, TITLES), said, _TITLE_PT[0], _TITLE_LINES)
+        content = placeholder(self.slide, CONTENTS)
+        if content is not None:
+            content._element.getparent().remove(content._element)
+        add_foot(self.slide, masters.others, " · ".join(tag.text for tag in self.view.origin))
+        return self.slide
+
+    def entitle(self, shape: Any, title: Markup, most: float, lines: int) -> None:
+        """Write a title in the largest type in which it fits; one that fits in none is shortened, and whole in the
+        notes."""
+        runs = self.seen(runs_of(title))
+        text = "".join(run.text for run in runs)
+        width = shape.width / 12700
+        sizes = [most - 2 * step for step in range(int((most - _TITLE_PT[1]) / 2) + 1)]
+        fits = next((size for size in sizes if lines_of(text, width, size, bold=True) <= lines), 0.0)
+        if not fits:
+            self.whole.append(text)
+            runs, fits = (Run(shortened(text, width, sizes[-1], lines, bold=True)),), sizes[-1]
+        fill_placeholder(shape, [runs], fits if self.masters.is_ours or fits < most else 0.0)
+
+    def close(self) -> None:
+        """Write where the numbers of the slide come from into its notes."""
+        if self.slide is None:
+            return
+        view, words = self.view, self.words
+        lines = [*self.whole]
+        known = [self.numbers[each] for each in dict.fromkeys(self.shown) if each in self.numbers]
+        lines += [f"{number.shown}{words['colon']}{self.queries.get(number.query, '')}" for number in known]
+        lines += [f"{words['expression']}{words['colon']}{each}" for each in dict.fromkeys(self.sources)]
+        if lines or not view.blocks:
+            origin = f"{words['provenance']}{words['colon']}{words['d_run_id']} {view.run_id}; {view.side_file}"
+            lines += [f"{origin}; plan SHA-256 {view.numbers.plan_sha256[:16]}"]
+            self.slide.notes_slide.notes_text_frame.text = writable("\n".join(lines))
+        self.shown, self.sources, self.whole = [], [], []
+
+    def seen(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+        self.shown += [run.number for run in runs if run.number]
+        return runs
+
+    def put(self, said: Sequence[Paragraph], area: Area, points: float, *, bold: bool = False) -> None:
+        for each in said:
+            self.seen(each.runs)
+        add_text(self.slide, area, said, points, self.ink, bold=bold)
+
+    def flow(self, head: str | Markup, said: Sequence[Paragraph], most: float = _LARGE_PT) -> None:
+        """Write texts alone, on as many slides as they need."""
+        if not said:
+            return
+        area = self.masters.content
+        sizes = [size for size in (most, 20.0, 18.0, 16.0, _TEXT_PT) if size <= most]
+        points = next((size for size in sizes if height_of_all(said, area.width, size) <= area.height), sizes[-1])
+        pages = _paged(said, area.width, area.height, points)
+        for place, page in enumerate(pages):
+            self.open(head, f"({place + 1}/{len(pages)})" if len(pages) > 1 else "")
+            self.put(page, area, points)
+            self.used = height_of_all(page, area.width, points)
+
+    def write_slide(self, slide: Slide) -> None:
+        head = slide.head or Markup.escape(self.view.title)
+        texts = [each for text in slide.texts for each in (*paragraphs(text.html), *_noted(text.notes))]
+        after = [each for text in slide.after for each in (*paragraphs(text.html), *_noted(text.notes))]
+        if slide.topics:
+            for topic in slide.topics:
+                own = [each for text in topic.texts for each in (*paragraphs(text.html), *_noted(text.notes))]
+                self.flow(topic.head or head, own)
+            return
+        if not slide.blocks:
+            self.flow(head, [*texts, *after])
+            return
+        area = self.masters.content
+        if height_of_all(texts, area.width, _TEXT_PT) > area.height * _TEXT_SHARE:
+            self.flow(head, texts)
+            texts = []
+        for block in slide.blocks:
+            self.write_block(head, block, texts, after)
+            texts, after = [], []
+
+    def write_block(self, head: Markup, block: Block, texts: Sequence[Paragraph], after: Sequence[Paragraph]) -> None:
+        if isinstance(block, DisclosureView):
+            self.write_disclosure(block)
+            return
+        self.open(head)
+        area = self.masters.content
+        if texts:
+            self.put(texts, area, _TEXT_PT)
+            area = area.below(height_of_all(texts, area.width, _TEXT_PT) + _AIR)
+        below = [*_below(block), *after]
+        height = height_of_all(below, area.width, LEAST_PT)
+        apart = height > self.masters.content.height * _NOTES_SHARE
+        room = area if apart or not below else replace(area, height=area.height - height - _AIR)
+        self.sources += [source.expression for source in _sources(block)]
+        used = getattr(self, f"draw_{block.kind}")(head, block, room)
+        if below and not apart:
+            self.put(below, Area(area.left, room.top + used + _AIR, area.width, height), LEAST_PT)
+        elif below:
+            self.flow(head, below, most=_TEXT_PT)
+
+    # --- blocks: each returns the height that it takes on the last slide ---------------------------------------------
+
+    def draw_figure(self, head: Markup, block: FigureView, area: Area) -> float:
+        if not block.svg and not block.native:
+            reason = self.words["undrawn_figure"].format(reason=block.undrawn) if block.undrawn else ""
+            self.put(paragraphs(reason or self.words["empty_figure"]), area, _TEXT_PT)
+            return area.height
+        name = f"{self.words['figure']} {block.number}"
+        caption = runs_of(Markup("<b>{}</b>{}{}").format(name, self.words["colon"], block.title), block.marks)
+        said = [Paragraph(caption)] if block.title else []
+        if not can_draw(block.native):
+            said.append(Paragraph(runs_of(self.words["office_picture"].format(program="PowerPoint"))))
+        height = height_of_all(said, area.width, LEAST_PT)
+        self.put(said, area, LEAST_PT)
+        room = area.below(height + 2)
+        if can_draw(block.native):
+            add_charts(self.slide, block.native, room, block.alt, name)
+            return area.height
+        self.add_picture(block, room, name)
+        data = plain_grid((block.data_head, *block.data), len(block.data_head)) if block.data else None
+        if data:
+            self.draw_grid(Markup.escape(self.words["office_data"].format(number=block.number)), data, None)
+        return area.height
+
+    def add_picture(self, block: FigureView, area: Area, name: str) -> None:
+        svg = block.svg
+        wide, high = _size(svg)
+        needed = min(area.width / wide, _MOST_SCALE) * high
+        if needed > area.height and block.redrawn:
+            svg = block.redrawn(max(_SMALLEST_SHARE, area.height / needed))
+            wide, high = _size(svg)
+        scale = min(area.width / wide, _MOST_SCALE, area.height / high)
+        try:
+            content = self.brief.converter.png(svg, scale * _DPI / 72)
+        except NotDrawn as error:
+            self.brief.faults.append(f"{name} is missing from the file for PowerPoint: {error}")
+            return
+        left = area.left + (area.width - wide * scale) / 2
+        box = (Pt(left), Pt(area.top), Pt(wide * scale), Pt(high * scale))
+        picture = self.slide.shapes.add_picture(io.BytesIO(content), *box)
+        picture.name = name
+        picture._element.nvPicPr.cNvPr.set("descr", writable(block.alt))
+
+    def draw_table(self, head: Markup, block: TableView, area: Area) -> float:
+        return self.draw_grid(head, grid_of(block), area)
+
+    def draw_facts(self, head: Markup, block: FactsView, area: Area) -> float:
+        grid = grid_of_facts(block, self.words)
+        said = paragraphs(Markup.escape(block.common or ("" if grid else self.words["no_facts"])))
+        height = height_of_all(said, area.width, _TEXT_PT)
+        if said:
+            self.put(said, area, _TEXT_PT)
+        if grid is None:
+            return height
+        return height + self.draw_grid(head, grid, area.below(height + (_AIR if said else 0)))
+
+    def draw_formula(self, head: Markup, block: FormulaView, area: Area) -> float:
+        said = [Paragraph((Run("= "), *runs_of(step))) for step in block.steps]
+        points = next((size for size in (20.0, 16.0) if height_of_all(said, area.width, size) <= area.height), LEAST_PT)
+        self.put(said, area, points)
+        return height_of_all(said, area.width, points)
+
+    def draw_callout(self, head: Markup, block: CalloutView, area: Area) -> float:
+        said = [*paragraphs(Markup("<b>{}</b>").format(block.column) if block.column else ""), *paragraphs(block.html)]
+        height = height_of_all(said, area.width, _TEXT_PT)
+        if said:
+            self.put(said, area, _TEXT_PT)
+        area = area.below(height)
+        if block.table:
+            return height + self.draw_grid(head, grid_of(block.table), area)
+        if not block.cards:
+            return height
+        if len(block.cards) <= 2 * _CARDS:
+            cards = [(card.html, Markup.escape(card.label), card.marks) for card in block.cards]
+            return height + self.write_cards(cards, area, 44.0)
+        texts = [(block.title, block.column), *((card.label, plain_text(card.html)) for card in block.cards)]
+        for card in block.cards:
+            self.seen(runs_of(card.html))
+        return height + self.draw_grid(head, plain_grid(texts, 2), area)
+
+    def write_cards(self, cards: Sequence[tuple[Markup, Markup, tuple[int, ...]]], area: Area, most: float) -> float:
+        """Set numbers large, each above what it is of, in one row or two. Returns their height."""
+        across = len(cards) if len(cards) <= _CARDS else math.ceil(len(cards) / 2)
+        rows = math.ceil(len(cards) / across)
+        width = (area.width - 24.0 * (across - 1)) / across
+        widest = max(text_width(plain_text(value), 1.0) for value, _, _ in cards) * 1.12
+        texts = [Paragraph(runs_of(text, marks)) for _, text, marks in cards]
+        pitch = area.height / rows
+        points, of = LEAST_PT, LEAST_PT
+        for large in (16.0, 14.0, LEAST_PT):
+            label = max(height_of_all([text], width, large) for text in texts)
+            points, of = max(LEAST_PT, min(most, width / widest, (pitch - label - 14) / 1.3)), large
+            if points >= 24:
+                break
+        label = max(height_of_all([text], width, of) for text in texts)
+        for place, (value, _, _) in enumerate(cards):
+            left, top = area.left + (place % across) * (width + 24), area.top + (place // across) * pitch
+            number = Area(left, top, width, points * 1.25)
+            runs = self.seen(runs_of(value))
+            add_text(
+                self.slide, number, [Paragraph(runs)], points, self.brand if self.masters.is_ours else "", bold=True
+            )
+            self.put([texts[place]], Area(left, number.bottom + 2, width, label), of)
+        return rows * pitch if rows > 1 else points * 1.25 + label + 4
+
+    def write_disclosure(self, block: DisclosureView) -> None:
+        words = self.words
+        cells = block.bad_cells or (Item("", block.all_ok),)
+        self.flow(f"{words['disclosure']}{words['colon']}{words['d_cells']}", _items(cells), _TEXT_PT)
+        for group in block.groups:
+            head = Markup.escape(f"{words['disclosure']}{words['colon']}{group.title}")
+            self.flow(head, _items(group.items), _TEXT_PT)
+            for table in group.tables:
+                self.draw_grid(head, grid_of_levels(table), None)
+
+    def draw_grid(self, head: Markup, grid: Grid, area: Area | None) -> float:
+        """Draw a table in the largest type in which it fits, or on several slides, of which those after the first one,
+        and all without an `area`, are new ones. Returns the height of the last piece."""
+        for cell in grid.cells:
+            self.seen(cell.runs)
+        whole = self.masters.content
+        first = area or whole
+        used = 0.0
+        for number, piece in enumerate(_across(grid, whole.width)):
+            if number:
+                first, area = whole, None
+            points, widths, heights = _fitted(piece, first)
+            pages = pages_of(heights, piece.heads, first.height)
+            if len(pages) > 1:  # of all rows that a new slide has room for
+                pages = pages_of(heights, piece.heads, min(first.height, whole.height))
+            for place, (begin, end) in enumerate(pages):
+                part = f"({place + 1}/{len(pages)})" if len(pages) > 1 else ""
+                if area is None or place:
+                    self.open(head, part)
+                at = first if area is not None and not place else whole
+                plain = self.masters.is_ours
+                name = plain_text(head)
+                used = add_grid(self.slide, piece.within(begin, end), at, widths, points, name, plain=plain)
+        return used
+
+
+def _fitted(grid: Grid, area: Area) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
+    """Return the largest type in which a table fits, the widths of its columns, and the heights of its rows."""
+    for points in _TABLE_PT:
+        widths = column_widths(grid, area.width, points, CELL_GAP)
+        heights = row_heights(grid, widths, points, CELL_GAP, CELL_PAD)
+        fits = sum(least_widths(grid, points, CELL_GAP)) <= area.width and sum(heights) <= area.height
+        if points == LEAST_PT or (fits and (points <= _TEXT_PT or stands_on_lines(grid, area.width, points, CELL_GAP))):
+            break
+    return points, widths, heights
+
+
+def _across(grid: Grid, width: float) -> list[Grid]:
+    """Return a table's pieces whose columns fit side by side, each with the first column."""
+    least = least_widths(grid, LEAST_PT, CELL_GAP)
+    pieces: list[Grid] = []
+    first, used = 1, least[0]
+    for column in range(1, grid.columns):
+        if column > first and used + least[column] > width:
+            pieces.append(grid.across(first, column))
+            first, used = column, least[0]
+        used += least[column]
+    return [*pieces, grid.across(first, grid.columns)] if pieces else [grid]
+
+
+def _all(texts: Iterable[Markup]) -> list[Paragraph]:
+    return [each for text in texts for each in paragraphs(text)]
+
+
+def _items(items: Iterable[Item]) -> list[Paragraph]:
+    terms = (Markup("<b>{}</b>").format(code_in_backticks(item.term)) if item.term else "" for item in items)
+    return _all(joined((term, code_in_backticks(item.text))) for term, item in zip(terms, items, strict=True))
+
+
+def _noted(notes: Iterable[Footnote]) -> list[Paragraph]:
+    return [Paragraph(note_runs(note)) for note in notes]
+
+
+def _below(block: Block) -> list[Paragraph]:
+    """Return what stands below a figure, a table or a box."""
+    said: list[Paragraph] = []
+    for name in ("key", "heat", "compared"):
+        said += paragraphs(Markup.escape(str(getattr(block, name, "") or "")))
+    note = getattr(block, "note", None)
+    said += paragraphs(code_in_backticks(note)) if note else ()
+    return [*said, *_noted(getattr(block, "notes", ()))]
+
+
+def _sources(block: Block) -> tuple[NumberSource, ...]:
+    found: tuple[NumberSource, ...] = getattr(block, "sources", ())
+    return found
+
+
+def _size(svg: str) -> tuple[float, float]:
+    """Return the width and height of a drawing in its pixels."""
+    found = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
+    return (float(found[1]), float(found[2])) if found else (657.0, 300.0)
+
+
+def _paged(said: Sequence[Paragraph], width: float, height: float, points: float) -> list[list[Paragraph]]:
+    """Return texts by slides. A paragraph that is longer than a slide is divided."""
+    pages: list[list[Paragraph]] = [[]]
+    left = height
+    for each in said:
+        for piece in _pieces(each, width, height, points):
+            own = height_of_all([piece], width, points)
+            if pages[-1] and own > left:
+                pages.append([])
+                left = height
+            pages[-1].append(piece)
+            left -= own
+    return pages
+
+
+def _pieces(paragraph: Paragraph, width: float, height: float, points: float) -> Iterable[Paragraph]:
+    """Yield a paragraph in pieces that fit a slide."""
+    if height_of_all([paragraph], width, points) <= height:
+        yield paragraph
+        return
+    lines = max(1, int(height / points / 1.25) - 1)
+    text = paragraph.text
+    while text:
+        piece = shortened(text, width, points, lines)
+        taken = len(piece.rstrip("…")) if piece != text else len(text)
+        cut = text.rfind(" ", 0, taken)
+        taken = cut if piece != text and cut > taken / 2 else max(1, taken)
+        yield replace(paragraph, runs=(Run(text[:taken]),))
+        text = text[taken:].lstrip()

@@ -1,0 +1,221 @@
+"""The layouts of a presentation: our own, or those of a house's template, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pptx
+from pptx.dml.color import RGBColor
+from pptx.enum.shapes import PP_PLACEHOLDER
+from pptx.opc.constants import RELATIONSHIP_TYPE
+from pptx.opc.oxml import serialize_part_xml
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls, qn
+from pptx.util import Emu, Pt
+
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.charts.chart import SOFT
+from benchbrief.reports.office.packages import opened
+
+LEAST_PT = 12.0
+"""The smallest type of a slide."""
+_WIDTH, _HEIGHT, _MARGIN = 960.0, 540.0, 44.0
+TITLES, CONTENTS = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE), (PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY)
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "title": ("Brief Title", "Title Slide"),
+    "titleOnly": ("Brief Slide", "Title Only"),
+}
+"""The layouts of the first slide and of all others: by what files call them, and the names that a house may use."""
+
+
+def rgb(colour: str) -> Any:
+    """Return a colour, written as #0072b2, as the library has it."""
+    made: Any = RGBColor  # whose types are not whole
+    return made(*(int(colour[at : at + 2], 16) for at in (1, 3, 5)))
+
+
+@dataclass(frozen=True)
+class Area:
+    """A place on a slide, in points."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
+    def below(self, used: float) -> Area:
+        """Return what is left of it below a part of its height."""
+        return Area(self.left, self.top + used, self.width, max(0.0, self.height - used))
+
+
+def area_of(shape: Any) -> Area:
+    return Area(*(Emu(each or 0).pt for each in (shape.left, shape.top, shape.width, shape.height)))
+
+
+@dataclass(frozen=True)
+class Masters:
+    """An open presentation, and the layouts of its first slide and of all others. `content` is where the latter have
+    room."""
+
+    presentation: Any
+    first: Any
+    others: Any
+    content: Area
+    is_ours: bool
+
+
+def masters_of(template: tuple[str, bytes] | None, family: str, brand: str) -> Masters:
+    """Return the layouts to write on. Raises ReportError where the house's template lacks one, or a placeholder."""
+    if template is None:
+        presentation = pptx.Presentation()
+        _as_ours(presentation, family, brand)
+        layouts = {each.name: each for each in presentation.slide_layouts}
+        first, others = layouts["Title Slide"], layouts["Title Only"]
+        content = Area(_MARGIN, 104, _WIDTH - 2 * _MARGIN, _HEIGHT - 104 - 44)
+        return Masters(presentation, first, others, content, is_ours=True)
+    presentation = opened(template, "PowerPoint", pptx.Presentation)
+    while len(presentation.slides._sldIdLst):  # its own slides are samples
+        first_id = presentation.slides._sldIdLst[0]
+        presentation.part.drop_rel(first_id.rId)
+        presentation.slides._sldIdLst.remove(first_id)
+    first, others = (_layout(presentation, template[0], kind) for kind in _NAMES)
+    _require(first, template[0], "subtitle", (PP_PLACEHOLDER.SUBTITLE, PP_PLACEHOLDER.BODY))
+    for layout in (first, others):
+        _require(layout, template[0], "title", TITLES)
+    return Masters(presentation, first, others, _content(presentation, others, template[0]), is_ours=False)
+
+
+def placeholder(shapes: Any, kinds: tuple[Any, ...]) -> Any:
+    """Return the first placeholder of one of these kinds; None without one."""
+    return next((each for each in shapes.placeholders if each.placeholder_format.type in kinds), None)
+
+
+def _layout(presentation: Any, file: str, kind: str) -> Any:
+    layouts = [layout for master in presentation.slide_masters for layout in master.slide_layouts]
+    for name in _NAMES[kind]:
+        for layout in layouts:
+            if layout.name.strip().casefold() == name.casefold():
+                return layout
+    for layout in layouts:  # in PowerPoint of another language
+        if layout._element.get("type") == kind:
+            return layout
+    names = " or ".join(f"`{name}`" for name in _NAMES[kind])
+    known = ", ".join(f"`{layout.name}`" for layout in layouts[:12]) or "none"
+    raise ReportError(f"{file} has no layout {names}", f"name one of its layouts so: it has {known}")
+
+
+def _require(layout: Any, file: str, what: str, kinds: tuple[Any, ...]) -> None:
+    if placeholder(layout, kinds) is None:
+        raise ReportError(
+            f"the layout `{layout.name}` of {file} has no placeholder for a {what}",
+            "add one in the view of the slide master, and save the template again",
+        )
+
+
+def _content(presentation: Any, layout: Any, file: str) -> Area:
+    """Return the room of a layout: its placeholder for contents, or what its title and its foot leave."""
+    found = placeholder(layout, CONTENTS)
+    height = Emu(presentation.slide_height).pt
+    title = area_of(placeholder(layout, TITLES))
+    feet = [area_of(each).top for each in layout.placeholders if each.placeholder_format.type == PP_PLACEHOLDER.FOOTER]
+    foot = min([top for top in feet if top > title.bottom], default=height - 36)
+    area = area_of(found) if found else Area(title.left, title.bottom + 6, title.width, foot - title.bottom - 12)
+    if area.width < 300 or area.height < 160:
+        raise ReportError(
+            f"the layout `{layout.name}` of {file} leaves {area.width:.0f} x {area.height:.0f} points for contents",
+            "give it a placeholder for contents of at least 300 x 160 points",
+        )
+    return area
+
+
+def _as_ours(presentation: Any, family: str, brand: str) -> None:
+    """Turn the library's template, of 4:3, into ours."""
+    presentation.slide_width, presentation.slide_height = Pt(_WIDTH), Pt(_HEIGHT)
+    master = presentation.slide_master
+    layouts = {each.name: each for each in presentation.slide_layouts}
+    for name, layout in layouts.items():
+        if name not in ("Title Slide", "Title Only"):
+            presentation.slide_layouts.remove(layout)
+    _set_typeface(master, family)
+    for of in (master, layouts["Title Slide"], layouts["Title Only"]):
+        for shape in list(of.placeholders):
+            kind = shape.placeholder_format.type
+            if kind in TITLES:
+                _place(shape, Area(_MARGIN, 30, _WIDTH - 2 * _MARGIN, 66))
+                _set_look(shape, 26, brand, bold=True, anchor="b")
+            elif kind == PP_PLACEHOLDER.FOOTER:
+                _place(shape, Area(_MARGIN, _HEIGHT - 34, 640, 20))
+                _set_look(shape, LEAST_PT, SOFT, anchor="ctr")
+            elif kind == PP_PLACEHOLDER.SLIDE_NUMBER:
+                _place(shape, Area(_WIDTH - _MARGIN - 80, _HEIGHT - 34, 80, 20))
+                _set_look(shape, LEAST_PT, SOFT, anchor="ctr", align="r")
+            elif kind == PP_PLACEHOLDER.DATE:
+                shape._element.getparent().remove(shape._element)
+            elif kind == PP_PLACEHOLDER.BODY:
+                _place(shape, Area(_MARGIN, 104, _WIDTH - 2 * _MARGIN, _HEIGHT - 148))
+    front = layouts["Title Slide"]
+    band = front.shapes._spTree
+    title, subtitle = placeholder(front, TITLES), placeholder(front, (PP_PLACEHOLDER.SUBTITLE,))
+    _place(title, Area(_MARGIN, 60, _WIDTH - 2 * _MARGIN, 110))
+    _place(subtitle, Area(_MARGIN, 176, _WIDTH - 2 * _MARGIN, 90))
+    _set_look(title, 36, "#ffffff", bold=True, anchor="b")
+    _set_look(subtitle, 16, "#ffffff", anchor="t")
+    band.insert(2, _rectangle(Area(0, 0, _WIDTH, 284), brand))
+
+
+def _rectangle(area: Area, colour: str) -> Any:
+    """Return a filled rectangle, for a layout: the library adds shapes to slides alone."""
+    left, top, width, height = (Pt(each) for each in (area.left, area.top, area.width, area.height))
+    return parse_xml(
+        f"<p:sp {nsdecls('p', 'a')}>"
+        '<p:nvSpPr><p:cNvPr id="900" name="Band"/><p:cNvSpPr/><p:nvPr userDrawn="1"/></p:nvSpPr>'
+        f'<p:spPr><a:xfrm><a:off x="{left}" y="{top}"/><a:ext cx="{width}" cy="{height}"/></a:xfrm>'
+        f'<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:solidFill><a:srgbClr val="{colour.lstrip("#").upper()}"/>'
+        "</a:solidFill><a:ln><a:noFill/></a:ln></p:spPr></p:sp>"
+    )
+
+
+def _place(shape: Any, area: Area) -> None:
+    shape.left, shape.top, shape.width, shape.height = (
+        Pt(each) for each in (area.left, area.top, area.width, area.height)
+    )
+
+
+def _set_look(
+    shape: Any, points: float, colour: str, *, bold: bool = False, anchor: str = "t", align: str = "l"
+) -> None:
+    """Set how a placeholder's texts look, at its first level."""
+    body = shape.text_frame._txBody
+    properties = body.find(qn("a:bodyPr"))
+    for side in ("lIns", "tIns", "rIns", "bIns"):
+        properties.set(side, "0")
+    properties.set("anchor", anchor)
+    for old in list(properties):
+        properties.remove(old)
+    levels = body.find(qn("a:lstStyle"))
+    for old in list(levels):
+        levels.remove(old)
+    level = levels.makeelement(qn("a:lvl1pPr"), {"marL": "0", "indent": "0", "algn": align})
+    level.append(level.makeelement(qn("a:buNone"), {}))
+    run = level.makeelement(qn("a:defRPr"), {"sz": str(int(points * 100)), "b": str(int(bold)), "cap": "none"})
+    fill = run.makeelement(qn("a:solidFill"), {})
+    fill.append(fill.makeelement(qn("a:srgbClr"), {"val": colour.lstrip("#").upper()}))
+    run.append(fill)
+    level.append(run)
+    levels.append(level)
+
+
+def _set_typeface(master: Any, family: str) -> None:
+    """Set the typeface of the theme, for all scripts."""
+    theme = master.part.part_related_by(RELATIONSHIP_TYPE.THEME)
+    tree = parse_xml(theme.blob)
+    for kind in ("latin", "ea", "cs"):
+        for each in tree.iter(qn(f"a:{kind}")):
+            each.set("typeface", family)
+    theme._blob = serialize_part_xml(tree)

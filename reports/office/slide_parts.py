@@ -1,0 +1,178 @@
+"""Puts texts, tables and pictures on a slide, in types of 12 points or more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from pptx.enum.shapes import PP_PLACEHOLDER
+from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls, qn
+from pptx.util import Pt
+
+from benchbrief.reports.charts.chart import INK
+from benchbrief.reports.office.rich_text import Paragraph, Run
+from benchbrief.reports.office.slide_masters import Area, placeholder, rgb
+from benchbrief.reports.office.table_grid import Grid
+from benchbrief.reports.office.text_fit import height_of, row_heights
+from benchbrief.reports.text.html_markup import writable
+
+CELL_GAP, CELL_PAD = 12.0, 3.0
+"""The room beside and above a cell's text."""
+_PLAIN_TABLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
+"""The style `No Style, No Grid` of PowerPoint."""
+_HEAD, _RULE = "#f2f6f9", "C9D3DA"
+HEAT = ("#ffffff", "#eef5fa", "#d0e5f2", "#a9d0e8", "#7fb8da", "#57a0cb")
+_BETWEEN = 0.45
+"""The room between paragraphs, as a multiple of the type's size."""
+
+
+def height_of_all(paragraphs: Iterable[Paragraph], width: float, points: float) -> float:
+    """Return the height of paragraphs below each other."""
+    return sum(height_of(_told(each), width - _indent(each), points) + _BETWEEN * points for each in paragraphs)
+
+
+def _told(paragraph: Paragraph) -> str:
+    return ("• " if paragraph.item else "") + paragraph.text
+
+
+def _indent(paragraph: Paragraph) -> float:
+    return 16.0 * (paragraph.level + 1) if paragraph.item else 0.0
+
+
+def add_text(
+    slide: Any,
+    area: Area,
+    paragraphs: Sequence[Paragraph],
+    points: float,
+    colour: str = INK,
+    *,
+    bold: bool = False,
+    anchor: Any = MSO_ANCHOR.TOP,
+    align: Any = PP_ALIGN.LEFT,
+) -> Any:
+    """Add a box with paragraphs."""
+    box = slide.shapes.add_textbox(Pt(area.left), Pt(area.top), Pt(area.width), Pt(max(area.height, points)))
+    frame = box.text_frame
+    frame.word_wrap, frame.vertical_anchor = True, anchor
+    frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0
+    numbers = 0
+    for place, each in enumerate(paragraphs):
+        made = frame.paragraphs[0] if place == 0 else frame.add_paragraph()
+        made.alignment, made.space_after = align, Pt(_BETWEEN * points)
+        if each.item:
+            numbers = numbers + 1 if each.item == "number" else 0
+            mark = f"{numbers}. " if each.item == "number" else "• "
+            properties = made._p.get_or_add_pPr()
+            properties.set("marL", str(Pt(_indent(each))))
+            properties.set("indent", str(-Pt(12)))
+            fill(made, (Run(mark), *each.runs), points, colour, bold=bold)
+        else:
+            fill(made, each.runs, points, colour, bold=bold)
+    return box
+
+
+def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *, bold: bool = False) -> None:
+    """Write runs into a paragraph. Without `points`, they have the size of the placeholder."""
+    for run in runs:
+        for place, line in enumerate(run.text.replace("\v", "\n").split("\n")):
+            if place:
+                paragraph.add_line_break()
+            made = paragraph.add_run()
+            made.text = writable(line.replace("\t", " "))
+            font = made.font
+            if points:
+                font.size = Pt(points)
+            if colour:
+                font.color.rgb = rgb(colour)
+            if run.bold or bold:
+                font.bold = True
+            if run.italic:
+                font.italic = True
+            if run.raised:
+                made._r.get_or_add_rPr().set("baseline", "30000")
+            if run.link and not run.raised:
+                made.hyperlink.address = run.link
+
+
+def fill_placeholder(shape: Any, lines: Sequence[Sequence[Run]], points: float = 0.0) -> None:
+    frame = shape.text_frame
+    for place, runs in enumerate(lines):
+        fill(frame.paragraphs[0] if place == 0 else frame.add_paragraph(), runs, points)
+
+
+def add_foot(slide: Any, layout: Any, text: str) -> None:
+    """Give a slide the foot and the number of its layout."""
+    for kind in (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER):
+        source = placeholder(layout, (kind,))
+        if source is None or (kind == PP_PLACEHOLDER.FOOTER and not text):
+            continue
+        own = deepcopy(source._element)
+        slide.shapes._spTree.append(own)
+        own.nvSpPr.cNvPr.set("id", str(1 + max(shape.shape_id for shape in slide.shapes)))
+        if kind == PP_PLACEHOLDER.FOOTER:
+            made = next(shape for shape in slide.placeholders if shape._element is own)
+            made.text_frame.text = writable(text)
+
+
+def add_grid(
+    slide: Any, grid: Grid, area: Area, widths: Sequence[float], points: float, name: str, *, plain: bool
+) -> float:
+    """Add a table, and return its height. A `plain` one has our look, any other that of the house's theme."""
+    heights = row_heights(grid, widths, points, CELL_GAP, CELL_PAD)
+    box = (Pt(area.left), Pt(area.top), Pt(sum(widths)), Pt(sum(heights)))
+    frame = slide.shapes.add_table(grid.rows, grid.columns, *box)
+    frame.name = writable(name[:200])
+    frame._element.nvGraphicFramePr.cNvPr.set("descr", writable(name[:2000]))
+    table = frame.table
+    table.horz_banding = not plain
+    if plain:
+        table._tbl.tblPr.find(qn("a:tableStyleId")).text = _PLAIN_TABLE
+    for column, width in zip(table.columns, widths, strict=True):
+        column.width = Pt(width)
+    for row, height in zip(table.rows, heights, strict=True):
+        row.height = Pt(height)
+    for cell in grid.cells:
+        place = table.cell(cell.row, cell.column)
+        if cell.rows > 1 or cell.columns > 1:
+            place.merge(table.cell(cell.row + cell.rows - 1, cell.column + cell.columns - 1))
+        place.margin_left = place.margin_right = Pt(CELL_GAP / 2)
+        place.margin_top = place.margin_bottom = Pt(CELL_PAD)
+        place.vertical_anchor = MSO_ANCHOR.BOTTOM if cell.row < grid.heads else MSO_ANCHOR.MIDDLE
+        text = place.text_frame.paragraphs[0]
+        spanning = cell.row < grid.heads and cell.columns > 1
+        text.alignment = PP_ALIGN.RIGHT if cell.numeric else PP_ALIGN.CENTER if spanning else PP_ALIGN.LEFT
+        colour = INK if plain else ""
+        fill(text, (replace(run, bold=run.bold or cell.bold) for run in cell.runs), points, colour)
+        if not cell.runs:
+            text.font.size = Pt(points)
+    if plain:
+        _rule(table, grid)
+    _shade(table, grid, plain=plain)
+    return sum(heights)
+
+
+def _shade(table: Any, grid: Grid, *, plain: bool) -> None:
+    for cell in grid.cells:
+        colour = HEAT[cell.heat] if cell.heat else _HEAD if plain and cell.row < grid.heads else ""
+        if colour:
+            shape = table.cell(cell.row, cell.column).fill
+            shape.solid()
+            shape.fore_color.rgb = rgb(colour)
+
+
+def _rule(table: Any, grid: Grid) -> None:
+    """Draw a thin line below each row."""
+    for row in range(grid.rows):
+        width = 12700 if row in (grid.heads - 1, grid.rows - 1) else 6350
+        for column in range(grid.columns):
+            properties = table.cell(row, column)._tc.get_or_add_tcPr()
+            properties.insert(
+                0,
+                parse_xml(
+                    f'<a:lnB {nsdecls("a")} w="{width}"><a:solidFill><a:srgbClr val="{_RULE}"/></a:solidFill></a:lnB>'
+                ),
+            )
