@@ -200,7 +200,7 @@ def fit_figures(
     `one_page`, others may be lower than elsewhere.
     """
     usual = _Setting.of(document, 0, rigid, one_page=one_page)
-    if grown := usual.galley.grown_slides():
+    if grown := usual.galley.fitted_slides():
         return again(Arrangement(grown))
     settings = [usual]
     closer = len(usual.now.atoms) > 1 and usual.now.last_share < _LITTLE
@@ -305,17 +305,29 @@ class _Galley:
                     following[0] = replace(following[0], may_break=True)
                 yield place, [*self.atoms[:to], moved, *self.atoms[to:at], *following]
 
-    def grown_slides(self) -> dict[str, float]:
-        """Return the figures that are alone on their slides, with the shares of their heights that fill the slides."""
+    def fitted_slides(self) -> dict[str, float]:
+        """Return the shares of their heights with which figures that are alone on their slides fill these, and those
+        of figures that went to a page of their own for lack of little room."""
         found: dict[str, float] = {}
         pages = self.laid_out(Arrangement())
         for page, atoms in enumerate(pages.atoms):
             drawn = [atom for atom in atoms if atom.figures]
-            if self._slides[page] == len(drawn) == 1:
-                room = pages.blanks[page] * self.heights[page] - _SPARE
-                for name, height in drawn[0].figures.items():
+            if self._slides[page] != 1 or len(drawn) != 1:
+                continue
+            room = pages.blanks[page] * self.heights[page] - _SPARE
+            for name, height in drawn[0].figures.items():
+                if self._is_torn(page):
+                    left = pages.blanks[page - 1] * self.heights[page - 1] - 4 * _SPARE  # and the gap above it
+                    share = 1 - ((1 - pages.blanks[page]) * self.heights[page] - left) / height
+                    found |= {name: round(share, 3)} if share >= LOWEST else {}
+                else:
                     found[name] = round(min(max(1.0, 1 + room / height), HIGHEST_ON_SLIDES), 3)
         return found
+
+    def _is_torn(self, page: int) -> bool:
+        """Return whether a page goes on with the slide of the page before."""
+        both = self._elements[page] & self._elements[page - 1] if page else ()
+        return any(element is not None and "slide" in element.get("class", "").split() for element in both)
 
     def _height(self, page: int) -> float:
         return float(self.heights[min(page, len(self.heights) - 1, 1)]) - _SPARE

@@ -32,6 +32,7 @@ from benchbrief.reports.view.arrange_elements import (
     closing_facts,
     even_width,
     headline_of,
+    is_long_ending,
     lead_of,
     opening_of,
     slides_of,
@@ -101,6 +102,10 @@ def to_html(
         "following": rest,
         "slides": slides,
         "closing_blocks": closing_blocks,
+        "long_ending": is_long_ending(
+            [f"{item.term} {item.text}" for item in view.method.items] if view.method else [],
+            [limit.text for limit in view.limits],
+        ),
         "title_width": title_width(view.title, view.language)
         if layout.slides
         else even_width(view.title_html or Markup.escape(view.title), layout.title_line, view.language),

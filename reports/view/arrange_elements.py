@@ -35,6 +35,13 @@ _FIGURE_LINES = 3.5
 """The most lines of text above a figure on a slide, with half a line for the end of each paragraph."""
 
 
+_SLIDE_HEIGHT, _HEADS, _TOPIC_LINE = 425.0, (42.0, 72.0), 20.0
+"""Points of height on a slide for all but a figure's caption, of a head of one line and of two, and of a topic."""
+_DRAWN, _NOTE_PT, _NOTE_LINE, _CLOSE_LINE = 260.0, 11.0, 15.4, 19.5
+"""The points of height of a slide's drawing before it grows; the type of notes; their lines, and those of texts."""
+_THIRD, _ENDING_LINES = 255.0, 16.0
+"""The width of one of three columns, and the lines of the method and the limits that one slide holds."""
+
 _PAGE_WIDTH, _HEADLINE_GAP = 490.0, 20.0
 """Points of a page between its margins, and between two numbers of a headline."""
 _HEADLINE, _SMALLEST_HEADLINE = (40.0, 58.0), 20.0
@@ -210,8 +217,8 @@ class Slide:
         lines = max(1, sum(map(_numbers_of, self.blocks)))
         texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
         notes = sum(isinstance(block, CalloutView) and block.note is not None for block in self.blocks)
-        above = _HEAD_PT * (self.head_width != "none" and bool(texts))
-        return round(min(_CARD_PT, (_CARD_ROOM - above - _CARD_LINE * (texts + notes * bool(texts))) / lines), 1)
+        above = _HEAD_PT * (self.head_width != "none")
+        return round(min(_CARD_PT, (_CARD_ROOM - above - _CARD_LINE * (texts + notes)) / lines), 1)
 
     @property
     def said_pt(self) -> float:
@@ -299,16 +306,63 @@ def _widths(most: float) -> Iterator[float]:
 
 def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
     """Return a slide for each figure, table and box, under its claim. A text goes to the next one, or stands with other
-    texts."""
+    texts: a short one alone waits for these, or stands above the last facts."""
     found: list[Slide] = []
-    for slide in _slides(blocks):
-        said = [*(found[-1].topics or (found[-1],)), slide] if found and not (found[-1].blocks or slide.blocks) else []
-        lines = sum(_TOPIC_LINES + _lines(each.texts, _COLUMN_WIDTH) for each in said)
-        if said and lines <= _COLUMN_LINES:
+    waiting: list[Slide] = []
+    slides = _slides(blocks)
+    for at, slide in enumerate(slides):
+        if slide.blocks:
+            if _holds_facts_alone(slide):
+                found += _said(waiting)
+                waiting.clear()
+            found.append(slide)
+            continue
+        waiting += slide.topics or (slide,)
+        if any(next_one.blocks for next_one in slides[at + 1 : at + 2]) and not _is_short(waiting):
+            found += _said(waiting)
+            waiting.clear()
+    return _with_text_above_facts(found + _said(waiting))
+
+
+_SHORT = 8.0
+"""The lines of a text alone that leave most of its slide empty."""
+
+
+def _is_short(said: Sequence[Slide]) -> bool:
+    return sum(_lines(each.texts, _SLIDE_WIDTH) for each in said) < _SHORT
+
+
+def _holds_facts_alone(slide: Slide) -> bool:
+    return len(slide.blocks) == 1 and isinstance(slide.blocks[0], FactsView) and not slide.texts
+
+
+def _said(texts: Sequence[Slide]) -> list[Slide]:
+    """Return slides of texts alone, as many as two columns of a slide hold on each."""
+    found: list[Slide] = []
+    for text in texts:
+        said = [*(found[-1].topics or (found[-1],)), text] if found else []
+        if said and sum(_TOPIC_LINES + _lines(each.texts, _COLUMN_WIDTH) for each in said) <= _COLUMN_LINES:
             found[-1] = Slide("", Markup(), (), (), topics=tuple(said))
         else:
-            found.append(slide)
-    return tuple(found)
+            found.append(text)
+    return found
+
+
+def _with_text_above_facts(slides: Sequence[Slide]) -> tuple[Slide, ...]:
+    """Return the slides; the last facts, where they are few, stand below the text before them, if that is short and
+    leaves no other one alone."""
+    match slides:
+        case [*others, said, last] if not said.blocks and _holds_facts_alone(last) and _few_of(last):
+            *rest, text = said.topics or (said,)
+            if len(rest) != 1 and _is_short([text]):
+                kept = [replace(said, topics=tuple(rest))] if rest else []
+                return (*others, *kept, replace(text, blocks=last.blocks))
+    return tuple(slides)
+
+
+def _few_of(slide: Slide) -> bool:
+    """Return whether a slide has a table of a few facts: a sentence of them stands with the method."""
+    return any(isinstance(block, FactsView) and block.beside and _few(block) for block in slide.blocks)
 
 
 def closing_facts(slides: Sequence[Slide]) -> tuple[tuple[Slide, ...], tuple[Block, ...]]:
@@ -349,7 +403,7 @@ def _slides(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple
                     found.append(_slide(topic, figure, waiting))
             case _:
                 above = waiting[:-1] if waiting and _is_claim(waiting[-1]) else waiting
-                many = isinstance(block, FigureView) and _lines(above, _SLIDE_WIDTH) > _FIGURE_LINES
+                many = isinstance(block, FigureView) and _lines(above, _SLIDE_WIDTH) > _lines_above(topic, block)
                 if many or sum(map(_room, waiting)) > _LEAD_IN:
                     rest()
                 found.append(_slide(topic, block, waiting))
@@ -381,7 +435,25 @@ def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
         claim = Markup(said.html.replace("<p>", "").replace("</p>", ""))  # noqa: S704  # was HTML before
         block = replace(block, notes=(*said.notes, *block.notes))
     head = claim or _title(block) or Markup.escape(topic)
+    if isinstance(block, FigureView) and claim is None and block.title:
+        block = replace(block, title="", title_html=Markup())  # its head says it
     return Slide(topic, head, tuple(texts), (block,))
+
+
+def _lines_above(topic: str, figure: FigureView) -> float:
+    """Return how many lines of text a slide's figure leaves room for, under its head and above its notes."""
+    head = _HEADS[balanced_width(str((figure.claim or _title(figure)).striptags()), _HEAD_PT) != "none"]
+    told = [str(note.text) for note in figure.notes] + ([figure.note.striptags()] if figure.note else [])
+    notes = sum(math.ceil(text_width(text, _NOTE_PT) / _SLIDE_WIDTH) for text in told)
+    room = _SLIDE_HEIGHT - head - _TOPIC_LINE * bool(topic) - _DRAWN - _NOTE_LINE * notes
+    return min(_FIGURE_LINES, room / _CLOSE_LINE)
+
+
+def is_long_ending(texts: Sequence[str], limits: Sequence[str]) -> bool:
+    """Return whether how it was measured and the limits need smaller letters to stand on one slide."""
+    columns = sum(math.ceil(text_width(text, 13.0) / _THIRD) + 0.3 for text in texts) / 3
+    lines = columns + sum(math.ceil(text_width(text, 13.0) / _COLUMN_WIDTH) + 0.3 for text in limits)
+    return lines > _ENDING_LINES
 
 
 def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
