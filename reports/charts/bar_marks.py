@@ -100,7 +100,7 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
                     else:
                         above, ink = 10 if spread else 6, INK
                         at = y(min(point.extent)) + above if point.y < 0 else y(max(point.extent)) - above
-                    yield ChartText(point.text, middle, at, "center", ink, SMALL, series=series)
+                    yield ChartText(plot.number_at(point), middle, at, "center", ink, SMALL, series=series)
         elif trace.mark == "range":
             yield from _ends(plot, series, trace)
 

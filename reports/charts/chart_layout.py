@@ -17,13 +17,14 @@ from benchbrief.reports.charts.chart import (
     SOFT,
     TEXT,
     Chart,
+    ChartPoint,
     Ticks,
     Trace,
     text_width,
     tick_labels,
 )
 from benchbrief.reports.text.line_ends import phrases
-from benchbrief.reports.text.number_format import locale
+from benchbrief.reports.text.number_format import NBSP, locale
 
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
@@ -362,7 +363,14 @@ class Plot:
     @property
     def bars_have_numbers(self) -> bool:
         bars = [t for t in self.chart.traces if t.mark == "bar"]
-        return bool(bars) and self.y_right is None and self._fit_bars(point.text for t in bars for point in t.points)
+        return bool(bars) and self.y_right is None and self._fit_bars(self.number_at(p) for t in bars for p in t.points)
+
+    def number_at(self, point: ChartPoint) -> str:
+        """Return the number of a bar: without the % that the axis has, where bars are too narrow for it."""
+        short = point.text.removesuffix(f"{NBSP}%")
+        bars = [t for t in self.chart.traces if t.mark == "bar"]
+        whole = short == point.text or not self.chart.left.endswith("(%)")
+        return point.text if whole or self._fit_bars(p.text for t in bars for p in t.points) else short
 
     def _fit_bars(self, texts: Iterable[str]) -> bool:
         if self.flat:  # they stand beside their bars

@@ -228,7 +228,10 @@ class _Writer:
         elif verdict.state == "published" and not tagged:
             number = verdict.claim.number
             quoted = number is None or self.results.is_quoted(number.query)
-            notes.append(self._as_published() if quoted else self.words["said_from_published"])
+            if not quoted:
+                notes.append(self.words["said_from_published"])
+            elif not self.results.has_none_measured:  # else each page says whose numbers they are
+                notes.append(self._as_published())
         if (held := verdict.held) is not None:
             some = self.words["said_held_some"].format(n=verdict.repeats, of=held.times)
             notes += [some] if verdict.repeats < held.times else []
