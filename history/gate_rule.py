@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from statistics import fmean
 from typing import Literal, NamedTuple
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.read_series import HistorySeries, SeriesKey, SeriesPart, SeriesValue
 from benchbrief.history.series_changes import (
     ChangeVerdict,

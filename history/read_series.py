@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.series_cache import SeriesTable
 from benchbrief.history.series_rows import CLAIM, Facts, changed_facts, reason_of, without_facts
 from benchbrief.model.plan import DIMENSIONS, key_text

@@ -6,13 +6,13 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.read_series import HistorySeries, SeriesPart, SeriesValue
 from benchbrief.results.statistics.change_points import LEVEL, change_points, p_of_means
 from benchbrief.results.statistics.significance import ratio_of

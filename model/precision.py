@@ -50,6 +50,11 @@ def to_digits(value: float, digits: int) -> float:
     return _at(written, written.adjusted() - digits + 1) if written else value
 
 
+def in_percent(share: float) -> str:
+    """Return a share in per cent by up to four digits, without zeros at the end: 97.5."""
+    return f"{100 * share:.4g}"
+
+
 def formatted(value: float, spec: str) -> str:
     """Format by a Python format specification, as `format(value, spec)` except for the rounding. Raises ValueError for
     a wrong specification."""

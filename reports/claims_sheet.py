@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import precision
 from benchbrief.model.fingerprint import digest
 from benchbrief.model.plan import Cell, Claim, DimKey, Hardware, Plan, Report, key_text
@@ -208,9 +208,7 @@ def _details(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
         yield words["sheet_as_times"].format(number=quantity(times, "", significant=3))
     if verdict.low is not None and verdict.high is not None:
         ends = {"low": written(verdict.low), "high": written(verdict.high)}
-        yield words["sheet_interval"].format(
-            **ends, wide=words.locale.numerals(precision.formatted(100 * verdict.level, ".4g"))
-        )
+        yield words["sheet_interval"].format(**ends, wide=words.locale.numerals(precision.in_percent(verdict.level)))
     if verdict.opposite is not None and verdict.points > 1:
         found = verdict.held.winner.value if verdict.held and verdict.held.winner else value
         low, high = sorted((verdict.opposite, found))

@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan as p
 from benchbrief.model.node import Node
 from benchbrief.model.plan import DimKey, Plan

@@ -17,7 +17,6 @@ import typing
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.dsl.bench_error import FULL, how_to_mend
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import Plan
 from benchbrief.model.version import benchbrief_version

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Cell, Client, Database, Experiment, Hardware, Plan, Workload, share_of
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError

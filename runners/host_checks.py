@@ -7,12 +7,12 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, runtime_checkable
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TRANSPORT_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.plan import Cell, Database, DatabaseKey, Plan, Workload

@@ -15,11 +15,12 @@ import math
 import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Probe
 from benchbrief.model.run_messages import say

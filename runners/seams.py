@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.model.plan import Cell, Database, Hardware, Host, Plan, Probe
 from benchbrief.runners.driver_contexts import CellContext, Endpoint

@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.run_identity import IDENTITY, owner_in, this_machine
 

@@ -11,7 +11,6 @@ import sys
 import traceback
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from types import FrameType
 from typing import IO
 
@@ -19,6 +18,7 @@ import click
 
 from benchbrief.dsl import source
 from benchbrief.dsl.bench_error import FULL, BenchError, ExitCode, how_to_mend
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import display_width
 
 _OPENING = "\u3008\u300a\u300c\u300e\u3010\u3014\uff08"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
@@ -14,6 +13,7 @@ import click
 
 from benchbrief.cli.run_options import F, with_options
 from benchbrief.cli.terminal import fail, printable
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.text.html_markup import writable
 
 State = Literal["ok", "failure", "error", "skipped"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from benchbrief.cli.terminal import one_line
@@ -13,6 +13,7 @@ from benchbrief.compiler.explain.explain_diff import part_name, value_text
 from benchbrief.compiler.explain.explain_rules import measured_for
 from benchbrief.compiler.planning.plan_diff import ChangedPart, changed_parts
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.message import Message, figure, speaker
 from benchbrief.model.plan import DIMENSIONS, Arrivals, DimKey, Levels

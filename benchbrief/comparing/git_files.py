@@ -6,11 +6,11 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from benchbrief.dsl.diagnostics import syntax_errors
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.read_files import MAX_BYTES, decode
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse

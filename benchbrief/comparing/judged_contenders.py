@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from benchbrief.comparing.comparison_cautions import (
 )
 from benchbrief.comparing.git_files import GitFiles
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.site.site_texts import metric_key
 from benchbrief.model.message import Message
 from benchbrief.model.plan import DimKey, Levels, Plan, key_text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import fail
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from benchbrief.cli.verdict_files import MARKS, Case, inline, table
 from benchbrief.compiler.estimates.estimate import ACTIVITY_WORDS
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import display_width
 from benchbrief.model.planned_cells import UncountedCandidates
 from benchbrief.model.run_record import is_candidate_left_out

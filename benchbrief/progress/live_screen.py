@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rich.text import Text
 
 from benchbrief.cli.terminal import UNICODE, Marks, duration, latency, one_line, pad, power, progress_of_step, shorten
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import display_width
 from benchbrief.model.precision import share_text
 from benchbrief.progress.run_view import CellView, LiveRun

@@ -10,10 +10,11 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from benchbrief.progress.run_progress import Progress

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from benchbrief.cli.terminal import Stop
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.gate_rule import JudgedSeries, Remeasured
 from benchbrief.history.read_series import HistorySeries, SeriesPart, differences
 from benchbrief.history.series_rows import PlacedCells, SeriesRow, canonical, metrics_in, series_rows, without_facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
@@ -16,6 +16,7 @@ from benchbrief.cli.terminal import Stop, show, show_json, show_wrapped
 from benchbrief.cli.verdict_files import verdict_options, write_markdown, write_verdicts
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.precision import COMPLETE, share_text
 from benchbrief.model.run_record import is_candidate_left_out, is_refused
 from benchbrief.progress.earlier_results import Retake, budget_advice, reused_as_dict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from lsprotocol import types
@@ -14,6 +14,7 @@ from benchbrief.compiler.compile import examine
 from benchbrief.compiler.frontend.name_errors import NoExperiment, Unused
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.server.documents import DocumentText, Parsed, Snapshot, uri_of, used_path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 
 from lsprotocol import types
@@ -25,6 +24,7 @@ from benchbrief.compiler.registry import (
     own_families,
 )
 from benchbrief.compiler.schemas import BLOCKS, ELEMENTS, OPTIONS, OVERRIDABLE, POINT_NOTE
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import units
 from benchbrief.model.extension_spec import ExtensionSpec

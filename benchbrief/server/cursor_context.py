@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from lsprotocol import types
@@ -24,6 +24,7 @@ from benchbrief.compiler.schemas import (
     owners,
     workload_schema,
 )
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.value_shapes import BlockSchema, Fact, Key
 

@@ -10,7 +10,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
@@ -21,6 +21,7 @@ from pygls import uris
 from benchbrief.compiler.frontend.imports import MAX_FILES
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.read_files import MAX_BYTES, read_source
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast

@@ -5,7 +5,6 @@ While a syntax error hides a declaration, its last version stands in for it, so 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from lsprotocol import types
 
 from benchbrief.compiler.frontend.name_index import NameIndex, Occurrence, Symbol, index
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.server.documents import Documents, Parsed, Snapshot

@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote
 
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.plain_files import SMALL

@@ -8,8 +8,9 @@ ages are by the store's own clock, which no machine with a wrong clock can chang
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.object_stores.file_objects import INCOMING
 from benchbrief.history.object_stores.object_store import ListedObject, SharedStoreError
 from benchbrief.history.shared_store.push_and_pull import stored_at

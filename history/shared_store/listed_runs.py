@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.shared_store.push_and_pull import describe
 from benchbrief.history.shared_store.run_manifest import RunManifest, read_pushed
 from benchbrief.history.shared_store.shared_store import SharedStore

@@ -15,11 +15,12 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_name
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.object_stores.object_store import (
     HashedFile,
     NoObject,

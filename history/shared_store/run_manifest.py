@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, ValidationError
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.object_stores.object_store import SharedStoreError, StoreDamaged
 from benchbrief.runners.journal.atomic_files import sha256_of, write_durably
 from benchbrief.runners.journal.run_folder import REPORTS

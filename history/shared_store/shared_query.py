@@ -12,7 +12,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
@@ -24,6 +23,7 @@ import pyarrow.dataset as ds
 from pyarrow.fs import LocalFileSystem
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_name
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.object_stores.file_objects import FileObjects
 from benchbrief.history.object_stores.object_store import NoObject, SharedStoreError, StoreDamaged
 from benchbrief.history.shared_store.run_manifest import RunManifest, table_key

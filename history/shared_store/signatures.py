@@ -6,10 +6,10 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.object_stores.object_store import SharedStoreError
 from benchbrief.history.shared_store.run_manifest import read_pushed
 from benchbrief.results.result_messages import changed_text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
@@ -14,6 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from benchbrief.dsl.bench_error import BenchError
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.many_runs import RunPlace, SiteRun, Suite, read_kept
 from benchbrief.history.site.site_folder import SiteFolder
 from benchbrief.history.site.site_pages import (

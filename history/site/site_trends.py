@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.history.many_runs import RunValue, SiteRun, Suite, in_order, kept_series
 from benchbrief.history.read_series import FoundSeries, HistorySeries, SeriesChoice, SeriesValue, read_series
 from benchbrief.history.series_changes import Change, ChangeVerdict, trend_of

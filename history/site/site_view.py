@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from markupsafe import Markup
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

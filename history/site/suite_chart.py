@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
 from markupsafe import Markup
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 _Scale = Callable[[float], float]
 WIDTH, HEIGHT = 320, 96

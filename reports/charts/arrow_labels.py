@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.bar_marks import brackets, floating_bars
 from benchbrief.reports.charts.chart import INK, SMALL, SOFT, Box, ChartPoint, Trace, text_width
 from benchbrief.reports.charts.chart_layout import NUMBER, ChartText, Plot, darken_for_text, wrap

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from benchbrief.compiler.briefs.colours import contrast_on_white
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import INK, PAPER, SMALL, TEXT, ChartPoint, Trace, text_width
 from benchbrief.reports.charts.chart_layout import BRACKET, NUMBER, ChartText, Plot
 

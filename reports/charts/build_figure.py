@@ -6,11 +6,12 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise, product
 
 from markupsafe import Markup
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.plan import DimKey

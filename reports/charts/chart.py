@@ -9,11 +9,11 @@ import math
 import sys
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from benchbrief.compiler.briefs.colours import is_grey
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.precision import magnitude
 from benchbrief.reports.text.number_format import locale
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Literal
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.chart import (
     INK,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from benchbrief.compiler.briefs.colours import greys, is_grey, shades
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey, key_text
 from benchbrief.reports.data.place_labels import keys_in_order

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import ceil
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan as p
 from benchbrief.reports.charts.bar_marks import brackets, floating_bars
 from benchbrief.reports.charts.build_figure import fits_half

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan
 from benchbrief.model.plan import DimKey
 from benchbrief.model.precision import magnitude

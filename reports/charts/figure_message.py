@@ -13,10 +13,10 @@ import statistics
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Literal
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.precision import formatted

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.bar_marks import ink_on, stands_at_foot
 from benchbrief.reports.charts.chart import INK, SMALL, SOFT, TEXT, ChartPoint, Trace, text_width
 from benchbrief.reports.charts.chart_layout import ChartText, Plot

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import looks_at
 from benchbrief.model.plan import DimKey, Expect, Query, Unjudged, Wording
-from benchbrief.model.precision import formatted
+from benchbrief.model.precision import in_percent
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import Results
@@ -91,7 +91,7 @@ def _vague(found: Judgement, results: Results) -> list[str]:
     words = results.words
     intervals = [_interval(each, found.first_look, results) for each in found.vague[:_SHOWN]]
     listed = words["semicolon"].join((*intervals, *_more(len(found.vague), results)))
-    wide = words.locale.numerals(formatted(100 * found.level, ".4g"))
+    wide = words.locale.numerals(in_percent(found.level))
     looks = words["expect_intervals_looks"].format(looks=found.looks) if found.looks > 1 else ""
     key = "expect_intervals_corrected" if found.is_corrected else "expect_intervals"
     return [words[key].format(wide=wide, looks=looks, places=found.places) + listed]

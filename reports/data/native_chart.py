@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Dimension, DimKey, Query
 from benchbrief.model.precision import Printing, printing, stepped
 from benchbrief.reports.text.number_format import ENGLISH_UNITS, formatted, in_column, in_prose, quantity, whole_nodes

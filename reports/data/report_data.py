@@ -7,12 +7,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from benchbrief.compiler.planning.plan_file import plan_sha256
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.achieved_load import OfferedLoad, load_of
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message

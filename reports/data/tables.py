@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan as p
 from benchbrief.model.precision import magnitude
 from benchbrief.reports.data import imported_briefs

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from markupsafe import Markup
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.native_chart import NativeChart
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile, ProvenanceView
 

@@ -18,7 +18,7 @@ from benchbrief.model.budgets import LEVEL, Looks, is_budgeted, looks_at
 from benchbrief.model.message import Message, share_figure
 from benchbrief.model.plan import Event, Experiment
 from benchbrief.model.points import Curve, Point
-from benchbrief.model.precision import formatted
+from benchbrief.model.precision import in_percent
 from benchbrief.model.rate_search import CONFIDENCE, LEAD
 from benchbrief.model.steadiness import BATCH_S
 from benchbrief.model.tool_spec import Bound
@@ -90,7 +90,7 @@ def _looks(looks: Looks, results: Results) -> str:
 
 
 def _percent(share: float, results: Results) -> str:
-    return results.words.locale.numerals(formatted(100 * share, ".4g"))
+    return results.words.locale.numerals(in_percent(share))
 
 
 def disclose_events(results: Results) -> Iterator[Item]:

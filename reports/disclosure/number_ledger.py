@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from html import escape
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from markupsafe import Markup
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey, Levels
 from benchbrief.model.points import Curve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from docx.text.paragraph import Paragraph
 from markupsafe import Markup
 
 from benchbrief.compiler.briefs.colours import ACCENT
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import INK, SOFT, text_width
 from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.data.view_model import (

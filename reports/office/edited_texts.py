@@ -7,9 +7,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.numbers_file import NumberEntry
 from benchbrief.reports.office.file_texts import FileText
 from benchbrief.reports.office.kept_ledger import KeptLedger, count_of, occurs, pattern_of

@@ -11,9 +11,9 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import ATTACHMENT, NumberEntry
 from benchbrief.reports.office.file_texts import MAIN_PARTS, FileText, kind_of, plain, texts_of

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError

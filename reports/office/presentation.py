@@ -7,13 +7,14 @@ import io
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from markupsafe import Markup, escape
 from pptx.util import Pt
 
 from benchbrief.compiler.briefs.colours import ACCENT
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import INK, text_width
 from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.data.view_model import (

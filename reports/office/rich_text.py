@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Literal
 
 from markupsafe import Markup, escape
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.view_model import Footnote
 from benchbrief.reports.text.html_markup import code_in_backticks, note_letter, note_marks, writable
 

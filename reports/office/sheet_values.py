@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import precision
 from benchbrief.reports.office.file_texts import plain, shown_by
 from benchbrief.reports.text.html_markup import writable

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from markupsafe import Markup
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.view_model import FactsView, HeadCell, LevelTable, TableHead, TableRow, TableView
 from benchbrief.reports.office.rich_text import Run, runs_of
 from benchbrief.reports.words.brief_words import Words

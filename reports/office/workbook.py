@@ -7,7 +7,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import count, islice
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from typing import Any
 import xlsxwriter
 from markupsafe import Markup
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.claims_sheet import sheet_of

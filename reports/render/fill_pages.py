@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
+
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 LOWEST = 0.7
 """The least share of its height that a figure keeps."""

@@ -6,11 +6,12 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from math import degrees
 from typing import TYPE_CHECKING, Any
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.brief_error import ReportError, hides
 from benchbrief.reports.render.fill_pages import Arrangement, fit_figures, notes_elsewhere
 from benchbrief.reports.render.remembered_lines import remembering_lines, with_memory

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.dsl.bench_error import BenchError
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import FOOTNOTE_MARK, Prose, Said, Value
 from benchbrief.reports.text.html_markup import note_marks
 

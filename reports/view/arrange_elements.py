@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from markupsafe import Markup
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.data.view_model import (
     Block,

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,6 +20,7 @@ from benchbrief.compiler.briefs.colours import contrast_on_white
 from benchbrief.compiler.briefs.confined_styles import refused_style
 from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.extension_spec import raised
 from benchbrief.model.plan import Asset, Report, Theme
 from benchbrief.reports.brief_error import ReportError

@@ -6,11 +6,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from markupsafe import Markup, escape
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import MOST_COLUMNS
 from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.data import imported_briefs

@@ -17,7 +17,7 @@ from benchbrief.compiler.registry import own_catalogues, own_words
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.message import FAMILY, Message, PrintedNumber
 from benchbrief.model.plan import Report
-from benchbrief.model.precision import formatted
+from benchbrief.model.precision import in_percent
 from benchbrief.reports.text.number_format import Locale
 from benchbrief.results.result_messages import shorten_reason
 
@@ -131,7 +131,7 @@ class Words(Mapping[str, str]):
         return self._filled(entry.get(f"={count:.15g}") or entry.get(self.locale.plural(count)) or entry["other"])
 
     def _filled(self, text: str) -> str:
-        return text.replace("{level}", self.locale.numerals(formatted(100 * self.level, ".4g")))
+        return text.replace("{level}", self.locale.numerals(in_percent(self.level)))
 
 
 _GLUED = re.compile(r"(?<=\d) ?%")

@@ -11,12 +11,13 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
 from benchbrief.compiler.metrics.lower_to_sql import number_literal
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import LEVEL, looks_at
 from benchbrief.model.held_out import number_of, reads_at
 from benchbrief.model.node import Node

@@ -6,15 +6,15 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import LEVEL, Looks, looks_at
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Dimension, DimKey, Expect, Plan, Query
-from benchbrief.model.precision import formatted
+from benchbrief.model.precision import in_percent
 from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.significance import LARGEST_EXPONENT
 from benchbrief.results.store.searched_doubts import KNOWN, Doubt, doubts
@@ -331,8 +331,8 @@ def _spans(found: Judgement, plan: Plan) -> str:
     more = f"; and {len(vague) - _SHOWN} more" if len(vague) > _SHOWN else ""
     looks = f", all {found.looks} looks together" if found.looks > 1 else ""
     corrected = f", corrected for {found.places} places" if found.is_corrected else ""
-    percent = formatted(100 * found.level, ".4g")
-    return f"{percent} % intervals of the means over the repeats{looks}{corrected}: {'; '.join(points)}{more}"
+    intervals = f"{in_percent(found.level)} % intervals of the means over the repeats{looks}{corrected}"
+    return f"{intervals}: {'; '.join(points)}{more}"
 
 
 def _of(each: ExpectInterval, first_look: int | None) -> str:

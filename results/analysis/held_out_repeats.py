@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.events import HeldOutBegan
 from benchbrief.model.held_out import Place, claims_held_out, number_digest
 from benchbrief.model.plan import Claim, Extreme, Plan, Query

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import TypeVar
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_name
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import strictest_level
 from benchbrief.model.message import Message
 from benchbrief.model.plan import DimKey, Levels, Metric, Plan, Query

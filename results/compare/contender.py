@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, Protocol
 
 from benchbrief.compiler.metrics.lower_to_sql import key_literal, sql_name
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import DatabaseKey, Dimension, DimKey, Levels, Metric, Plan, Query
 from benchbrief.results.result_messages import shorten_digests
 from benchbrief.results.store.searched_doubts import Answering

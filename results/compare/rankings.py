@@ -8,11 +8,12 @@ Representation of All-Pairwise Comparisons", Journal of Computational and Graphi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from math import inf
 from typing import NamedTuple
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.points import PointKeys
 from benchbrief.results.compare.comparison import (
     Better,

@@ -6,10 +6,11 @@ import glob
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Cell, DimKey, Levels, Plan, key_text
 from benchbrief.model.points import POINT
 from benchbrief.results.imports.imported_files import ImportProblem, Wrong

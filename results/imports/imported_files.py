@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from benchbrief.compiler.registry import IMPORTER_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.results.result_messages import say
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.drivers.output_evidence import read_output_lines

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler.registry import IMPORTER_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.measurement import Measurement, Sample
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from benchbrief.compiler.registry import accepted_errors
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.events import MEASURE, SAMPLES
 from benchbrief.model.measurement import Measurement, Sample, Together

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.histogram import merge, percentile
 from benchbrief.model.measurement import Histogram, Operation
 from benchbrief.results.result_messages import say

@@ -8,13 +8,14 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import compress, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.events import MEASURE, PROBE, probes_of
 from benchbrief.model.measurement import Sample

@@ -7,10 +7,10 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.events import Imported, RunEnded
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import Damaged, RunnerError

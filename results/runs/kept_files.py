@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.events import JobCollected, ReportMade
 from benchbrief.results.ingest.run_evidence import Problem, check_files, read_evidence
 from benchbrief.results.result_messages import changed_text

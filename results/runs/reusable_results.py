@@ -28,9 +28,9 @@ import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.events import MEASURE

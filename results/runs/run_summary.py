@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.estimates.estimate import counted_cells
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.measurement import SteadyEnd
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Cell, Levels, Plan

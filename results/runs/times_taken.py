@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import BufferedReader
 from pathlib import Path
 from statistics import median
@@ -15,6 +15,7 @@ from benchbrief.compiler.estimates.estimate import ACTIVITIES, Activity, alone, 
 from benchbrief.compiler.estimates.learned import Keys, SeenStep, rendering_key, with_history
 from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.dsl.bench_error import BenchError
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.plan import Cell, Plan, Step

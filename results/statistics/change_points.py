@@ -9,11 +9,11 @@ makes it deterministic, and sure of a change with few values behind it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 
 if TYPE_CHECKING:

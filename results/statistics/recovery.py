@@ -27,11 +27,11 @@ An event covers the time up to the next event, or to the end of the measurement.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, exp, inf, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Event
 from benchbrief.runners.scheduling.confidence_interval import LARGEST
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.precision import share_text
 from benchbrief.runners.scheduling.confidence_interval import LARGEST

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.message import Message, joined, word
 from benchbrief.model.plan import DimKey, Levels, Query, Read

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, TypeVar
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.measurement import Histogram
 from benchbrief.model.precision import share_text
 

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Protocol, TypeVar, runtime_checkable
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, Probe
 from benchbrief.model.run_messages import say

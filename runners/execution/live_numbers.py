@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +22,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.seams import RunningJob
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import Message, mapped
 from benchbrief.model.plan import Cell
 from benchbrief.model.points import Curve

@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler.planning.plan_file import read_plan
 from benchbrief.compiler.planning.plan_lanes import PlanLane, lane_part, lanes_of
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import Damaged, RunnerError

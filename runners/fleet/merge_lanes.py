@@ -10,13 +10,13 @@ import heapq
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.estimates.estimate import RENDERING_S
 from benchbrief.compiler.planning.plan_lanes import lanes_of
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.events import JournalPlace, MergedLane
 from benchbrief.model.plan import Plan

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, Protocol, cast
 
 from benchbrief.compiler.estimates.estimate import counted_cells, estimate, seconds
 from benchbrief.compiler.planning.plan_lanes import PlanLane, lanes_of
 from benchbrief.compiler.registry import SCHEDULER_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Asked, Host, Option, Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.plugins import create

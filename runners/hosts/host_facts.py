@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import joined
 from benchbrief.model.plan import Fact, Hardware, Quantity
 from benchbrief.model.run_messages import say

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, fan_out, is_on_controller

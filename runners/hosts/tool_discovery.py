@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts.host_connections import is_on_controller

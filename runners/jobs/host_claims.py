@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError, HostFull
 from benchbrief.runners.jobs import job_scripts as scripts

@@ -8,10 +8,10 @@ from __future__ import annotations
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.errors import Interrupted, RunnerError
 from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.seams import RunningJob, Stopping, Transport

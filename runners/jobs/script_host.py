@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Host
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.journal.run_identity import RunName

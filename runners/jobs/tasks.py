@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.journal.secret_masking import Secret
 
 if TYPE_CHECKING:

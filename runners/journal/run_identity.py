@@ -14,10 +14,11 @@ import re
 import socket
 import uuid
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from functools import cache
 from pathlib import Path
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.journal.atomic_files import write_durably
 from benchbrief.runners.plain_files import read_plain

@@ -13,12 +13,13 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import groupby
 from urllib.parse import unquote as percent_decode
 from urllib.parse import urlsplit
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import mapped
 
 MASK = "***"

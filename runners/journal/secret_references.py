@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Database, Origin, Plan, Reference
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import KNOWN

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import PowerMeter, Reference
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError

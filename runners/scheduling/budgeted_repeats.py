@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from benchbrief.compiler.planning.data_states import DataStates, changes_of
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.budgets import budgeted_cells, chooses, first_look, first_pass, is_budgeted, level
 from benchbrief.model.fingerprint import place_of

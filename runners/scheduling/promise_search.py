@@ -11,10 +11,11 @@ the searches of one lane take turns run by run, so that drift affects them alike
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import sqrt
 from typing import TypeVar
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.achieved_load import offered, to_serve
 from benchbrief.model.measurement import Measurement

@@ -14,11 +14,11 @@ import platform
 import shutil
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.jobs.commands import read_script

@@ -8,12 +8,13 @@ import hashlib
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from pydantic import TypeAdapter
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import DimKey, Fact, Factor, Hardware, Quantity
 from benchbrief.model.steadiness import BATCH_S, SteadyVerdict, judge_batches
 

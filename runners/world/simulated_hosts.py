@@ -10,7 +10,6 @@ import math
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
@@ -18,6 +17,7 @@ from typing import Literal, NamedTuple, Self
 from pydantic import TypeAdapter
 
 from benchbrief.compiler.registry import PROBE_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.events import Failing
 from benchbrief.model.message import to_data
 from benchbrief.model.plan import Host, Plan

@@ -49,6 +49,7 @@ ONLY = {
         "benchbrief.dsl.bench_error",
         "benchbrief.dsl.diagnostics.plain_amounts",  # counts are worded alike everywhere
         "benchbrief.dsl.diagnostics.suggest",
+        "benchbrief.dsl.lazy_dataclass",
     },
     ("reports", "runners"): {
         "benchbrief.runners.plain_files",  # a brief may be in the folder of a stranger's run

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from benchbrief.cli.spec_options import compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, exit_codes, fail, one_line, show, show_json, warn
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.progress.run_progress import Progress
 from benchbrief.running.make_brief import make_tables
 

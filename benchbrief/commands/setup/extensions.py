@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING
 
 import click
 
 from benchbrief.cli.terminal import one_line, show, show_json, show_painted
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from benchbrief.model.extension_spec import ExtensionSpec

@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ import click
 from benchbrief.cli.spec_options import show_diagnostics
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_data, show_json, show_lines, use_colour, warn
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from benchbrief.dsl.diagnostics.diagnostic import Diagnostic

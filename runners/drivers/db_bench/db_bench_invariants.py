@@ -9,11 +9,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, sqrt
 
 from benchbrief.compiler.registry import accepted_errors
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram
 from benchbrief.model.message import share_figure

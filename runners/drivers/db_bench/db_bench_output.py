@@ -11,11 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Protocol
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.histogram import US_PER_S, from_counts
 from benchbrief.model.measurement import Histogram, Operation, Sample
 from benchbrief.model.message import Message, speaker

@@ -7,8 +7,8 @@ completed, or the other way round: these counts may differ by the queue depth.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.fio.fio_output import (
     BUCKETS_END_NS,

@@ -10,12 +10,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram, Interval
 from benchbrief.model.message import Message, speaker

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import OPERATIONS, GoYcsbOutput, GoYcsbRow
 from benchbrief.runners.drivers.output_invariants import Invariant, Printed, PrintedLatencies, parse_printed

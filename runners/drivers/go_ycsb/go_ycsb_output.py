@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import Message, speaker
 from benchbrief.model.run_messages import RunMessages
 from benchbrief.runners.seams import Interim

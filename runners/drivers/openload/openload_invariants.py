@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, isclose
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram
 from benchbrief.model.steadiness import SteadyMean, SteadyVerdict, judge_batches

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil, inf
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Histogram, Interval, Measurement, Operation, PhaseThroughput, Sample, SteadyEnd
 from benchbrief.model.message import PrintedNumber, figure, share_figure

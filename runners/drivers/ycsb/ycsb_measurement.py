@@ -7,11 +7,11 @@ for a busy machine) warms nothing up, and must not shorten the measured time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import NoReturn
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.model.message import figure

@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.histogram import US_PER_S, from_counts
 from benchbrief.model.measurement import Histogram
 from benchbrief.model.message import Message, speaker

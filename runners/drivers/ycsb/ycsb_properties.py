@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import Literal
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Workload
 from benchbrief.runners.driver_contexts import CellContext, loading_hosts
 from benchbrief.runners.drivers.ycsb.spec import SPEC

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import figure, joined
 from benchbrief.model.plan import Database
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, RefusedByServer, say

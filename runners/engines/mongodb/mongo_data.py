@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from benchbrief.compiler.planning.data_states import worse
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import Message, PrintedNumber, figure, joined
 from benchbrief.model.plan import Cell, Database, Dataset
 from benchbrief.model.tool_spec import Change

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 from urllib.parse import quote as percent_encode
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Database, Host, Option, ServerStart
 from benchbrief.runners.engines.mongodb.mongo_client import say
 from benchbrief.runners.errors import PlanRefused

@@ -6,10 +6,10 @@ import re
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import figure
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, say
 from benchbrief.runners.errors import RunnerError, ServerFailed, ToolMissing

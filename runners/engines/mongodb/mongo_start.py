@@ -11,12 +11,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote as percent_encode
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Database, DatabaseKey, Dataset, Hardware, Reference, ServerStart
 from benchbrief.runners.engines import data_directories

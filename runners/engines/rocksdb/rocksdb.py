@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol
 
 from benchbrief.compiler.planning.data_states import writes
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import BY_FILE_SYSTEM, Reset
 from benchbrief.model.message import Message, speaker
 from benchbrief.model.plan import Cell, Plan, Workload

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from benchbrief.compiler.registry import TRANSPORT_SPECS
 from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.runners.fleet.scheduler import LaneNeeds, NodePool, PlannedJob, SchedulerRefused
 from benchbrief.runners.fleet.slurm.slurm_commands import ask
 from benchbrief.runners.fleet.slurm.slurm_request import Request, request_of, seconds_of

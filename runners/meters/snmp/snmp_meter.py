@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import PowerMeter
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import RunnerError

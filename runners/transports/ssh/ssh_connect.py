@@ -11,7 +11,6 @@ import logging
 import re
 import socket
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +20,7 @@ import fabric
 import paramiko
 from paramiko.ssh_exception import IncompatiblePeer, NoValidConnectionsError
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Host
 from benchbrief.model.run_messages import say

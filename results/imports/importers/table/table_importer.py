@@ -12,7 +12,7 @@ import math
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Literal, Protocol
 
 from benchbrief.compiler.measure_catalogue import KINDS, MeasureKind
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
 from benchbrief.model.events import MEASURE
 from benchbrief.model.plan import Cell, Levels, Metric, Plan, key_text

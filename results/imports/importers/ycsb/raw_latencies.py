@@ -14,12 +14,13 @@ import math
 import re
 from codecs import BOM_UTF16_BE
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.histogram import US_PER_S, from_counts
 from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.results.imports.imported_files import BadLine, last_text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
+from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.results.imports.importer_seams import Setting
 
 _STOCK = re.compile(r"(?:.*/)?workload([a-f])")
