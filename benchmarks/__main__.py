@@ -19,6 +19,7 @@ NAMES = (
     "overhead",
     "fan_out",
     "report",
+    "workbook",
     "site",
     "fleet",
     "raw_import",

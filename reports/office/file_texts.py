@@ -38,7 +38,7 @@ class FileText:
 
     def where(self, at: int) -> str:
         """Return the place of a cell."""
-        return f"{self.place}, cell {_letters(self.columns[at])}" if at < len(self.columns) else self.place
+        return f"{self.place}, cell {column_letters(self.columns[at])}" if at < len(self.columns) else self.place
 
 
 @dataclass
@@ -68,6 +68,15 @@ def texts_of(package: Package, unread: Iterable[str] = ()) -> FileTexts:
     read = {"pptx": _slides, "docx": _document, "xlsx": _sheets}[kind_of(package)]
     for text in read(package, found.unread):
         found.add(text, package.name)
+    return found
+
+
+def column_letters(column: int) -> str:
+    """Return the name of a column, counted from 1: A, Z, AA."""
+    found = ""
+    while column > 0:
+        column, rest = divmod(column - 1, 26)
+        found = chr(ord("A") + rest) + found
     return found
 
 
@@ -372,14 +381,6 @@ def _column(letters: str) -> int:
     for letter in letters:
         number = 26 * number + ord(letter) - ord("A") + 1
     return number
-
-
-def _letters(column: int) -> str:
-    found = ""
-    while column > 0:
-        column, rest = divmod(column - 1, 26)
-        found = chr(ord("A") + rest) + found
-    return found
 
 
 _FORMAT = re.compile(

@@ -11,12 +11,15 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
+from copy import copy
+from shutil import copyfileobj
 from typing import Any
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import ATTACHMENT, NumberEntry
 from benchbrief.reports.office.file_texts import MAIN_PARTS, FileText, kind_of, plain, texts_of
+from benchbrief.reports.office.long_sheets import QUICKLY
 from benchbrief.reports.office.read_package import MOST_OF_ALL, Attributes, Package
 
 _NAMESPACE = "urn:benchbrief:numbers"
@@ -66,7 +69,10 @@ def _has_digit(text: str) -> bool:
 def _with_part(content: bytes, main: str, part: bytes) -> bytes:
     """Return a package with one more part of custom XML, to which its main part refers."""
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=QUICKLY) as new,
+    ):
         taken = set(old.namelist())
         number = next(n for n in range(1, len(taken) + 2) if f"customXml/item{n}.xml" not in taken)
         item, properties = f"customXml/item{number}.xml", f"customXml/itemProps{number}.xml"
@@ -80,11 +86,13 @@ def _with_part(content: bytes, main: str, part: bytes) -> bytes:
             "[Content_Types].xml": (rb"</(\w+:)?Types>", types),
         }
         for info in old.infolist():
-            read = old.read(info)
             if info.filename in added:
                 end, more = added[info.filename]
-                read = re.sub(end, lambda found, more=more: more.encode() + found[0], read)  # type: ignore[misc]  # the default binds it
-            new.writestr(info, read, zipfile.ZIP_DEFLATED)
+                part_of = re.sub(end, lambda found, more=more: more.encode() + found[0], old.read(info))  # type: ignore[misc]  # the default binds it
+                new.writestr(info, part_of, zipfile.ZIP_DEFLATED)
+                continue
+            with old.open(info) as read, new.open(copy(info), "w") as write:
+                copyfileobj(read, write, _CHUNK)
         of_item = (
             f'<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<ds:datastoreItem xmlns:ds="{_OFFICE}/customXml" '
             f'ds:itemID="{{{_ITEM}}}"><ds:schemaRefs><ds:schemaRef ds:uri="{_NAMESPACE}"/></ds:schemaRefs>'
@@ -106,6 +114,7 @@ def _with_part(content: bytes, main: str, part: bytes) -> bytes:
 
 _ITEM = "6B1E2F70-52D4-4D5C-9C5B-0F6A3B7E9D21"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+_CHUNK = 1 << 20
 
 
 def kept_ledger(package: Package) -> KeptLedger | None:

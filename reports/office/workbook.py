@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from itertools import count, islice
+from itertools import count
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -36,6 +36,7 @@ from benchbrief.reports.data.view_model import (
     TableView,
     TextView,
 )
+from benchbrief.reports.office.long_sheets import LongRows, with_long_rows
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled, time_of
 from benchbrief.reports.office.points_table import PointsTable, labels_of, measured_points, probed_means
@@ -75,9 +76,10 @@ def written(brief: HandOver) -> bytes:
         book = xlsxwriter.Workbook(out, {"constant_memory": True, "tmpdir": folder, **_NO_FORMULAS})
         results = Results(brief.plan, brief.store, brief.words)
         with written_as(brief.words.locale):
-            _Workbook(book, brief, results).write()
-        book.close()
-    return settled(out.getvalue(), brief.view.made)
+            writer = _Workbook(book, brief, results)
+            writer.write()
+            book.close()
+            return with_long_rows(settled(out.getvalue(), brief.view.made), writer.long)
 
 
 @dataclass
@@ -200,6 +202,8 @@ class _Workbook:
         self._view, self._words, self._converter, self._faults = brief.view, brief.words, brief.converter, brief.faults
         self._claims = list(sheet_of(brief.report, claims_of(brief.report, results), results))
         self._styles = _Styles(book, typeface_of(brief.report))
+        self.long: list[LongRows] = []
+        """What is still to be written."""
 
     def write(self) -> None:
         words, view = self._words, self._view
@@ -491,7 +495,7 @@ class _Workbook:
         self._long(sheet, probed_means(self._results))
 
     def _long(self, sheet: _Sheet, table: PointsTable) -> None:
-        """Write a long table. It is the only one that may have more rows than a sheet."""
+        """Write the head of a long table, whose rows follow when the workbook is finished."""
         room = MOST_ROWS - 2
         left_out = max(0, table.count - room)
         sheet.columns(*(14 if each.is_number else 24 for each in table.columns))
@@ -500,10 +504,11 @@ class _Workbook:
             self._faults.append(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"))
         head = sheet.line(*(each.head for each in table.columns), styles={
             at: "head_right" if each.is_number else "head" for at, each in enumerate(table.columns)})  # fmt: skip
-        if table.count:
-            sheet.row = _write_rows(sheet, table, room, self._names())
+        names = self._names()
+        said = [names.get(each.head) for each in table.columns]
+        self.long.append(LongRows(len(self._book.worksheets()), head + 2, table, room, said))
         sheet.sheet.freeze_panes(head + 1, 1)
-        sheet.sheet.autofilter(head, 0, max(head, sheet.row - 1), len(table.columns) - 1)
+        sheet.sheet.autofilter(head, 0, head + min(room, table.count), len(table.columns) - 1)
 
     def _names(self) -> dict[str, Callable[[str], str]]:
         words, labels = self._words, labels_of(self._results)
@@ -541,39 +546,6 @@ class _Workbook:
             sheet.line()
             for text in _lines(view.legal):
                 sheet.line("", text, style="soft")
-
-
-def _write_rows(sheet: _Sheet, table: PointsTable, room: int, names: Mapping[str, Callable[[str], str]]) -> int:
-    """Write the rows of a long table, and return the number of the next row. This loop is what takes the time."""
-    text, number = sheet.sheet.write_string, sheet.sheet.write_number
-    plain = sheet.styles.of("")
-    quoted = sheet.styles.of("", quoted=True)
-    writers = [names.get(column.head) for column in table.columns]
-    known: dict[tuple[int, str], tuple[str, Any]] = {}
-    row = sheet.row
-    with table.rows() as rows:
-        for values in islice(rows, room):
-            for column, value in enumerate(values):
-                if value is None or value == "":
-                    continue
-                if isinstance(value, int | float) and not isinstance(value, bool):
-                    if math.isfinite(value):
-                        number(row, column, value)
-                    continue
-                word = str(value)
-                found = known.get((column, word))
-                if found is None:
-                    writer = writers[column]
-                    said = cell_text(writer(word) if writer else word)
-                    found = (said, quoted if looks_like_a_formula(said) else plain)
-                    if len(known) < _MOST_KNOWN:
-                        known[column, word] = found
-                text(row, column, *found)
-            row += 1
-    return row
-
-
-_MOST_KNOWN = 10_000
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,89 @@
+"""Writing a workbook with 100,000 points: how long it takes, and how much memory.
+
+The points are those of a simulated run of the quickstart, each many times over. The store's tables are in memory here;
+those of a large run are read from their files.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.office.kept_ledger import with_ledger
+from benchbrief.reports.office.office_formats import OFFICE_FORMATS, HandOver
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.words.brief_words import words_of
+from benchbrief.results.open_store import open_store
+from benchbrief.results.store.store import Store
+from benchbrief.runners.journal.run_folder import load_plan
+from benchmarks.figures import record
+from benchmarks.startup import QUICKSTART
+from benchmarks.timing import BENCH, verdict
+
+POINTS = 100_000
+LIMIT_S, LIMIT_MB = 20.0, 500.0
+
+
+def main() -> bool:
+    with tempfile.TemporaryDirectory(prefix="benchbrief-workbook-") as folder:
+        simulate = (BENCH, "run", str(QUICKSTART), "--simulate", "--out", folder, "--quiet", "--no-report")
+        subprocess.run(simulate, check=True, capture_output=True)
+        (run,) = (path for path in Path(folder).iterdir() if path.is_dir() and not path.name.startswith("."))
+        own = (sys.executable, "-m", "benchmarks.workbook", str(run))
+        told = subprocess.run(own, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    seconds, processor, megabytes, tables, size = map(float, told)
+    what = f"a workbook of {POINTS:,} points"
+    record(
+        f"processor time of {what}", f"{processor:.1f} s; wall {seconds:.1f} s; {size:.1f} MB large", f"{LIMIT_S:.0f} s"
+    )
+    most = f"{megabytes:.0f} MB, beside {tables:.0f} MB of the process with the tables"
+    record(f"memory that writing {what} takes", most, f"{LIMIT_MB:.0f} MB")
+    held = verdict(what, processor, LIMIT_S, "s")
+    return verdict(f"the memory for {what}", megabytes, LIMIT_MB, "MB") and held
+
+
+def _write(run: Path) -> None:
+    """Print the seconds of a workbook, those of the processor, the memory that it takes at most, that of the process
+    before, and the size of the file, all in MB."""
+    plan = load_plan(run)
+    report, words = plan.reports[0], words_of(plan.reports[0])
+    with open_store(run) as store, Converter().running() as converter:
+        view = build(plan, store, report, words, None, converter)
+        _multiply(store)
+        Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
+        tables = _memory("VmRSS")
+        began, spent = time.monotonic(), time.process_time()
+        content = OFFICE_FORMATS["xlsx"].write(HandOver(view, plan, report, words, store, converter))
+        content = with_ledger(content, view.numbers.numbers, view.numbers.written(view.cells()))
+        taken = time.monotonic() - began, time.process_time() - spent
+    print(*taken, _memory("VmHWM") - tables, tables, len(content) / 1e6)
+
+
+def _memory(name: str) -> float:
+    """Return a line of Linux on this process's memory, in MB: VmRSS is that of now, VmHWM the most since the reset."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1000 for line in lines if line.startswith(name))
+
+
+def _multiply(store: Store) -> None:
+    """Put each measurement into the tables many times, as repeats."""
+    connection = store._connection
+    cells = connection.execute("SELECT count(*) FROM cells").fetchall()[0][0]
+    copies = f"range(1, {-(-POINTS // cells)}) AS copies(n)"
+    changed = {
+        "cells": "cell_id || '/' || n AS cell_id, 1000 + n AS repeat",
+        "throughput": "cell_id || '/' || n AS cell_id",
+        "latency": "1000 + n AS repeat",
+    }
+    for table, changes in changed.items():
+        wanted = "repeat IS NOT NULL AND source IS NULL AND phase IS NULL" if table == "latency" else "true"
+        text = f"SELECT * EXCLUDE (n) REPLACE ({changes}) FROM {table}, {copies} WHERE {wanted}"  # noqa: S608  # names
+        connection.execute(f"INSERT INTO {table} {text}")
+
+
+if __name__ == "__main__":
+    _write(Path(sys.argv[1]))

@@ -1,0 +1,113 @@
+"""Fills the long sheets of a finished workbook: XlsxWriter takes ten times as long for 100,000 rows, and their XML does
+not fit in memory."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from decimal import Decimal
+from itertools import islice
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.reports.office.file_texts import column_letters
+from benchbrief.reports.office.points_table import PointsTable
+from benchbrief.reports.office.sheet_values import cell_text
+
+_AT_ONCE = 500
+_MOST_KNOWN = 10_000
+"""Texts of cells that are remembered: most stand in many rows."""
+_BYTES_OF_A_CELL = 100
+_MOST_WITHOUT_ZIP64 = (1 << 31) - 1
+QUICKLY = 3
+"""The level of compression: higher ones take several times as long for a tenth less."""
+
+
+@dataclass(frozen=True)
+class LongRows:
+    """The rows of a table for the sheet of this number, from the row `first` on, counted from 1. `said` has the words
+    for a column's texts, where these are keys."""
+
+    sheet: int
+    first: int
+    table: PointsTable
+    most: int
+    said: Sequence[Callable[[str], str] | None]
+
+    @property
+    def part(self) -> str:
+        return f"xl/worksheets/sheet{self.sheet}.xml"
+
+    @property
+    def is_huge(self) -> bool:
+        rows = min(self.most, self.table.count)
+        return rows * len(self.table.columns) * _BYTES_OF_A_CELL > _MOST_WITHOUT_ZIP64
+
+
+def with_long_rows(content: bytes, sheets: Iterable[LongRows]) -> bytes:
+    """Return a workbook with these rows below those that its sheets have."""
+    by_part = {each.part: each for each in sheets}
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=QUICKLY) as new,
+    ):
+        for info in old.infolist():
+            found = old.read(info)
+            if info.filename not in by_part:
+                new.writestr(info, found)
+                continue
+            rows = by_part[info.filename]
+            before, end, after = found.partition(b"</sheetData>")
+            with new.open(copy(info), "w", force_zip64=rows.is_huge) as file:
+                file.write(re.sub(rb"<dimension [^>]*/>", b"", before))
+                for chunk in _chunks(rows):
+                    file.write(chunk.encode())
+                file.write(end + after)
+    return out.getvalue()
+
+
+def _chunks(rows: LongRows) -> Iterator[str]:
+    with rows.table.rows() as found:
+        numbered = enumerate(islice(found, rows.most), rows.first)
+        written = _Rows(rows)
+        while some := [written.row(number, values) for number, values in islice(numbered, _AT_ONCE)]:
+            yield "".join(some)
+
+
+class _Rows:
+    """Writes rows as SpreadsheetML has them (ECMA-376, part 1, 18.3.1)."""
+
+    def __init__(self, rows: LongRows) -> None:
+        self._letters = [column_letters(number) for number in range(1, len(rows.table.columns) + 1)]
+        self._said = rows.said
+        self._known: dict[tuple[int, str], str] = {}
+
+    def row(self, number: int, values: Sequence[object]) -> str:
+        cells = []
+        for at, value in enumerate(values):
+            if value is None or value == "":
+                continue
+            if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+                if math.isfinite(value):
+                    cells.append(f'<c r="{self._letters[at]}{number}"><v>{value}</v></c>')
+                continue
+            text = self._text(at, str(value))
+            cells.append(f'<c r="{self._letters[at]}{number}" t="inlineStr"><is><t{text}</t></is></c>')
+        return f'<row r="{number}">{"".join(cells)}</row>'
+
+    def _text(self, at: int, text: str) -> str:
+        """Return the rest of the element of a text."""
+        key = (at, text)
+        if key not in self._known:
+            said = self._said[at]
+            plain = cell_text(said(text) if said else text)
+            plain = re.sub("_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", plain)  # which a program would take for a character
+            plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = f' xml:space="preserve">{plain}' if plain != plain.strip() else f">{plain}"
+        return self._known[key]

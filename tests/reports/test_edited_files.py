@@ -1,0 +1,113 @@
+"""An office file that people or programs edited: `bench verify` finds each number that is not as it was made."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchbrief.model.extension_spec import Format
+from benchbrief.reports.data.numbers_file import NumbersFile
+from benchbrief.reports.office.file_texts import texts_of
+from benchbrief.reports.office.kept_ledger import count_of, kept_ledger
+from benchbrief.reports.office.read_package import Package
+from benchbrief.reports.render.render_report import Rendered
+from benchbrief.reports.verify_brief import FinishedBrief, read_brief
+from tests.reports.test_files_to_edit import TO_EDIT, file_of, made
+from tests.support.tools import system_tool
+
+
+@pytest.fixture(scope="module")
+def english(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
+    return made(tmp_path_factory.mktemp("to-edit"), *TO_EDIT)
+
+
+@pytest.fixture(scope="module")
+def japanese(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
+    return made(tmp_path_factory.mktemp("to-edit-ja"), *TO_EDIT, japanese=True)
+
+
+def rewritten(file: Path, target: Path, change: Callable[[str, str], str]) -> Path:
+    """Write a copy whose parts of XML are changed by their names, but for what the file remembers of its numbers."""
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
+        for info in old.infolist():
+            content = old.read(info)
+            if info.filename.endswith(".xml") and not info.filename.startswith("customXml"):
+                content = change(info.filename, content.decode()).encode()
+            new.writestr(info, content)
+    return target
+
+
+def edited(found: FinishedBrief) -> list[tuple[str, str]]:
+    return [(each.recorded, each.found) for each in found.edited or ()]
+
+
+def single_number(file: Path, rendered: Rendered) -> str:
+    """A number that stands in the file once, in a text."""
+    texts = texts_of(Package(file.read_bytes(), file.name)).texts
+    said = [text for text in texts if not text.columns or text.place.startswith("sheet Brief")]
+    numbers = NumbersFile.model_validate_json(rendered.numbers.read_bytes()).numbers
+    return next(
+        number.shown
+        for number in numbers
+        if number.value is not None
+        and len(number.shown) > 3
+        and count_of(number.shown, texts) == count_of(number.shown, said) == 1
+    )
+
+
+@pytest.mark.parametrize("kind", TO_EDIT)
+def test_each_number_of_a_brief_stands_in_the_file_in_both_languages(
+    english: Rendered, japanese: Rendered, kind: Format
+) -> None:
+    for rendered in (english, japanese):
+        found = read_brief(file_of(rendered, kind))
+        assert (edited(found), found.added, found.unread) == ([], (), ())
+        kept = kept_ledger(Package(file_of(rendered, kind).read_bytes(), kind))
+        assert kept is not None
+        missing = {number.id for number in found.numbers.numbers if number.value is None}
+        assert kept.absent - missing == set()
+
+
+@pytest.mark.parametrize("kind", TO_EDIT)
+def test_a_number_that_was_edited_by_hand_is_found(english: Rendered, tmp_path: Path, kind: Format) -> None:
+    file = file_of(english, kind)
+    number = single_number(file, english)
+    other = number.replace(number[0], "7" if number[0] != "7" else "8", 1)
+    found = read_brief(rewritten(file, tmp_path / file.name, lambda _, text: text.replace(number, other)))
+    assert edited(found) == [(number, other)]
+    assert not found.added
+
+
+def test_another_value_in_a_cell_is_found_even_if_it_shows_alike(english: Rendered, tmp_path: Path) -> None:
+    file = file_of(english, "xlsx")
+    texts = texts_of(Package(file.read_bytes(), file.name)).texts
+    row = next(text for text in texts if text.place.startswith("sheet Table 1") and any(text.values))
+    value = next(value for value in row.values if value is not None)
+
+    def change(_: str, part: str) -> str:
+        return part.replace(f"<v>{value:.16G}</v>", f"<v>{value * (1 + 1e-6):.16G}</v>")
+
+    wrong = read_brief(rewritten(file, tmp_path / file.name, change)).edited or ()
+    assert any(each.place.startswith(f"{row.place}, cell ") and each.id for each in wrong)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", TO_EDIT)
+def test_a_file_that_libreoffice_saved_again_still_has_its_numbers(
+    english: Rendered, tmp_path: Path, kind: Format
+) -> None:
+    file = file_of(english, kind)
+    profile = f"-env:UserInstallation=file://{tmp_path}/profile"
+    subprocess.run(
+        [system_tool("soffice"), "--headless", profile, "--convert-to", kind, "--outdir", tmp_path, file],
+        check=True,
+        capture_output=True,
+        timeout=200,
+    )
+    saved = tmp_path / file.name
+    assert saved.read_bytes() != file.read_bytes()
+    assert edited(read_brief(saved)) == []
