@@ -45,8 +45,8 @@ def edited(found: FinishedBrief) -> list[tuple[str, str]]:
     return [(each.recorded, each.found) for each in found.edited or ()]
 
 
-def single_number(file: Path, rendered: Rendered) -> str:
-    """A number that stands in the file once, in a text."""
+def said_number(file: Path, rendered: Rendered) -> str:
+    """A number that stands in texts of the file alone."""
     texts = texts_of(Package(file.read_bytes(), file.name)).texts
     said = [text for text in texts if not text.columns or text.place.startswith("sheet Brief")]
     numbers = NumbersFile.model_validate_json(rendered.numbers.read_bytes()).numbers
@@ -55,7 +55,7 @@ def single_number(file: Path, rendered: Rendered) -> str:
         for number in numbers
         if number.value is not None
         and len(number.shown) > 3
-        and count_of(number.shown, texts) == count_of(number.shown, said) == 1
+        and count_of(number.shown, texts) == count_of(number.shown, said) > 0
     )
 
 
@@ -75,10 +75,10 @@ def test_each_number_of_a_brief_stands_in_the_file_in_both_languages(
 @pytest.mark.parametrize("kind", TO_EDIT)
 def test_a_number_that_was_edited_by_hand_is_found(english: Rendered, tmp_path: Path, kind: Format) -> None:
     file = file_of(english, kind)
-    number = single_number(file, english)
+    number = said_number(file, english)
     other = number.replace(number[0], "7" if number[0] != "7" else "8", 1)
     found = read_brief(rewritten(file, tmp_path / file.name, lambda _, text: text.replace(number, other)))
-    assert edited(found) == [(number, other)]
+    assert set(edited(found)) == {(number, other)}
     assert not found.added
 
 
