@@ -30,6 +30,7 @@ from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.text.line_ends import keep_last_words, keep_words_whole
 from benchbrief.reports.view.arrange_elements import (
     closing_facts,
+    even_subtitle_width,
     even_width,
     headline_of,
     is_long_ending,
@@ -109,6 +110,9 @@ def to_html(
         "title_width": title_width(view.title, view.language)
         if layout.slides
         else even_width(view.title_html or Markup.escape(view.title), layout.title_line, view.language),
+        "subtitle_width": even_subtitle_width(view.subtitle_html, view.language)
+        if not (layout.slides or layout.covers or view.one_page)
+        else "none",
         "close_set": close_set,
         "new_page": new_page,
         "open_end": open_end,

@@ -62,6 +62,8 @@ _HEAD_PT, _TITLE_PT, _JAPANESE_TITLE_PT = 25.0, 46.0, 38.0
 _TITLE_EMS, _LETTER, _BLANK, _CLOSE, _TITLE_AIR = (17.5, 21.2), 0.58, 0.26, 0.022, 0.4
 """The width of a page in heights of a title's type, Latin and Japanese; those of a usual letter and of a blank; how
 much closer than usual letters stand; and what is left free at the end of a line."""
+_SUBTITLE_EMS = 38.6
+"""The width of a page in heights of a subtitle's type."""
 _NUMBER = re.compile(r'<(a|span) class="num.*?</\1>', re.DOTALL)
 _FACT_LINE, _FACTS_PT = 1.63, (8.0, 16.0)
 """The height of a line of facts, as a multiple of its type's size; the least and the largest size."""
@@ -276,13 +278,22 @@ def title_width(title: str, language: str) -> str:
 def even_width(title: Markup, letters: int, language: str) -> str:
     """Return the width of a title whose lines are about as long as each other. A line has room for so many `letters`,
     and a number stays whole."""
-    text = _NUMBER.sub(lambda match: match.group().replace(" ", "_"), str(title))
     close = 0.0 if language == "ja" else _CLOSE
+    return _even_width(title, min(_TITLE_EMS[language == "ja"], letters * _LETTER), close)
+
+
+def even_subtitle_width(subtitle: Markup, language: str) -> str:
+    """Return the same of a subtitle, except in Japanese, whose lines end between phrases."""
+    return "none" if language == "ja" else _even_width(subtitle, _SUBTITLE_EMS, 0.0)
+
+
+def _even_width(title: Markup, most: float, close: float) -> str:
+    """Return a width in heights of the type, in which a title has no more lines than in the `most` that it may take."""
+    text = _NUMBER.sub(lambda match: match.group().replace(" ", "_"), str(title))
     words = [
         text_width(word, _BOLD) - close * len(word)
         for word in Markup(text).striptags().split(" ")  # noqa: S704  # HTML before
     ]
-    most = min(_TITLE_EMS[language == "ja"], letters * _LETTER)
     least = lines_in(words, most)
     if least < 2:
         return "none"
