@@ -80,9 +80,14 @@ class Gaps:
     def _require_gap(self, error: Exception) -> None:
         """Raise the error unless a brief can go on without a part."""
         full = isinstance(error, BenchError) and error.exit_code is ExitCode.BRIEF_NOT_MADE
-        strict = any(map(os.environ.get, _STRICT)) and not isinstance(error, self._foreseen)
+        strict = raises_mistakes() and not isinstance(error, self._foreseen)
         if isinstance(error, ReportError | OSError) or full or strict:
             raise error
+
+
+def raises_mistakes() -> bool:
+    """Return whether a mistake of ours is to be raised, and not said in the brief."""
+    return any(map(os.environ.get, _STRICT))
 
 
 def name_part(gap: MissingPart, words: Words) -> str:

@@ -416,7 +416,7 @@ class _Writer:
 
     def add_runs(self, paragraph: Paragraph, runs: Iterable[Run], *, links: bool = True) -> None:
         """Add runs to a paragraph, with footnotes and links where it may have them: no cell of a table has."""
-        for run in runs:
+        for run in (replace(run, text=writable(run.text)) for run in runs):
             if run.note in self.notes and links:
                 note = self.notes[run.note]
                 text = runs_of(code_in_backticks(note.text))

@@ -11,6 +11,7 @@ from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.data.gaps import raises_mistakes
 from benchbrief.reports.data.report_data import AskedStore
 from benchbrief.reports.data.view_model import ReportView
 from benchbrief.reports.words.brief_words import Words
@@ -51,7 +52,18 @@ class OfficeFormat:
                 "install it: pip install 'benchbrief[office]'",
             ) from error
         written: Callable[[HandOver], bytes] = import_module(f"benchbrief.reports.office.{self.writer}").written
-        return written(brief)
+        try:
+            return written(brief)
+        except (ReportError, OSError):
+            raise
+        except Exception as error:
+            if raises_mistakes():
+                raise
+            said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            raise ReportError(
+                f"the file for {self.program} could not be made, by a mistake in benchbrief: {said}",
+                "please report it with the output of the same command under BENCH_TRACEBACK=1",
+            ) from error
 
 
 OFFICE_FORMATS: Mapping[Format, OfficeFormat] = {

@@ -34,7 +34,16 @@ from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled, time_of
 from benchbrief.reports.office.rich_text import Paragraph, Run, joined, note_runs, paragraphs, runs_of
 from benchbrief.reports.office.slide_charts import add_charts, can_draw
-from benchbrief.reports.office.slide_masters import CONTENTS, LEAST_PT, TITLES, Area, masters_of, placeholder
+from benchbrief.reports.office.slide_masters import (
+    CONTENTS,
+    LEAST_PT,
+    TITLES,
+    Area,
+    area_of,
+    masters_of,
+    placeholder,
+    title_size,
+)
 from benchbrief.reports.office.slide_parts import (
     CELL_GAP,
     CELL_PAD,
@@ -61,7 +70,8 @@ from benchbrief.reports.view.house_style import template_of, typeface_of
 _BRAND = "#0b3a5b"
 _TEXT_PT, _LARGE_PT = 14.0, 22.0
 """The type of texts beside a figure, and the largest one of texts alone."""
-_TITLE_PT, _TITLE_LINES = (26.0, 16.0), 2
+_TITLE_PT = 16.0
+"""The smallest type of a title."""
 _TEXT_SHARE, _NOTES_SHARE = 0.35, 0.3
 """The most of a slide that texts take above a figure or a table, and its notes below."""
 _TABLE_PT = (18.0, 16.0, 14.0, 13.0, LEAST_PT)
@@ -141,23 +151,15 @@ class _Deck:
         view, masters = self.view, self.masters
         self.slide = masters.presentation.slides.add_slide(masters.first)
         title = placeholder(self.slide, TITLES)
-        self.entitle(title, view.title_html or Markup.escape(view.title), 36.0, 3)
+        self.entitle(title, view.title_html or Markup.escape(view.title))
         template = template_of(self.brief.report.template)
         origin = " · ".join(tag.text for tag in view.origin)
         byline = " · ".join(
             filter(None, (self.words.get(template.word) or template.label(view.language), view.author, view.date))
         )
-        lines = [self.seen(runs_of(view.subtitle_html or view.subtitle))] if view.subtitle else []
-        lines += [(Run(text, bold=text == origin),) for text in (origin, byline) if text]
+        below = [(Run(text, bold=text == origin),) for text in (origin, byline) if text]
         subtitle = next((each for each in self.slide.placeholders if each.placeholder_format.type not in TITLES), None)
-        if subtitle is not None:
-            room = max(200.0, subtitle.width / 12700)
-            text = "\n".join("".join(run.text for run in line) for line in lines)
-            points = next(
-                (size for size in (16.0, 14.0) if lines_of(text, room, size) * size * 1.25 <= subtitle.height / 12700),
-                LEAST_PT,
-            )
-            fill_placeholder(subtitle, lines, points)
+        self.write_subtitle(subtitle, self.seen(runs_of(view.subtitle_html or view.subtitle)), below)
         notes = [Paragraph(note_runs(note)) for note in view.title_notes]
         limits = self.limits_line()
         if masters.is_ours:
@@ -165,6 +167,23 @@ class _Deck:
         elif headline or limits or notes:
             self.open(Markup.escape(view.title))
             self.write_headline(headline, masters.content, [*limits, *notes])
+
+    def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: list[tuple[Run, ...]]) -> None:
+        """Write the subtitle and the lines below it. One that is too long is shortened, and whole in the notes."""
+        area = area_of(shape)
+        width = max(200.0, area.width - 15)
+        own = "".join(run.text for run in subtitle)
+        others = ["".join(run.text for run in line) for line in below]
+
+        def left(points: float) -> int:
+            """Return the lines that the others leave."""
+            return int(area.height / (points * 1.25)) - sum(lines_of(text, width, points) for text in others)
+
+        points = next((size for size in (16.0, 14.0) if lines_of(own, width, size) <= left(size)), LEAST_PT)
+        if lines_of(own, width, points) > max(1, left(points)):
+            self.whole.append(own)
+            subtitle = (Run(shortened(own, width, points, max(1, left(points)))),)
+        fill_placeholder(shape, [subtitle, *below] if own else below, points)
 
     def write_headline(self, headline: HeadlineView | None, area: Area, below: Sequence[Paragraph]) -> None:
         notes = [Paragraph(note_runs(note)) for note in headline.notes] if headline else []
@@ -199,11 +218,15 @@ class _Deck:
             again = joined((Markup("<b>{}</b>").format(words["m_repeat"]), code_in_backticks(view.repeat)))
             said += paragraphs(again)
         if said:
-            self.flow(words["limits"] if view.limits else view.title, said)
+            small = height_of_all(self.legal(), self.masters.content.width, LEAST_PT)
+            self.flow(words["limits"] if view.limits else view.title, said, spare=small + 2 * _AIR)
+
+    def legal(self) -> list[Paragraph]:
+        return [*paragraphs(self.view.legal), *_noted(self.view.legal_notes)]
 
     def write_legal(self) -> None:
         """Write the small print at the foot of the last slide, or on one of its own."""
-        said = [*paragraphs(self.view.legal), *_noted(self.view.legal_notes)]
+        said = self.legal()
         area = self.masters.content
         height = height_of_all(said, area.width, LEAST_PT)
         if said and self.used + 2 * _AIR + height <= area.height:
@@ -219,25 +242,30 @@ class _Deck:
         masters, self.used = self.masters, math.inf
         self.slide = masters.presentation.slides.add_slide(masters.others)
         said = Markup("{} {}").format(head, part) if part else escape(head)
-        self.entitle(placeholder(self.slide, TITLES), said, _TITLE_PT[0], _TITLE_LINES)
+        self.entitle(placeholder(self.slide, TITLES), said)
         content = placeholder(self.slide, CONTENTS)
         if content is not None:
             content._element.getparent().remove(content._element)
-        add_foot(self.slide, masters.others, " · ".join(tag.text for tag in self.view.origin))
+        add_foot(self.slide, masters.others, " · ".join(tag.text for tag in self.view.origin), masters.content)
         return self.slide
 
-    def entitle(self, shape: Any, title: Markup, most: float, lines: int) -> None:
-        """Write a title in the largest type in which it fits; one that fits in none is shortened, and whole in the
-        notes."""
+    def entitle(self, shape: Any, title: Markup) -> None:
+        """Write a title in the largest type in which it fits its place, at most that of the layout; one that fits in
+        none is shortened, and whole in the notes."""
         runs = self.seen(runs_of(title))
-        text = "".join(run.text for run in runs)
-        width = shape.width / 12700
-        sizes = [most - 2 * step for step in range(int((most - _TITLE_PT[1]) / 2) + 1)]
-        fits = next((size for size in sizes if lines_of(text, width, size, bold=True) <= lines), 0.0)
-        if not fits:
+        text, area, most = "".join(run.text for run in runs), area_of(shape), title_size(self.slide)
+        sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
+
+        def room(size: float) -> int:
+            return max(1, int(area.height / (size * 1.2)))
+
+        fits = (size for size in sizes if lines_of(text, area.width, size, bold=True) <= room(size))
+        points = next(fits, 0.0)
+        if not points:
+            points = sizes[-1]
             self.whole.append(text)
-            runs, fits = (Run(shortened(text, width, sizes[-1], lines, bold=True)),), sizes[-1]
-        fill_placeholder(shape, [runs], fits if self.masters.is_ours or fits < most else 0.0)
+            runs = (Run(shortened(text, area.width, points, room(points), bold=True)),)
+        fill_placeholder(shape, [runs], points if points < most else 0.0)
 
     def close(self) -> None:
         """Write where the numbers of the slide come from into its notes."""
@@ -263,11 +291,13 @@ class _Deck:
             self.seen(each.runs)
         add_text(self.slide, area, said, points, self.ink, bold=bold)
 
-    def flow(self, head: str | Markup, said: Sequence[Paragraph], most: float = _LARGE_PT) -> None:
-        """Write texts alone, on as many slides as they need."""
+    def flow(self, head: str | Markup, said: Sequence[Paragraph], most: float = _LARGE_PT, spare: float = 0.0) -> None:
+        """Write texts alone, on as many slides as they need. They leave `spare` points free where one has room."""
         if not said:
             return
         area = self.masters.content
+        if height_of_all(said, area.width, _TEXT_PT) + spare <= area.height:
+            area = replace(area, height=area.height - spare)
         sizes = [size for size in (most, 20.0, 18.0, 16.0, _TEXT_PT) if size <= most]
         points = next((size for size in sizes if height_of_all(said, area.width, size) <= area.height), sizes[-1])
         pages = _paged(said, area.width, area.height, points)
@@ -415,9 +445,9 @@ class _Deck:
             left, top = area.left + (place % across) * (width + 24), area.top + (place // across) * pitch
             number = Area(left, top, width, points * 1.25)
             runs = self.seen(runs_of(value))
-            add_text(
-                self.slide, number, [Paragraph(runs)], points, self.brand if self.masters.is_ours else "", bold=True
-            )
+            colour = self.brand if self.masters.is_ours else ""
+            box = add_text(self.slide, number, [Paragraph(runs)], points, colour, bold=True)
+            box.text_frame.word_wrap = False  # a wider typeface must not push it into its label
             self.put([texts[place]], Area(left, number.bottom + 2, width, label), of)
         return rows * pitch if rows > 1 else points * 1.25 + label + 4
 

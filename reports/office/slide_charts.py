@@ -182,6 +182,7 @@ def _round_above(value: float) -> float:
 
 
 def _log(axis: Any, base: int) -> None:
+    axis.major_unit = base
     scaling = axis._element.find(qn("c:scaling"))
     for old in scaling.findall(qn("c:logBase")):
         scaling.remove(old)

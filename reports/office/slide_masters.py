@@ -96,6 +96,18 @@ def placeholder(shapes: Any, kinds: tuple[Any, ...]) -> Any:
     return next((each for each in shapes.placeholders if each.placeholder_format.type in kinds), None)
 
 
+def title_size(slide: Any) -> float:
+    """Return the type of a title in points, as its layout or its master has it."""
+    layout = slide.slide_layout
+    own = placeholder(layout, TITLES)
+    styles = (own._element.txBody.find(qn("a:lstStyle")), layout.slide_master._element.find(f".//{qn('p:titleStyle')}"))
+    for style in styles:
+        for run in style.iter(qn("a:defRPr")) if style is not None else ():
+            if run.get("sz"):
+                return int(run.get("sz")) / 100
+    return 32.0
+
+
 def _layout(presentation: Any, file: str, kind: str) -> Any:
     layouts = [layout for master in presentation.slide_masters for layout in master.slide_layouts]
     for name in _NAMES[kind]:

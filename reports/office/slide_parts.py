@@ -15,9 +15,9 @@ from pptx.util import Pt
 
 from benchbrief.reports.charts.chart import INK
 from benchbrief.reports.office.rich_text import Paragraph, Run
-from benchbrief.reports.office.slide_masters import Area, placeholder, rgb
+from benchbrief.reports.office.slide_masters import LEAST_PT, Area, area_of, placeholder, rgb
 from benchbrief.reports.office.table_grid import Grid
-from benchbrief.reports.office.text_fit import height_of, row_heights
+from benchbrief.reports.office.text_fit import height_of, lines_of, row_heights
 from benchbrief.reports.text.html_markup import writable
 
 CELL_GAP, CELL_PAD = 12.0, 3.0
@@ -104,8 +104,9 @@ def fill_placeholder(shape: Any, lines: Sequence[Sequence[Run]], points: float =
         fill(frame.paragraphs[0] if place == 0 else frame.add_paragraph(), runs, points)
 
 
-def add_foot(slide: Any, layout: Any, text: str) -> None:
-    """Give a slide the foot and the number of its layout."""
+def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
+    """Give a slide the foot and the number of its layout. A foot that is too narrow for the text is as wide as the
+    content, above the number."""
     for kind in (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER):
         source = placeholder(layout, (kind,))
         if source is None or (kind == PP_PLACEHOLDER.FOOTER and not text):
@@ -113,9 +114,15 @@ def add_foot(slide: Any, layout: Any, text: str) -> None:
         own = deepcopy(source._element)
         slide.shapes._spTree.append(own)
         own.nvSpPr.cNvPr.set("id", str(1 + max(shape.shape_id for shape in slide.shapes)))
+        made, place = next(shape for shape in slide.placeholders if shape._element is own), area_of(source)
         if kind == PP_PLACEHOLDER.FOOTER:
-            made = next(shape for shape in slide.placeholders if shape._element is own)
             made.text_frame.text = writable(text)
+            made.text_frame.paragraphs[0].runs[0].font.name = "+mn-lt"
+            if lines_of(text, place.width - 15, LEAST_PT) > 1:
+                place = Area(content.left, content.bottom, content.width, place.height)
+        made.left, made.top, made.width, made.height = (
+            Pt(each) for each in (place.left, place.top, place.width, place.height)
+        )
 
 
 def add_grid(
