@@ -52,8 +52,8 @@ from benchbrief.reports.view.house_style import template_of, typeface_of
 _DPI = 300
 _PIXEL = 0.75
 """Points of a pixel of a drawing."""
-_MOST_CARDS = 4
-"""The most numbers of a box side by side; more stand in lines."""
+_CARD_PT = 22.0
+"""The type of a box's numbers side by side; where they have no room, they stand in lines."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
 """The type of a table, the room beside a cell's text, and the most rows of a table that is kept on one page."""
 _LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
@@ -94,7 +94,7 @@ _STYLES = {
     "Brief Figure": _Style(0, None, "", 0, 4),
     "Brief Note": _Style(8.5, False, SOFT, 0, 2),
     "Brief Box": _Style(10, False, INK, 2, 2),
-    "Brief Box Number": _Style(22, True, _BAND, 2, 0),
+    "Brief Box Number": _Style(_CARD_PT, True, _BAND, 2, 0),
     "Brief Table": _Style(9, None, "", 1.5, 1.5),
     "Brief Legal": _Style(8, False, SOFT, 8, 2),
     "Brief Code": _Style(0, None, "", of="character", based="Default Paragraph Font"),
@@ -240,7 +240,8 @@ class _Writer:
         self.write_notes(block.notes)
 
     def write_callout(self, block: CalloutView) -> None:
-        beside = len(block.cards) <= _MOST_CARDS
+        widest = max((text_width(plain_text(card.html), _CARD_PT) for card in block.cards), default=0.0)
+        beside = (widest * 1.2 + 14) * len(block.cards) <= self.width.pt
         columns = len(block.cards) if beside and block.cards else 2 if block.cards else 1
         table = self.grid(1, columns, lines=False)
         head = table.rows[0].cells[0].merge(table.rows[0].cells[-1])
@@ -267,6 +268,7 @@ class _Writer:
             for place, cell in enumerate(row.cells):
                 _shade(cell, _SHADED)
                 _border(cell, left=self.brief.report.theme.accent or ACCENT if place == 0 else "")
+        self.gap()
         if block.table:
             self.write_grid(grid_of(block.table))
         self.write_notes(block.notes)
@@ -402,6 +404,10 @@ class _Writer:
                 cell_.width = Pt(width)
         if not self.brief.template:
             _rule(table)
+        self.gap()
+
+    def gap(self) -> None:
+        """Leave a little room below a table."""
         self.document.add_paragraph(style="Brief Figure").paragraph_format.line_spacing = Pt(6)
 
     def paragraph(self, style: str, runs: Iterable[Run], place: _Cell | None = None, *, first: bool = False) -> Any:
@@ -465,6 +471,8 @@ class _Writer:
         if look.points:
             style.font.size = Pt(look.points)
         style.font.bold = look.bold
+        for spacing in style.element.findall(f"{qn('w:rPr')}/{qn('w:spacing')}"):
+            spacing.getparent().remove(spacing)
         style.font.italic = False if look.of == "paragraph" else None
         style.font.superscript = True if style.name == _MARK else None
         brand = self.brief.report.theme.brand if look.colour == _BAND else ""

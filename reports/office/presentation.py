@@ -82,7 +82,8 @@ _MOST_SCALE = 1.6
 """The most points of a slide that a pixel of a drawing takes: its texts then have about 16."""
 _SMALLEST_SHARE = 0.55
 """The least share of its height that a picture is drawn again at."""
-_AIR = 8.0
+_AIR, _WIDEST = 8.0, 1.22
+"""The room between parts of a slide; and how much wider than thought a large number may be in another typeface."""
 
 
 def written(brief: HandOver) -> bytes:
@@ -168,7 +169,7 @@ class _Deck:
             self.open(Markup.escape(view.title))
             self.write_headline(headline, masters.content, [*limits, *notes])
 
-    def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: list[tuple[Run, ...]]) -> None:
+    def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: Sequence[tuple[Run, ...]]) -> None:
         """Write the subtitle and the lines below it. One that is too long is shortened, and whole in the notes."""
         area = area_of(shape)
         width = max(200.0, area.width - 15)
@@ -431,7 +432,7 @@ class _Deck:
         across = len(cards) if len(cards) <= _CARDS else math.ceil(len(cards) / 2)
         rows = math.ceil(len(cards) / across)
         width = (area.width - 24.0 * (across - 1)) / across
-        widest = max(text_width(plain_text(value), 1.0) for value, _, _ in cards) * 1.12
+        widest = max(text_width(plain_text(value), 1.0) for value, _, _ in cards) * _WIDEST
         texts = [Paragraph(runs_of(text, marks)) for _, text, marks in cards]
         pitch = area.height / rows
         points, of = LEAST_PT, LEAST_PT
@@ -446,8 +447,7 @@ class _Deck:
             number = Area(left, top, width, points * 1.25)
             runs = self.seen(runs_of(value))
             colour = self.brand if self.masters.is_ours else ""
-            box = add_text(self.slide, number, [Paragraph(runs)], points, colour, bold=True)
-            box.text_frame.word_wrap = False  # a wider typeface must not push it into its label
+            add_text(self.slide, number, [Paragraph(runs)], points, colour, bold=True)
             self.put([texts[place]], Area(left, number.bottom + 2, width, label), of)
         return rows * pitch if rows > 1 else points * 1.25 + label + 4
 

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from pptx.chart.data import CategoryChartData, XyChartData
-from pptx.enum.chart import XL_CHART_TYPE, XL_LABEL_POSITION, XL_LEGEND_POSITION, XL_MARKER_STYLE
+from pptx.enum.chart import (
+    XL_CHART_TYPE,
+    XL_LABEL_POSITION,
+    XL_LEGEND_POSITION,
+    XL_MARKER_STYLE,
+    XL_TICK_LABEL_POSITION,
+)
 from pptx.enum.dml import MSO_LINE
 from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls, qn
@@ -128,7 +134,10 @@ def _finite(value: float | None) -> float | None:
 
 def _number_format(series: Sequence[NativeSeries]) -> str:
     """Return a format with about three digits, the same for all values of a chart."""
-    most = max((abs(value) for each in series for value in _reach(each)), default=0.0)
+    values = [value for each in series for value in each.values if value is not None and math.isfinite(value)]
+    most = max(map(abs, values), default=0.0)
+    if all(value.is_integer() for value in map(float, values)) and most < 1e12:
+        return "#,##0"
     if most >= 1e12 or 0 < most < 1e-3:
         return "0.00E+00"
     decimals = 0 if most >= 100 else 1 if most >= 10 else 2 if most >= 1 else 3
@@ -142,6 +151,8 @@ def _axes(made: Any, chart: NativeChart, shared: Sequence[float], *, titled: boo
     values.format.line.fill.background()
     categories.format.line.color.rgb = rgb(SOFT)
     categories.has_major_gridlines = False
+    if chart.categories and min(shared, default=0.0) < 0:
+        categories.tick_label_position = XL_TICK_LABEL_POSITION.LOW  # below the bars, and not on them
     for axis, title in ((values, chart.left if titled else ""), (categories, chart.x_title)):
         axis.tick_labels.font.size = Pt(LEAST_PT)
         axis.has_title = bool(title)
