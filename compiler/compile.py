@@ -355,14 +355,15 @@ def _examined(
 def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen: str | None) -> Iterator[Diagnostic]:
     """Yield the mistakes in the report overrides of the other profiles."""
     for name, profile in collect(loaded, Findings()).blocks["profile"].items():
-        said = {each.name: each.of_report.span for each in profile.all("override") if each.of_report}
+        found = (each for each in profile.all("override") if each.subject and each.subject.text == "report")
+        said = {each.name: each.of_words.span for each in found if each.of_words}
         if not said or name == chosen:
             continue
         model = resolve(collect(loaded, Findings()), values, name, Findings(), whole=loaded.whole)
         reports = [each for each in model.scope.reports if each.name and each.name.text in said]
-        for found in report_mistakes(model.scope, reports, whole=model.whole):
-            if found.span and any(each.encloses(found.span) for each in said.values()):
-                yield found
+        for problem in report_mistakes(model.scope, reports, whole=model.whole):
+            if problem.span and any(each.encloses(problem.span) for each in said.values()):
+                yield problem
 
 
 @cache

@@ -280,17 +280,24 @@ def apply_profile(found: Declarations, profile: str | None, findings: Findings) 
     if hosts or "power" in chosen.attributes:
         _meters(found, chosen)
     for override in chosen.all("override"):
-        if override.of_report:
-            changed = {name: overridden(each, override.of_report) for name, each in _reports_of(override, found)}
-            found.reports.update(changed)
+        if override.of_words:
+            of = _of_words(override, found)
+            of.update(
+                {name: overridden(each, override.of_words) for name, each in of.items() if _is_of(override, name)}
+            )
         entries = found.blocks.get(override.subject.text, {}) if override.subject else {}
         for name in [override.name] if override.name else list(entries):
             if name in entries:
                 entries[name] = merge(_bared(entries[name], override), override, keep_base=True)
 
 
-def _reports_of(override: Entry, found: Declarations) -> list[tuple[str, ast.Block]]:
-    return [(name, report) for name, report in found.reports.items() if override.name in ("", name)]
+def _of_words(override: Entry, found: Declarations) -> dict[str, ast.Block]:
+    """Return the reports, or the claims, of which an override may change one."""
+    return found.claims if override.subject and override.subject.text == "claim" else found.reports
+
+
+def _is_of(override: Entry, name: str) -> bool:
+    return override.name in ("", name)
 
 
 def _meters(found: Declarations, chosen: Entry) -> None:
@@ -360,14 +367,14 @@ def check_profiles(found: Declarations, reader: Reader) -> None:
                 continue
             kind = override.subject.text
             entries = found.blocks[kind]
-            known = tuple(found.reports if override.of_report else entries)
+            known = tuple(_of_words(override, found) if override.of_words else entries)
             if override.name and override.name not in known:
                 end = override.head.end
                 span = Span(override.head.source, end - len(override.name), end)
                 findings.add(name_errors.UnknownName(span, kind, override.name, known))
-            if override.of_report:
-                for _, report in _reports_of(override, found):
-                    for problem in mistakes_in(override.of_report, report):
+            if override.of_words:
+                for name, each in _of_words(override, found).items():
+                    for problem in mistakes_in(override.of_words, each, kind) if _is_of(override, name) else ():
                         findings.add(problem)
                 continue
             named = [entries[override.name]] if override.name in entries else list(entries.values())

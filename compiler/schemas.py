@@ -547,7 +547,9 @@ BLOCKS: Mapping[str, BlockSchema] = {
 }
 """Reports are elsewhere: `compiler/briefs/lower_report.py` has their tables."""
 
-OVERRIDABLE = (*(kind for kind, block in BLOCKS.items() if block.overridable), "report")
+OF_WORDS = ("report", "claim")
+"""The blocks whose override replaces what they say."""
+OVERRIDABLE = (*(kind for kind, block in BLOCKS.items() if block.overridable), *OF_WORDS)
 
 
 TEMPLATE = "technical_brief"
@@ -582,6 +584,9 @@ _COLUMN = Key(
 
 RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "limit", "decided")
 """The rules of claims from which `allow` may except one, each with a reason."""
+
+REPORT_RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "decided", "computed")
+"""The rules from which `allow` in a report may except its titles and headlines."""
 
 HELD_OUT_TIMES = Number("", "5", plain=True, integer=True, minimum=2.0, maximum=100.0)
 """How many held-out repeats a claim may ask for: one has no interval."""
@@ -677,6 +682,13 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 Text(holes=True),
                 "A footnote of your own, with its name; its mark in any text is `[^name]`. May stand several times.",
                 example='footnote "src" = "Micron, 2017: Low Power and High Performance Meet."',
+            ),
+            "allow": Key(
+                Word(REPORT_RULES),
+                "A rule on results from which titles and headlines that are no claims are excepted, with the reason, "
+                "which `bench claims` tells; may stand several times.",
+                example='allow "as the source states it" = computed',
+                label=LINE,
             ),
             "audience": Key(
                 Word(("customer", "internal")),

@@ -736,18 +736,18 @@ class HeldOut(Node):
 
 
 class Claim(Node):
-    """What a brief says of a number: a `sentence` of plain text with one value in it.
+    """What a brief says of a number: a `sentence` of plain text with one value in it, which may be a range.
 
     `bound` is `high` for a highest value, `low` for a lowest one, and then `points` has the values among which it was
     found, `opposite` the other end of their range, and `typical` their median; without a bound, `points` has the value
-    alone. `repeats` are the points' values of each repeat (a further dim); None where each was measured once. `base` is
-    what the value is compared with, `divisor` the values by which a ratio divides, `base_label` its name in a report's
-    language where it is a point of a ramp, and `against` its keys; `named` is whether the sentence names it, and
-    `no_difference` the value that says that there is none: 1 of a ratio, 0 of a change. `better` is that of its metric.
-    A `directed` sentence says by how much there is more or less, so its number is above zero. A value `of_extremes` is
-    computed of highest or lowest ones, which each repeat has elsewhere: only held-out repeats can decide it. `allowed`
-    has the reasons for exceptions, by rule. With `held_out`, the claim takes the repeats that it asks for, and no
-    others.
+    alone. The number of a sentence with a range is its better end. `repeats` are the points' values of each repeat (a
+    further dim); None where each was measured once. `base` is what the value is compared with, `divisor` the values by
+    which a ratio divides, `base_label` its name in a report's language where it is a point of a ramp, and `against` its
+    keys; `named` is whether the sentence names it, and `no_difference` the value that says that there is none: 1 of a
+    ratio, 0 of a change. `better` is that of its metric. A `directed` sentence says by how much there is more or less,
+    so its number is above zero. A value `of_extremes` is computed of highest or lowest ones, which each repeat has
+    elsewhere: only held-out repeats can decide it. `allowed` has the reasons for exceptions, by rule. With `held_out`,
+    the claim takes the repeats that it asks for, and no others.
     """
 
     name: str
@@ -778,8 +778,16 @@ class Claim(Node):
 
     @property
     def number(self) -> Value | None:
-        """Return the value in the sentence."""
-        return next((part for part in self.sentence.parts if isinstance(part, Value)), None)
+        """Return the value in the sentence; of a range, the end that the claim is judged by."""
+        found = next((part for part in self.sentence.parts if isinstance(part, Value)), None)
+        if found is None or found.high is None:
+            return found
+        return found.model_copy(update={"query": found.high if self.bound == "high" else found.query, "high": None})
+
+    @property
+    def says_range(self) -> bool:
+        """Return whether both ends of the range are in the sentence."""
+        return any(isinstance(part, Value) and part.high is not None for part in self.sentence.parts)
 
 
 class TextElement(Node):
@@ -1092,6 +1100,8 @@ class Report(Node):
     layout: Literal["pages", "one_page"] = "pages"
     footnotes: dict[str, Prose] = field(default_factory=dict)
     """The author's own footnotes, by the names of their marks in texts."""
+    allowed: dict[str, str] = field(default_factory=dict)
+    """The reasons for exceptions from the rules on results in titles and headlines, by rule."""
     elements: tuple[Element, ...]
     origin: Origin
 

@@ -171,6 +171,19 @@ def sheet_of(
             yield _row(verdict, results, words or results.words, report.name)
 
 
+def disclosed_claims(report: Report, verdicts: Iterable[ClaimVerdict], results: Results) -> Iterator[Item]:
+    """Yield the claims of a brief for its disclosure report, then the exceptions of its other titles."""
+    yield from (row.item for row in sheet_of(report, verdicts, results))
+    titles = results.words["sheet_titles"]
+    yield from (Item(titles, line) for line in exceptions_of(report.allowed, results.words))
+
+
+def exceptions_of(allowed: Mapping[str, str], words: Words) -> Iterator[str]:
+    """Yield a line for each rule that is set aside, with the reason."""
+    for rule, reason in allowed.items():
+        yield words["sheet_exception"].format(rule=rule, reason=reason)
+
+
 def _row(verdict: ClaimVerdict, results: Results, words: Words, brief: str = "") -> SheetRow:
     judged, reason = words[f"sheet_{verdict.state}"], ""
     if verdict.state == "missing":
@@ -249,8 +262,7 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
     if rival := _rival(claim, plan):
         facts = (f"{fact_name(name, words)} {fact_text(fact, words)}" for name, fact in rival.facts.items())
         yield words["sheet_rival"].format(label=rival.label, facts=words["semicolon"].join(facts))
-    for rule, reason in claim.allowed.items():
-        yield words["sheet_exception"].format(rule=rule, reason=reason)
+    yield from exceptions_of(claim.allowed, words)
     yield words["sheet_from"].format(expression=claim.points.text, origin=claim.origin)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from benchbrief.compiler.problems import CompileProblem, Misspelt
+from benchbrief.dsl.diagnostics.diagnostic import Edit, Suggestion
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
+from benchbrief.dsl.source import Span
 
 
 class ClaimWithoutValue(CompileProblem):
@@ -18,7 +20,10 @@ class OneValue(CompileProblem):
     code = "E0831"
     stands_alone = True
     says = "a claim says one number, and this sentence has {count}"
-    hint = "write `{{value}}` once, with a format such as `{{value:.1f}}`; two numbers are two claims"
+    hint = (
+        "write `{{value}}` once, with a format such as `{{value:.1f}}`; two numbers are two claims, and the ends of a "
+        "range are one: `value = range(...)`"
+    )
     count: int
 
 
@@ -197,6 +202,49 @@ class TypedInTitle(TypedResult):
 
     code = "W0760"
     hint = "make it a claim, and write its name in its place, as in `{{speedup}}`"
+
+
+class OtherBase(CompileProblem):
+    """Words that compare with another contender than the value does."""
+
+    code = "W0763"
+    says = "the words compare with `{named}`, and `{value}` is compared with {base}"
+    hint = "name {base}, or divide by `{named}`"
+    named: str
+    value: str
+    base: str
+
+
+class ComputedWithoutClaim(CompileProblem):
+    """A comparison, or an end of a range, that is computed where a claim belongs. `claim` is what to write, "" where
+    that takes more than a line; `mended` has the place of the text, what to write there, and where the claim goes."""
+
+    code = "W0762"
+    says = "`{value}` in {where} is a result, and no claim: nothing tells its range, or whether the repeats decide it"
+    value: str
+    where: str
+    can_be_claim: bool = True
+    claim: str = ""
+    mended: tuple[Span, str, Span] | None = None
+
+    @property
+    def help(self) -> str:
+        if self.claim:
+            return f"declare `{self.claim}`, and write its name here"
+        if not self.can_be_claim:
+            return "write `range(...)`, which tells the lowest value, too"
+        return (
+            "make its sentence a claim, and write the claim's name in its place; or say in the report why not: "
+            '`allow "reason" = computed`'
+        )
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        if self.mended is None:
+            return None
+        place, written, before = self.mended
+        start = Span(before.source, before.start, before.start)
+        return Suggestion(place, written, (Edit(start, f"{self.claim}\n\n"),))
 
 
 class WordsAround(CompileProblem):

@@ -25,6 +25,24 @@ _SPELLED = (
     "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy",
     "eighty", "ninety", "a hundred", "hundred", "a thousand", "thousand", "a dozen",
 )  # fmt: skip
+_NOT_OF_SETTINGS = "".join(
+    rf"(?<!{word}{particle})(?<!{word}{particle} )"
+    for word in (
+        "スレッド数",
+        "クライアント数",
+        "ノード数",
+        "接続数",
+        "コア数",
+        "台数",
+        "レコード数",
+        "データ量",
+        "メモリー",
+    )
+    for particle in ("を", "が")
+)
+"""Not behind a setting that is raised: `スレッド数を 2 倍にすると`."""
+_FOR_ONE = rf"(?<![\d.,])[1１]{_BLANKS}(?:USD|EUR|JPY|円|ドル){_BLANKS}(?:あたり|当たり|当り|につき|ごと|毎)"
+"""What a number is for, and no result: `1 ドルあたり`."""
 _KANJI = "[〇一二三四五六七八九十百千]+"
 
 
@@ -334,6 +352,19 @@ COMPARED = rf"\b(?:{_AGAINST})(?:{_BLANK}(?:the|an?|its|our|their))?{_BLANKS}\Z"
 """Words before a name that make it what is compared with, wherever it stands in an English sentence."""
 
 
+_THAN = r"than|over|against|vs\.?|versus|compared (?:to|with)|relative to"
+_DETERMINER = r"(?:the|an?|that of|those of|its|our|with|on)"
+
+
+def compared_with(labels: Iterable[str], text: str) -> list[str]:
+    """Return those of the labels that a text compares with, as in `than the Disk` or `Disk より`."""
+    listed = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
+    english = rf"(?<!\w)(?:{_THAN}){_BLANK}(?:{_DETERMINER}{_BLANK})*(?P<one>{listed})(?!\w)"
+    japanese = rf"対{_BLANKS}(?P<two>{listed})|(?P<three>{listed}){_BLANKS}(?:より|と比べ|に比べ|と比較|に対し)"
+    found = re.finditer(f"{english}|{japanese}", text, re.IGNORECASE) if listed else ()
+    return [each["one"] or each["two"] or each["three"] for each in found]
+
+
 class Direction(NamedTuple):
     """The words for one direction of a change: behind its number, and verbs before it (`cuts the latency by`)."""
 
@@ -640,8 +671,9 @@ _RESULTS = (
     (
         "倍",
         (
-            rf"(?<!容量[がはの])(?<!容量[がはの] )(?:{_NUMBER}[\s\u00a0]*|[一二三四五六七八九十百千数何]+)倍"
-            r"(?!率|の(?:頻度|容量|サイズ|メモリ|データ|レコード|スレッド))"
+            rf"(?<!容量[がはの])(?<!容量[がはの] ){_NOT_OF_SETTINGS}"
+            rf"(?:{_NUMBER}[\s\u00a0]*|[一二三四五六七八九十百千数何]+)倍"
+            r"(?!率|の(?:頻度|容量|サイズ|メモリ|データ|レコード|スレッド|クライアント|ノード|接続|コア|台数))"
         ),
     ),
     ("半|倍", r"半減|半額|半値|倍[増加](?!え)|(?<=\w)倍速(?![いく])"),
@@ -779,7 +811,8 @@ _RESULTS = (
     (
         "usd|eur|jpy|円|ドル|cents|dollars|watts|kwh|joules|[$€¥]",
         (
-            rf"{_NUMBER}[\s\u00a0]*(?:USD|EUR|JPY|円|ドル|(?:cents|euros|dollars|watts|kWh|joules)\b)(?:/\w+)?"
+            rf"(?<!per )(?!{_FOR_ONE}){_NUMBER}[\s\u00a0]*"
+            r"(?:USD|EUR|JPY|円|ドル|(?:cents|euros|dollars|watts|kWh|joules)\b)(?:/\w+)?"
             rf"|[$€¥]{_NUMBER}|\b(?:{_SPELLED_ONE}) cents\b"
         ),
     ),

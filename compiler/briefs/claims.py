@@ -26,10 +26,18 @@ from benchbrief.compiler.briefs.element_queries import (
     query_of_repeats,
     quote_of,
     typed_at,
+    without_single_keys,
 )
 from benchbrief.compiler.briefs.held_out_claims import PlacedExtreme, held_out
-from benchbrief.compiler.briefs.held_out_errors import HeldOutOfParts
-from benchbrief.compiler.briefs.plan_prose import claim_named, prose, read_body, subject_of, unit_said
+from benchbrief.compiler.briefs.held_out_errors import HeldOutOfParts, HighestNotHeldOut
+from benchbrief.compiler.briefs.plan_prose import (
+    claim_named,
+    ends_of_range,
+    prose,
+    read_body,
+    subject_of,
+    unit_said,
+)
 from benchbrief.compiler.briefs.report_errors import UnitBehind
 from benchbrief.compiler.frontend.declarations import dotted, text_of
 from benchbrief.compiler.frontend.structure_errors import UnknownWord
@@ -43,7 +51,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.held_out import WITHIN_CELLS
+from benchbrief.model.held_out import WITHIN_CELLS, advised_times
 from benchbrief.model.plan import Dimension, DimKey
 from benchbrief.model.units import DIMENSIONLESS, Unit, parse_unit
 
@@ -136,7 +144,7 @@ def _fixed(typer: Typer, argument: ast.Argument) -> _Base | None:
     return None
 
 
-_REDUCTIONS = ("max", "min", "mean", "median", "sum")
+_REDUCTIONS = ("max", "min", "mean", "median", "sum", "first", "last")
 
 
 _Leaf = Callable[[bool], float]
@@ -317,14 +325,14 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     values = body.values(_VALUE)
     if block.label is None or len(values) != 1:
         return typer.refuse(wrong.ClaimWithoutValue(block.keyword.span, block.name.text))
-    allowed = _allowed(typer, body.all("allow"))
+    allowed = exceptions(typer, body.all("allow"))
     value = values[0]
     if named := claim_named(typer, value):
         return typer.refuse(wrong.ClaimOfClaim(value.span, named.claim))
     sentence = _sentence(typer, block.label, value)
     if sentence is None:
         return None
-    known = set(allowed)
+    known, value = set(allowed), _judged(typer, value)
     base = _base(typer, value, body.values("against"), known, block.label)
     if isinstance(base, CompileProblem):
         return typer.refuse(base)
@@ -349,7 +357,12 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     asked, extremes, compared = body.values("held_out"), list(_extremes(typer, value)), no_difference is not None
     if asked and (vague := next((each for each in extremes if _is_unclear(typer, each.call)), None)):
         return typer.refuse(HeldOutOfParts(asked[-1].span, text_of(vague.call)))
-    held = held_out(typer, asked, _inlined(typer, value), extremes, unit, compared=compared)
+    if compared and extremes and not extreme and not asked and "decided" not in allowed:
+        unclear = any(_is_unclear(typer, each.call) for each in extremes)
+        times = 0 if unclear else advised_times(typer.scope.claimed_numbers)
+        typer.report(HighestNotHeldOut(value.span, text_of(value), len(extremes), times))
+    advised = compared and bool(asked) and block.span.encloses(asked[-1].span)  # a rehearsal need not decide
+    held = held_out(typer, asked, _inlined(typer, value), extremes, unit, advised=advised)
     return plan.Claim(
         name=block.name.text,
         sentence=said,
@@ -376,9 +389,23 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
     )
 
 
-def words_around(typer: Typer, text: ast.String, *, is_prose: bool) -> Iterator[wrong.WordsAround]:
-    """Yield what the words around a claim's name in a text add to its sentence, against the rules of its number. In
-    prose, its own sentence counts alone. Results that are typed into a title have a warning of their own."""
+def _judged(typer: Typer, value: ast.Expr) -> ast.Expr:
+    """Return the value that a claim is judged by: of a range, its better end; the highest where none is better."""
+    ends = ends_of_range(value)
+    return ends[_better(typer, ends[0]) != "lower"] if ends else value
+
+
+def _is_range(value: ast.Expr) -> bool:
+    """Return whether a value that a claim is judged by is an end of a range, as `range(...)` is written."""
+    return isinstance(value, ast.Call) and value.function.span.text == "range"
+
+
+def words_around(
+    typer: Typer, text: ast.String, *, is_prose: bool, is_headline: bool = False
+) -> Iterator[CompileProblem]:
+    """Yield what the words around a claim's name in a text add to its sentence, against the rules of its number: a
+    warning, and in a headline the mistake that it is in a claim. In prose, its own sentence counts alone. Results that
+    are typed into a title have a warning of their own."""
     for at, part in enumerate(text.parts):
         said = claim_named(typer, part.expr) if isinstance(part, ast.Hole) else None
         label = typer.scope.claims_by_name[said.claim].label if said else None
@@ -390,9 +417,60 @@ def words_around(typer: Typer, text: ast.String, *, is_prose: bool) -> Iterator[
         else:
             before, after = (re.sub(_CLAUSES, " ", each) for each in (before, after))
         own = _wrong_in(typer, said.claim, label)
-        for problem in _wrong_in(typer, said.claim, replace(label, parts=(before, *label.parts, after))):
+        whole = _wrong_in(typer, said.claim, replace(label, parts=(before, *label.parts, after)))
+        whole += _other_bases_around(typer, said.claim, text, at, is_prose=is_prose)
+        for problem in whole:
             if problem not in own and (is_prose or not isinstance(problem, wrong.TypedResult)):
-                yield wrong.WordsAround(text.span, said.claim, problem.summary, problem.code)
+                around = wrong.WordsAround(text.span, said.claim, problem.summary, problem.code)
+                yield replace(problem, span=text.span) if is_headline else around
+
+
+def _other_bases_around(
+    typer: Typer, claim_name: str, text: ast.String, at: int, *, is_prose: bool
+) -> list[CompileProblem]:
+    """Return what the words around a claim, up to other claims, compare it with, and its number is not."""
+    label = typer.scope.claims_by_name[claim_name].label
+    is_claim = [isinstance(part, ast.Hole) and claim_named(typer, part.expr) is not None for part in text.parts]
+    begin = max((index + 1 for index in range(at) if is_claim[index]), default=0)
+    end = next((index for index in range(at + 1, len(text.parts)) if is_claim[index]), len(text.parts))
+    before, after = _told(typer, text.parts[begin:at]), _told(typer, text.parts[at + 1 : end])
+    if is_prose:
+        before, after = re.split(_SENTENCES, before)[-1], re.split(_SENTENCES, after)[0]
+    if label is None or not words.compared_with(_contenders(typer), f"{before}{_ELLIPSIS}{after}"):
+        return []
+    problems = _wrong_in(typer, claim_name, replace(label, parts=(before, *label.parts, after)))
+    return [problem for problem in problems if isinstance(problem, wrong.OtherBase)]
+
+
+def _told(typer: Typer, parts: Sequence[str | ast.Hole]) -> str:
+    """Return a text with its names, and an ellipsis for all else that is computed."""
+    said = []
+    for part in parts:
+        subject = None if isinstance(part, str) else subject_of(typer, part.expr)
+        known = typer.scope.labels.get(subject[0], {}).get(subject[1] or "") if subject else None
+        said.append(part if isinstance(part, str) else known or _ELLIPSIS)
+    return "".join(said)
+
+
+def _contenders(typer: Typer, base: Sequence[_Base] = ()) -> dict[str, tuple[Dimension, DimKey]]:
+    """Return what may be compared with, by its label, and hardware by its name too."""
+    dims = dict.fromkeys(("hardware", *(each.dim for each in base)))
+    found = {str(key): ("hardware", key) for key in typer.scope.labels.get("hardware", {})}
+    return found | {label: (dim, key) for dim in dims for key, label in typer.scope.labels.get(dim, {}).items()}
+
+
+def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence[_Base]) -> None:
+    """Report words that compare a value with another contender than it is compared with."""
+    known = {name.casefold(): place for name, place in _contenders(typer, base).items()}
+    places, dims = {(each.dim, each.key) for each in base}, {each.dim for each in base}
+    parts = (_inlined(typer, value), *_parts(typer, value))
+    for part in (each for each in parts if isinstance(each, ast.Binary) and each.operator == "-"):
+        # Of a difference, either side may be what the sentence compares with.
+        places |= {(each.dim, each.key) for keys in _leaves(typer, part, 0) for each in keys}
+    for name in words.compared_with(known, _told(typer, label.parts)):
+        place = known[name.casefold()]
+        if place not in places and place[0] in dims:
+            typer.report(wrong.OtherBase(label.span, name, text_of(value), ", ".join(each.label for each in base)))
 
 
 def _wrong_in(typer: Typer, name: str, label: ast.String) -> list[CompileProblem]:
@@ -401,18 +479,47 @@ def _wrong_in(typer: Typer, name: str, label: ast.String) -> list[CompileProblem
     typer.findings = held_back = HeldBack()
     try:
         body = read_body(typer, block, KEYS, repeated=("allow",))
-        values, allowed = body.values(_VALUE), set(_allowed(typer, body.all("allow")))
+        values, allowed = body.values(_VALUE), set(exceptions(typer, body.all("allow")))
         if len(values) == 1 and sum(isinstance(part, ast.Hole) and _is_value(part) for part in label.parts) == 1:
-            base = _base(typer, values[0], body.values("against"), allowed, label)
-            if isinstance(base, CompileProblem):
-                typer.report(base)
-            else:
-                no_difference = _no_difference(typer, values[0]) if base else None
-                if problem := broken_rule(typer, label, values[0], base, no_difference, allowed):
-                    typer.report(problem)
+            check_as_claim(typer, label, values[0], allowed, body.values("against"))
     finally:
         typer.findings = outer
     return held_back.problems
+
+
+def check_as_claim(
+    typer: Typer, label: ast.String, value: ast.Expr, allowed: set[str], against: Sequence[ast.Expr] = ()
+) -> None:
+    """Report what would be wrong with a claim that has this sentence, with `{value}` in it, and this value."""
+    value = _judged(typer, value)
+    base = _base(typer, value, against, allowed, label)
+    if isinstance(base, CompileProblem):
+        typer.report(base)
+        return
+    no_difference = _no_difference(typer, value) if base else None
+    if problem := broken_rule(typer, label, value, base, no_difference, allowed):
+        typer.report(problem)
+
+
+_COUNTS = ("count", "p_value", "cv", "ci")
+"""The functions that say of how many points something holds, or how sure it is."""
+
+
+def is_counted(typer: Typer, value: ast.Expr) -> bool:
+    """Return whether a number says of how many points something holds, or how sure it is: no claim of its own."""
+    parts = (_inlined(typer, value), *_parts(typer, value))
+    return any(isinstance(part, ast.Call) and part.function.text in _COUNTS for part in parts)
+
+
+def kind_of_result(typer: Typer, value: ast.Expr) -> Literal["", "extreme", "comparison"]:
+    """Return why a computed number is a result that has to be a claim; "" for one that is none."""
+    ends = ends_of_range(value)
+    value = ends[0].arguments[0].value if ends and ends[0].arguments else value  # a range is told whole
+    if is_counted(typer, value):
+        return ""
+    if any(_extremes(typer, value)):
+        return "extreme" if not ends else "comparison"
+    return "comparison" if any(_bases(typer, value)) else ""
 
 
 def _plain(parts: Sequence[str | ast.Hole]) -> str:
@@ -449,6 +556,8 @@ def broken_rule(
     if problem := _unfair(typer, value, better, no_difference, allowed, base):
         return problem
     _check_words(typer, label, value, no_difference, allowed)
+    if base and "base" not in allowed:
+        _check_base(typer, label, value, base)
     if no_difference == 0.0 and "direction" not in allowed:
         _check_direction(typer, label, value, better, rises=_rises(typer, value, base))
     return None
@@ -490,15 +599,15 @@ def _unfair(
     return None
 
 
-def _allowed(typer: Typer, attributes: Sequence[ast.Attribute]) -> dict[str, str]:
+def exceptions(typer: Typer, attributes: Sequence[ast.Attribute], rules: tuple[str, ...] = RULES) -> dict[str, str]:
     """Return the reasons for exceptions, by rule."""
     found: dict[str, str] = {}
     for attribute in attributes:
         rule = attribute.values[0] if len(attribute.values) == 1 else None
         reason = attribute.label.plain if attribute.label else None
-        if not isinstance(rule, ast.Name) or rule.text not in RULES:
+        if not isinstance(rule, ast.Name) or rule.text not in rules:
             place = (rule or attribute.key).span
-            typer.report(UnknownWord(place, "rule", text_of(rule) if rule else "", RULES))
+            typer.report(UnknownWord(place, "rule", text_of(rule) if rule else "", rules))
         elif not reason or not reason.strip():
             typer.report(wrong.NoReason(attribute.key.span, rule.text))
         elif rule.text in found:
@@ -537,9 +646,15 @@ def _base(
         keys = (each.key for divisor in reversed(found) for each in divisor if isinstance(each.key, str))
         return wrong.UnclearBase(value.span, labels, next(keys, "hdd"))
     multiple = words.found_in(words.MULTIPLE, _around_value(label)[1])
-    if not found and multiple and "ratio" not in allowed:
+    if not found and multiple and "ratio" not in allowed and not _is_share_of_extreme(typer, value):
         return wrong.RatioOfNothing(value.span, multiple, text_of(value))
     return found[0] if found else ()
+
+
+def _is_share_of_extreme(typer: Typer, value: ast.Expr) -> bool:
+    """Return whether a value is compared with the best or worst of several: `a / min(a over hardware)`."""
+    parts = (_inlined(typer, value), *_parts(typer, value))
+    return any(isinstance(part, ast.Binary) and part.operator == "/" and _extreme(typer, part.right) for part in parts)
 
 
 def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query | None:
@@ -583,8 +698,10 @@ def _reduced(typer: Typer, extreme: ast.Call, function: str, unit: Unit) -> plan
     """Return another reduction of the values among which an extreme is: the other end of their range, or the median."""
     other = replace(extreme, function=replace(extreme.function, text=function))
     typed = typed_at(typer, other, FixedKeys())
-    quote = quote_of(typer, other, FixedKeys())
-    return query(typer, typed.term, unit, other, quote) if typed else None
+    if typed is None:
+        return None
+    typed, _ = without_single_keys(typed, ())  # as the claim's own number, which a source may state, has none left
+    return query(typer, typed.term, unit, other, quote_of(typer, other, FixedKeys()))
 
 
 def _better(typer: Typer, value: ast.Expr) -> Literal["higher", "lower"] | None:
@@ -705,6 +822,8 @@ _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
     """Report `up to` of one value, and `at least` of the highest."""
+    if _is_range(value):
+        return  # both ends stand in the sentence
     extreme = _extreme(typer, value)
     function = extreme.function.text if extreme else ""
     taken = extreme is not None or any(_extreme(typer, part) for part in _parts(typer, value))
@@ -745,7 +864,7 @@ def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     said = {"max": "highest", "min": "lowest"}
     if typical and not _reads_means(typer, value):
         promised, instead, saying = "average", "mean", typical
-    elif everywhere and end == best and not words.AT_LEAST.found(before, after):
+    elif everywhere and end == best and not words.AT_LEAST.found(before, after) and not _is_range(value):
         promised, instead, saying = said[_ENDS[end]], _ENDS[end], everywhere
     else:
         return

@@ -32,10 +32,10 @@ def held_out(
     extremes: Iterable[PlacedExtreme],
     unit: Unit,
     *,
-    compared: bool,
+    advised: bool,
 ) -> plan.HeldOut | None:
     """Return what measures the value's extremes again, as `held_out` has `said`; None without it, and after a mistake.
-    `compared`: the repeats have to decide whether there is a difference."""
+    `advised`: warns of too few to decide whether there is a difference."""
     if not said:
         return None
     asked = said[-1]
@@ -53,8 +53,8 @@ def held_out(
     if repeated is None or any(map(_is_searched, leaves(repeated.term))):
         return typer.refuse(wrong.HeldOutAlready(asked.span, text_of(value))) if repeated else None
     claims, chosen = typer.scope.claimed_numbers, int(times.value)
-    if compared and chosen < (advised := advised_times(claims)):
-        typer.report(wrong.FewHeldOut(asked.span, chosen, claims, advised))
+    if advised and chosen < (enough := advised_times(claims)):
+        typer.report(wrong.FewHeldOut(asked.span, chosen, claims, enough))
     return plan.HeldOut(
         times=chosen,
         extremes=tuple(_extremes(typer, placed)),

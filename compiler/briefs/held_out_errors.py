@@ -57,3 +57,24 @@ class FewHeldOut(CompileProblem):
     @property
     def all_claims(self) -> str:
         return "one claim" if self.claims == 1 else f"each of {self.claims} claims"
+
+
+class HighestNotHeldOut(CompileProblem):
+    """A comparison of highest values, each the luckiest of several, that nothing measures again. `advised` is how many
+    held-out repeats it needs, 0 where none are possible."""
+
+    code = "W0767"
+    says = "`{value}` compares the best of several, chosen for its noise: without `held_out` the claim is not said"
+    value: str
+    extremes: int
+    advised: int
+
+    @property
+    def help(self) -> str:
+        if not self.advised:
+            return (
+                "no one point can be measured again; take one highest, `max(... over threads, workload)`, or say why "
+                'not: `allow "reason" = decided`'
+            )
+        points = "the point that won is" if self.extremes == 1 else f"the {self.extremes} points that won are"
+        return f"write `held_out = {self.advised}`: {points} measured again, and the claim takes these repeats alone"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from benchbrief.compiler.blocks.values import described, origin
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.claim_errors import ClaimTaken, NoClaim, TypedInTitle
-from benchbrief.compiler.briefs.claims import claim, typed_results, words_around
+from benchbrief.compiler.briefs.claim_errors import ClaimTaken, NoClaim
+from benchbrief.compiler.briefs.claims import claim, exceptions, words_around
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     examples,
@@ -43,6 +43,7 @@ from benchbrief.compiler.briefs.plan_prose import (
     title,
 )
 from benchbrief.compiler.briefs.plan_tables import callout, comparison, table
+from benchbrief.compiler.briefs.results_without_claim import check_headline, warn_of_results
 from benchbrief.compiler.briefs.themes import is_file, parts, theme
 from benchbrief.compiler.briefs.word_catalogues import Entry, read_catalogue
 from benchbrief.compiler.frontend.declarations import text_of
@@ -65,7 +66,7 @@ from benchbrief.compiler.metrics.terms import Fixed
 from benchbrief.compiler.metrics.thin_evidence import warn_of_cells, warn_of_grown_sizes
 from benchbrief.compiler.problems import Findings, HeldBack
 from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
-from benchbrief.compiler.schemas import TEMPLATE
+from benchbrief.compiler.schemas import REPORT_RULES, TEMPLATE
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import display_width
@@ -185,6 +186,7 @@ _FLOW = ("text", "disclosure")
 _PROSE = ("text", "note", "legal", FOOTNOTE)
 """The attributes whose texts have sentences."""
 _HEADLINE = "headline"
+_ALLOW = "allow"
 MOST_HEADLINES = 3
 _BLOCKS = ("callout", "table", "compare", "figure", "section", "each", "formula")
 MAX_ELEMENTS = 4_000
@@ -429,15 +431,17 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     for again in themes[1:]:
         typer.report(DuplicateAttribute(again.keyword.span, themes[0].keyword.span, "theme"))
     headlines = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text == _HEADLINE]
-    own = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text == FOOTNOTE]
+    own = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in (FOOTNOTE, _ALLOW)]
     flow = [item for item in block.body if not any(item in of for of in (attributes, themes, headlines, own))]
-    elements = (*_headline(typer, headlines, place), *_elements(typer, flow, place, "report"))
+    allowed = exceptions(typer, [item for item in own if item.key.text == _ALLOW], REPORT_RULES)
+    own = [item for item in own if item.key.text == FOOTNOTE]
+    elements = (*_headline(typer, headlines, place, allowed), *_elements(typer, flow, place, "report"))
     typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
     template = _template(typer, head)
     _warn_of_length(typer, block.label, titled, template)
-    _warn_of_typed(typer, (block.label, "a title"), (head.string("subtitle"), "a subtitle"))
-    for text, is_prose in _texts(block):
-        for problem in words_around(typer, text, is_prose=is_prose):
+    warn_of_results(typer, block, allowed.keys())
+    for text, key in _texts(block):
+        for problem in words_around(typer, text, is_prose=key in _PROSE, is_headline=key == _HEADLINE):
             typer.report(problem)
     return plan.Report(
         name=name,
@@ -463,6 +467,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         columns=2 if head.number("columns", (1, 2)) == 2 else 1,
         layout=LAYOUTS[head.word("layout", tuple(LAYOUTS)) or "pages"],
         footnotes=footnotes(typer, block, place),
+        allowed=allowed,
         elements=elements,
         origin=origin(block.span),
     )
@@ -477,24 +482,16 @@ def _warn_of_length(typer: Typer, label: ast.String | None, text: str, template:
         typer.report(wrong.LongTitle(label.span, width, lines))
 
 
-def _warn_of_typed(typer: Typer, *texts: tuple[ast.String | None, str]) -> None:
-    """Warn of results that are written by hand."""
-    for text, where in texts:
-        if text:
-            for found in typed_results(typer, text):
-                typer.report(TypedInTitle(text.span, found, where))
-
-
-def _texts(block: ast.Block) -> Iterator[tuple[ast.String, bool]]:
-    """Yield each text of a report, and whether it is prose and no title."""
+def _texts(block: ast.Block) -> Iterator[tuple[ast.String, str]]:
+    """Yield each text of a report, and the attribute that it stands in; "" for a title."""
     if block.label:
-        yield block.label, False
+        yield block.label, ""
     for item in block.body:
         if isinstance(item, ast.Block):
             yield from _texts(item)
         else:
             texts = (value for value in (item.label, *item.values) if isinstance(value, ast.String))
-            yield from ((text, item.key.text in _PROSE) for text in texts)
+            yield from ((text, item.key.text) for text in texts)
 
 
 def _address(typer: Typer, head: Body) -> str:
@@ -543,7 +540,9 @@ def _stands_in_brief(items: Sequence[ast.Item]) -> bool:
     )
 
 
-def _headline(typer: Typer, attributes: Sequence[ast.Attribute], place: FixedKeys) -> tuple[plan.HeadlineElement, ...]:
+def _headline(
+    typer: Typer, attributes: Sequence[ast.Attribute], place: FixedKeys, allowed: Collection[str]
+) -> tuple[plan.HeadlineElement, ...]:
     """Return the numbers of the first page as one element; () without any."""
     numbers: list[plan.HeadlineNumber | plan.Said] = []
     for attribute in attributes[:MOST_HEADLINES]:
@@ -557,8 +556,8 @@ def _headline(typer: Typer, attributes: Sequence[ast.Attribute], place: FixedKey
         value, words = prose(typer, attribute.label, place), prose(typer, string, place) if string else None
         if value and not any(isinstance(part, plan.Value) for part in value.parts):
             typer.report(wrong.HeadlineWithoutNumber(attribute.label.span))
-        elif value and words:
-            _warn_of_typed(typer, (attribute.label, "a headline"), (string, "a headline"))
+        elif string and value and words:
+            check_headline(typer, attribute, string, allowed)
             numbers.append(plan.HeadlineNumber(value=value, text=words))
     if len(attributes) > MOST_HEADLINES or len(numbers) > MOST_HEADLINES:
         last = attributes[min(len(attributes) - 1, MOST_HEADLINES)]
@@ -618,7 +617,6 @@ def _element(typer: Typer, item: ast.Item, place: FixedKeys, parent: str) -> lis
         case "each":
             return _each(typer, item, place)
         case "section":
-            _warn_of_typed(typer, *_titles(item))
             made = element_title(typer, item, place)
             elements = tuple(_elements(typer, item.body, place, "section"))
             if not item.body:
@@ -637,7 +635,6 @@ def _element(typer: Typer, item: ast.Item, place: FixedKeys, parent: str) -> lis
 
 
 def _made(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element]:
-    _warn_of_typed(typer, *_titles(block))
     made = _LOWERED[block.keyword.text](typer, block, place)
     return [made] if made else []
 
@@ -645,7 +642,7 @@ def _made(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element
 def _attribute(typer: Typer, attribute: ast.Attribute, place: FixedKeys, parent: str) -> list[plan.Element]:
     key = attribute.key.text
     if key not in _FLOW:
-        known = (*_HEAD, _HEADLINE, FOOTNOTE, *_FLOW) if parent == "report" else _FLOW
+        known = (*_HEAD, _HEADLINE, FOOTNOTE, _ALLOW, *_FLOW) if parent == "report" else _FLOW
         typer.report(UnknownAttribute(attribute.key.span, parent, key, known))
         return []
     body = read_attributes(typer, parent, [attribute], _FLOW)
@@ -654,23 +651,6 @@ def _attribute(typer: Typer, attribute: ast.Attribute, place: FixedKeys, parent:
     string = body.string("text")
     words = _watched(typer, place, "text", lambda: prose(typer, string, place)) if string else None
     return [plan.TextElement(prose=words)] if words else []
-
-
-_TITLES = {
-    ("figure", "claim"): "claim of a figure",
-    ("callout", "column"): "column of a callout",
-    ("callout", "text"): "text of a callout",
-}
-"""The attributes, by kind of block, that say a result as a title does."""
-
-
-def _titles(block: ast.Block) -> Iterator[tuple[ast.String | None, str]]:
-    """Yield the texts of an element that may say a result, and what each is."""
-    kind = block.keyword.text
-    yield block.label, f"the title of a {kind}"
-    for item in block.body:
-        if isinstance(item, ast.Attribute) and (where := _TITLES.get((kind, item.key.text))):
-            yield from ((value, f"the {where}") for value in item.values if isinstance(value, ast.String))
 
 
 def _each(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element]:

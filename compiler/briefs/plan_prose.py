@@ -67,6 +67,13 @@ _PLAIN_WORDS = re.compile(
 )
 """Names of units that have no other meaning."""
 _PER = re.compile(r"[\s\u00a0]+(?:per|an?|in[\s\u00a0]+an?|each|every)[\s\u00a0]+(?P<below>[A-Za-z]+)\b")
+_SPELLED = {
+    "k": r"\bthousand\b|\b1\s?k\b|\b1,?000\b(?!,)|千",
+    "M": r"\bmillion\b|\b1\s?M\b|\b1,?000,?000\b(?!,)|100\s?万|百万",
+    "G": r"\bbillion\b|\b1\s?G\b|10\s?億",
+    "h": r"\bhour\b|時間",
+}
+"""How a text spells what a unit is for, by its first letter: `Mop` of `USD/Mop`."""
 _GOES_ON = re.compile(r"[A-Za-z0-9µ]")
 _SCALES = re.compile(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")
 _SCALED = ("s", "B", "B/s")
@@ -128,6 +135,10 @@ def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Writte
             else "write `:.0%` for the format, and nothing after it"
         )
         return UnitBehind(span, text, why, instead)
+    if unit.dimension != dimension and typed.unit.text.startswith(f"{unit.text}/"):
+        below = typed.unit.text.removeprefix(f"{unit.text}/")
+        if re.search(_SPELLED.get(below[:1], "(?!)"), follows[found.end() :], re.IGNORECASE):
+            return None  # `USD for a million operations`, whose whole unit the words spell
     if unit.dimension != dimension:
         own = f"`{base_unit(dimension)}`" + (
             "" if typed.unit.text == base_unit(dimension) else f" or `{typed.unit.text}`"
@@ -165,7 +176,12 @@ def unit_said(follows: str) -> str:
     if not found or _GOES_ON.match(follows, found.end()):
         return ""
     unit, surely = _meant(found["unit"])
-    return found["unit"] if unit and surely and unit.dimension != DIMENSIONLESS else ""
+    if not unit or not surely or unit.dimension == DIMENSIONLESS:
+        return ""
+    # Of a ratio, `8 hours of the one take an hour of the other` has its unit on both sides.
+    stem = re.escape(found["unit"].removesuffix("s"))
+    again = rf"\b(?:an?|one|each|every|single|1)\s+{stem}\b|\b(?:takes?|in|into)\s+(?:only\s+)?one\b"
+    return "" if re.search(again, follows[found.end() :], re.IGNORECASE) else found["unit"]
 
 
 def is_scaled(typed: Typed) -> bool:
@@ -228,19 +244,23 @@ def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[
     it has any. Returns an empty text after a mistake, or without a text."""
     found = prose(typer, string, place, markdown=False) if string else None
     parts = found.parts if found else ()
-    text = "".join(
-        part
-        if isinstance(part, str)
-        else "".join(each if isinstance(each, str) else ELLIPSIS for each in _sentence_of(typer, part))
-        for part in parts
-    )
+    text = "".join(part if isinstance(part, str) else _sentence_of(typer, part) for part in parts)
     return text, found if any(not isinstance(part, str) for part in parts) else None
 
 
-def _sentence_of(typer: Typer, part: plan.Value | plan.Said) -> Sequence[object]:
-    """Return the parts of a claim's sentence; the number alone for a number."""
+def _sentence_of(typer: Typer, part: plan.Value | plan.Said) -> str:
+    """Return a claim's sentence with its names, and an ellipsis for its number; the ellipsis alone for a number."""
     label = typer.scope.claims_by_name[part.claim].label if isinstance(part, plan.Said) else None
-    return label.parts if label else (part,)
+    if label is None:
+        return ELLIPSIS
+    said = []
+    for each in label.parts:
+        subject = None if isinstance(each, str) else subject_of(typer, each.expr)
+        if isinstance(each, str):
+            said.append(each)
+        else:
+            said.append((subject and _words(typer, each, subject, FixedKeys())) or ELLIPSIS)
+    return "".join(said)
 
 
 def element_title(typer: Typer, block: ast.Block, place: FixedKeys) -> tuple[str, plan.Prose | None] | None:

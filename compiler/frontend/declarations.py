@@ -13,7 +13,7 @@ from typing import Any
 from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.problems import CompileProblem, Findings
-from benchbrief.compiler.schemas import BLOCKS
+from benchbrief.compiler.schemas import BLOCKS, OF_WORDS
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
@@ -107,8 +107,8 @@ class Entry:
     """Attributes that the profile takes away."""
     labelled: bool = False
     """Whether the spec gives a label other than the name."""
-    of_report: ast.Block | None = None
-    """The block itself, where it overrides a report."""
+    of_words: ast.Block | None = None
+    """The block itself, where it overrides a report or a claim."""
 
     @property
     def keyword(self) -> Span:
@@ -212,12 +212,12 @@ def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Fi
 
 def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
     schema = BLOCKS.get(kind, _NO_SCHEMA)
-    of_report = block if kind == "override" and block.subject and block.subject.text == "report" else None
+    of_words = block if kind == "override" and block.subject and block.subject.text in OF_WORDS else None
     attributes: dict[str, ast.Attribute] = {}
     blocks: dict[tuple[str, str, str], Entry] = {}
     events: list[Entry] = []
     """Events have no names, and may be alike."""
-    for item in () if of_report else block.body:
+    for item in () if of_words else block.body:
         if isinstance(item, ast.Attribute):
             key = item.key.text
             if key in attributes:
@@ -249,7 +249,7 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
         base=block.base,
         subject=subject,
         labelled=bool(block.label and block.label.plain),
-        of_report=of_report,
+        of_words=of_words,
     )
 
 

@@ -118,7 +118,8 @@ class PrintedBy(_Part):
             return self.missing
         match self.by:
             case "prose":
-                value = stepped(value, self.step, self.rounded if printing() < 4 else "nearest")
+                way = self.rounded if printing() < 4 else "nearest"
+                value, high = stepped(value, self.step, way), None if high is None else stepped(high, self.step, way)
                 return in_prose(value, high, self.format, unit, self.follows, self.to, declared=self.as_declared)
             case "format":
                 return formatted(value, self.format, unit)

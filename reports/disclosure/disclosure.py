@@ -22,7 +22,6 @@ from benchbrief.model.precision import in_percent
 from benchbrief.model.rate_search import CONFIDENCE, LEAD
 from benchbrief.model.steadiness import BATCH_S
 from benchbrief.model.tool_spec import Bound
-from benchbrief.reports.claims_sheet import SheetRow
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
@@ -452,7 +451,7 @@ def build_disclosure(
     *,
     facts_of: Collection[str],
     reports_from: Mapping[str, str] | None,
-    claims: Callable[[], Iterable[SheetRow]] = tuple,
+    claims: Callable[[], Iterable[Item]] = tuple,
 ) -> DisclosureView:
     """Return the test disclosure. `facts_of`: the hardware whose facts stand in a table already.
 
@@ -466,7 +465,7 @@ def build_disclosure(
         **_conditions(results, facts_of),
         "d_repeatability": lambda: paragraph(results),
         "d_validity": lambda: _validity(results),
-        "d_claims": lambda: (row.item for row in claims()),
+        "d_claims": claims,
         "d_expects": lambda: disclose_expectations(results),
         "d_warnings": lambda: _warnings(results),
     }

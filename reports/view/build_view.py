@@ -28,7 +28,7 @@ from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.native_charts import native_charts
 from benchbrief.reports.charts.shared_axes import shared_reach
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
-from benchbrief.reports.claims_sheet import sheet_of
+from benchbrief.reports.claims_sheet import disclosed_claims, sheet_of
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
@@ -556,7 +556,7 @@ class _Builder:
     def disclosure(self) -> DisclosureView:
         told = self.report.disclosure == "in_brief" or self.results.for_customers  # told in full there
         shown = {key for each in facts_elements(self.report.elements) for key in each.hardware} if told else ()
-        claims = partial(sheet_of, self.report, self.claims, self.results)
+        claims = partial(disclosed_claims, self.report, self.claims, self.results)
         return d.build_disclosure(
             self.results, self.gaps, facts_of=shown, reports_from=self.reports_from, claims=claims
         )

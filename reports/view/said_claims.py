@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from benchbrief.model import plan as p
+from benchbrief.model.held_out import number_of
 from benchbrief.model.node import Node
 from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
@@ -49,10 +50,10 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
     if not verdicts:
         return report
     headlines = [element for element in report.elements if isinstance(element, p.HeadlineElement)]
-    headlined = {claim.name for claim in claims_said(results.plan, headlines)}
+    headlined = {number_of(claim) for claim in claims_said(results.plan, headlines)}
     writer = _Writer({each.claim.name: each for each in verdicts}, results, headlined)
     changed = {
-        "heading": writer.prose(report.heading, markdown=False, short=True),
+        "heading": writer.prose(report.heading, markdown=False, short=True, beneath=report.subtitle),
         "subheading": writer.prose(report.subheading, markdown=False, short=True),
         "elements": writer.everywhere(report.elements),
         "footnotes": writer.everywhere(report.footnotes),
@@ -78,7 +79,7 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 
 class _Writer:
-    """Writes the sentences of claims. The ranges of those that are `headlined` stand in the headline."""
+    """Writes the sentences of claims. The ranges of those whose numbers are `headlined` stand in the headline."""
 
     def __init__(self, verdicts: Mapping[str, ClaimVerdict], results: Results, headlined: Collection[str] = ()) -> None:
         self.verdicts = verdicts
@@ -112,8 +113,11 @@ class _Writer:
             return node.model_copy(update=made) if made else node
         return node
 
-    def prose(self, prose: p.Prose | None, *, markdown: bool = True, short: bool = False) -> p.Prose | None:
-        """Return a text with the sentences of its claims."""
+    def prose(
+        self, prose: p.Prose | None, *, markdown: bool = True, short: bool = False, beneath: str = ""
+    ) -> p.Prose | None:
+        """Return a text with the sentences of its claims. Titles are `short`: none says again what the rest of it says,
+        or what stands `beneath` it."""
         if prose is None or not any(isinstance(part, p.Said) for part in prose.parts):
             return prose
         told = [
@@ -121,7 +125,7 @@ class _Writer:
         ]
         given, left_open = self._with_open_ones_once(prose.parts)
         parts: list[_Part] = []
-        for part in given:
+        for at, part in enumerate(given):
             if not isinstance(part, p.Said):
                 parts.append(part)
                 continue
@@ -130,6 +134,8 @@ class _Writer:
                 sentence: Sequence[_Part] = [self.not_said(verdict, short=short, beside=left_open)]
                 left_open = ()
             else:
+                if short:
+                    verdict = self._beside_others(verdict, given[:at], [*given[at + 1 :], beneath])
                 has_range = verdict.claim.opposite is not None and verdict.claim.opposite.sql in told
                 sentence = self.sentence(verdict, tagged=is_imported(self.results), noted=not has_range)
             parts += map(_escaped, sentence) if markdown else sentence
@@ -138,7 +144,20 @@ class _Writer:
     def _is_told_open(self, claim: p.Prose | None) -> bool:
         """Return whether a figure's claim is left open by the repeats, which the headline says already."""
         said = [part for part in claim.parts if isinstance(part, p.Said)] if claim else []
-        return len(said) == 1 and said[0].claim in self.headlined and _is_open(self.verdicts[said[0].claim])
+        verdict = self.verdicts[said[0].claim] if len(said) == 1 else None
+        return verdict is not None and number_of(verdict.claim) in self.headlined and _is_open(verdict)
+
+    def _beside_others(self, verdict: ClaimVerdict, before: Sequence[_Part], after: Sequence[_Part]) -> ClaimVerdict:
+        """Return a verdict for a title that need not say what the rest of the title does: what it is compared with, and
+        that it was measured once, which the last such claim says for all."""
+        others = [self.verdicts[part.claim] for part in (*before, *after) if isinstance(part, p.Said)]
+        texts = [part for part in (*before, *after) if isinstance(part, str)]
+        texts += [each.claim.base for each in others if each.is_said and each.claim.named]
+        claim = verdict.claim
+        if claim.base and any(claim.base.casefold() in text.casefold() for text in texts):
+            verdict = replace(verdict, claim=claim.model_copy(update={"named": True}))
+        later = (self.verdicts[part.claim].state for part in after if isinstance(part, p.Said))
+        return replace(verdict, state="absolute") if verdict.state == "once" and "once" in later else verdict
 
     def _with_open_ones_once(self, parts: Sequence[_Part]) -> tuple[list[_Part], Sequence[ClaimVerdict]]:
         """Return the parts of a text in which one place alone says which claims the repeats leave open, and those that
@@ -178,7 +197,7 @@ class _Writer:
             within = [opening, *range_, closing] if range_ else ()
             return [self._where_better(verdict), *self._in_one_bracket(notes, within)]
         note = self._note(verdict) if noted else ""
-        told = bool(note) or (noted and verdict.claim.name in self.headlined)
+        told = bool(note) or (noted and number_of(verdict.claim) in self.headlined)
         notes = self._beside(verdict, before_range=told, tagged=tagged)
         return [*self._said(verdict, note), *([self._bracketed(notes)] if notes else [])]
 
@@ -193,7 +212,7 @@ class _Writer:
         """Return what a footnote says of a claim: the range that its value is an end of, unless a headline says it or
         another claim the other end, and how many points are no gain; "" without a range."""
         ends = {each.claim.bound for each in self.verdicts.values() if each.is_said and _is_alike(each, verdict)}
-        if verdict.claim.name in self.headlined or (len(ends) > 1 and not verdict.is_mixed):
+        if number_of(verdict.claim) in self.headlined or (len(ends) > 1 and not verdict.is_mixed):
             return ""
         if not (within := self._range(verdict)):
             return ""
@@ -327,7 +346,7 @@ class _Writer:
     def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
         """Return the range that stands behind the sentence: from the value to its other end."""
         claim, ends = verdict.claim, verdict.ends
-        if ends is None:
+        if ends is None or claim.says_range:
             return ()
         if share := _told_overstatement(verdict):
             word = "said_range_highest" if claim.bound == "high" else "said_range_lowest"
@@ -411,11 +430,13 @@ def _text(parts: Sequence[_Part], results: Results) -> str:
                 by="prose",
                 format=part.format,
                 follows=follows,
+                to=results.words["to"],
                 step=part.step,
                 rounded=part.rounded,
                 as_declared=results.is_in_declared_unit(part.query),
             )
-            said.append(printed.text(results.at(part.query), None, unit))
+            high = results.at(part.high) if part.high else None
+            said.append(printed.text(results.at(part.query), high, unit))
             taken = len(spelled_unit(unit, follows)) if part.format else 0
         elif isinstance(part, str):
             said.append(part[taken:])

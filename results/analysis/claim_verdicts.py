@@ -24,7 +24,7 @@ from benchbrief.model.node import Node
 from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, Value
 from benchbrief.model.plan import Read as ReadMeasure
 from benchbrief.model.points import Point
-from benchbrief.model.precision import MOST_GAINED, magnitude, moves_much, stepped
+from benchbrief.model.precision import MOST_GAINED, formatted, magnitude, moves_much, stepped
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, at_place
 from benchbrief.results.statistics.selection_bias import overstatement
@@ -106,7 +106,19 @@ class ClaimVerdict:
     @property
     def printed(self) -> Value | None:
         """Return the value of the sentence with no more digits than the interval knows, but with those that keep
-        rounding from favouring the claim, and those that show a decided difference."""
+        rounding from favouring the claim, and those that show a decided difference. A range has the spec's format where
+        that prints both ends so, and else the digits of the end that needs more."""
+        value, ends = self.claim.number, self.ends if self.claim.says_range else None
+        if value is None or ends is None or self.value is None or self.opposite is None:
+            return self._own
+        both = {"query": ends[0].query, "high": ends[1].query}
+        found = sorted((self.value, self.opposite))
+        if all(_prints_alike(one, value.format, end) for one, end in zip(found, ends, strict=True)):
+            return ends[0].model_copy(update={**both, "format": value.format, "step": 0.0})
+        return min(ends, key=lambda end: end.step).model_copy(update=both)
+
+    @property
+    def _own(self) -> Value | None:
         value = self.claim.number
         if value is None or self.value is None:
             return value
@@ -122,7 +134,7 @@ class ClaimVerdict:
         """Return both ends of the range that a highest or lowest value is of, the lowest first, printed as it is; None
         where they look alike. A source may state both, and no points. One end is the claim's own number, so that of
         held-out repeats; where that is beyond the other end, it takes the place of that one."""
-        value, opposite, printed = self.claim.number, self.claim.opposite, self.printed
+        value, opposite, printed = self.claim.number, self.claim.opposite, self._own
         if value is None or opposite is None or printed is None or self.points == 1:
             return None
         if self.value is None or self.opposite is None:
@@ -138,6 +150,8 @@ class ClaimVerdict:
 
     def _shown(self, value: Value, found: float) -> Value:
         """Return a value that prints what was `found` as the claim is printed."""
+        if value.query.unit == "nodes":
+            return value  # they are rounded up to whole ones where they are printed
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
         format_, step = _rounding(value.format, found, known)
         for more in range(1, _MOST_MORE + 1):
@@ -168,6 +182,11 @@ class ClaimVerdict:
         if self.claim.no_difference is None:
             return "nearest"
         return "down" if self.value >= self.claim.no_difference else "up"
+
+
+def _prints_alike(value: float, format_: str, shown: Value) -> bool:
+    """Return whether a format prints a value with the digits with which it is shown."""
+    return formatted(value, format_) == formatted(stepped(value, shown.step, "nearest"), shown.format)
 
 
 def _rounding(format_: str, value: float, known: float | None, more: int = 0) -> tuple[str, float]:

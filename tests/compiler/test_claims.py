@@ -279,7 +279,7 @@ report brief "{{said}}" {{
     found = check(tmp_path / "spec.bench")
     assert found.plan is not None, found.diagnostics
     (report,) = found.plan.reports
-    assert report.title == "…X the work of …"
+    assert report.title == "…X the work of Legacy HDD"
     assert report.heading == p.Prose(parts=(p.Said(claim="said"),))
     text, figure = report.elements
     assert isinstance(text, p.TextElement)
@@ -311,7 +311,7 @@ report brief "Brief" {{
     assert len(elements) == 10
     for label, element in zip(("Session store",) * 5 + ("Cache, 4X reads",) * 5, elements, strict=True):
         assert isinstance(element, p.SectionElement | p.CalloutElement | p.FigureElement | p.TableElement)
-        assert element.title == f"In short, {label}: …X the work of …"
+        assert element.title == f"In short, {label}: …X the work of Legacy HDD"
         assert element.heading == p.Prose(parts=(f"In short, {label}: ", p.Said(claim="said")))
 
 
@@ -525,3 +525,61 @@ def test_what_is_no_claim_can_not_stand_in_a_headline(tmp_path: Path) -> None:
     text = SPEC + 'claim said "{value:.1f}X" { value = best }\nreport brief "B" { headline = [said, "99X", 5] }\n'
     (tmp_path / "spec.bench").write_text(text, encoding="utf-8")
     assert [each.code for each in check(tmp_path / "spec.bench").diagnostics] == ["E0844", "E0844"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'report brief "Up to {max(ratio over threads, workload):.1f}X the work of {legacy}" { text = "T" }',
+        'report brief "T" { headline "{range(gain over threads, workload):+.0f}%" = "work against {legacy}" }',
+        f'report brief "T" {{ figure "F" {{ bars = ratio{AT}  claim = "{{ratio{AT}:.1f}}X that of {{legacy}}" }} }}',
+    ],
+)
+def test_a_computed_result_that_is_no_claim_has_a_warning_whose_correction_makes_it_one(
+    tmp_path: Path, said: str
+) -> None:
+    path = tmp_path / "spec.bench"
+    path.write_text(f"{SPEC}\n{said.replace('bars = ratio[a][threads: 8]', 'bars = ratio[threads: 8] by workload')}\n")
+    (found,) = check(path).diagnostics
+    assert found.code == "W0762"
+    assert found.suggestion is not None
+    text = path.read_text(encoding="utf-8")
+    for edit in sorted(found.suggestion.edits, key=lambda each: -each.span.start):
+        text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
+    path.write_text(text, encoding="utf-8")
+    assert "claim result" in text
+    assert check(path).diagnostics == ()
+    excepted = f'report brief "T" {{ allow "as the source has it" = computed  headline "{{ratio{AT}:.1f}}X" = "it" }}'
+    path.write_text(f"{SPEC}\n{excepted}\n", encoding="utf-8")
+    plan = check(path).plan
+    assert plan is not None
+    (report,) = plan.reports
+    assert report.allowed == {"computed": "as the source has it"}
+
+
+@pytest.mark.parametrize(
+    ("headline", "code"),
+    [
+        (f'headline "Up to {{gain{AT}:.0f}}%" = "more work than on {{legacy}}"', "E0833"),
+        (f'headline "{{gain{AT}:.0f}}%" = "more work than on {{legacy}}, half the time"', "E0837"),
+        (f'headline "{{ratio{AT}:.0%}}" = "higher than {{legacy}}"', "E0836"),
+        ('headline "{throughput[eco, a, threads: 8]:,.0fu}" = "always: {said}"', "E0834"),
+    ],
+)
+def test_a_headline_breaks_the_rules_as_a_claim_does(tmp_path: Path, headline: str, code: str) -> None:
+    claimed = 'claim said "Up to {value:.1f}X the work of {legacy}" { value = max(ratio over threads, workload) }'
+    (tmp_path / "spec.bench").write_text(f'{SPEC}\n{claimed}\nreport brief "T" {{ {headline} }}\n', encoding="utf-8")
+    assert code in [each.code for each in check(tmp_path / "spec.bench").diagnostics]
+
+
+@pytest.mark.parametrize(("value", "bound"), [("ratio", "high"), ("cost[eco]", "low")])
+def test_a_claim_of_a_range_is_judged_by_its_better_end(tmp_path: Path, value: str, bound: str) -> None:
+    found = checked(tmp_path, "{value:.2f} on every load", f"range({value} over threads, workload)")
+    assert found.diagnostics == ()
+    assert found.plan is not None
+    (claim,) = found.plan.claims
+    assert claim.says_range
+    assert claim.number is not None
+    assert claim.opposite is not None
+    assert claim.number.query.sql != claim.opposite.sql
+    assert (claim.bound, claim.number.high) == (bound, None)

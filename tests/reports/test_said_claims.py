@@ -199,6 +199,15 @@ def _of_a_range(least: float = 1.9) -> p.Claim:
     return claim(8.72, bound="high", points=points, opposite=values((), [(least,)]), typical=values((), [(8.1,)]))
 
 
+def test_a_claim_of_a_range_says_both_ends_and_no_range_behind_them(tmp_path: Path) -> None:
+    both = p.Value(query=values((), [(1.9,)]), format=".2g", high=values((), [(8.72,)]))
+    made = _of_a_range().model_copy(update={"sentence": w.text(both, "X the work of Disk")})
+    text = page(tmp_path, made, title="Brief")
+    assert "1.9X to 8.7Xthe work of Disk (measured once)" in text
+    assert "We found: 1.9X to 8.7X the work of Disk (measured once)." in text
+    assert "in all" not in text
+
+
 def _elements(title: str) -> tuple[p.Element, ...]:
     """Return one element of each kind with a title that says the claim, and a text that does."""
     said: dict[str, Any] = {"title": title, "heading": p.Prose(parts=(f"{title}: ", p.Said(claim="said")))}

@@ -73,12 +73,24 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
             count, of = held.get(row.verdict.claim.name, (0, 0))
             if of > 1:
                 show_wrapped(f"  held in {count} of the {of} runs of its series (`bench trend claim` shows them)")
+        _show_exceptions(plan)
         show("\napproved by: ______________________   on: ____________   signature: ______________________")
     states = {row.verdict.state for row in sheet}
     if "missing" in states:
         raise Stop(ExitCode.CELL_FAILED)
     if any(not row.verdict.is_said for row in sheet):
         raise Stop(ExitCode.EXPECT_FAILED)
+
+
+def _show_exceptions(plan: Plan) -> None:
+    """Show the rules that the titles of each brief set aside."""
+    from benchbrief.reports.claims_sheet import exceptions_of
+    from benchbrief.reports.words.brief_words import CATALOGUES
+
+    words = CATALOGUES["en"]
+    for report in plan.reports:
+        for line in exceptions_of(report.allowed, words):
+            show_wrapped(f"{words['sheet_titles']} ({report.name}): {line}")
 
 
 def _held(run_dir: Path, plan: Plan, origin: Origin) -> dict[str, tuple[int, int]]:
