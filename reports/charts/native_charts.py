@@ -37,6 +37,7 @@ def _native(chart: Chart) -> NativeChart:
         log_x=chart.x.kind == "log",
         log_left=chart.log_y,
         log_right=chart.log_y_right,
+        x_name=chart.x.title,
         whole=not chart.notes and all(series and _is_plain(trace) for trace, series in made),
     )
 

@@ -48,3 +48,4 @@ class NativeChart:
     log_left: bool = False
     log_right: bool = False
     whole: bool = True
+    x_name: str = ""

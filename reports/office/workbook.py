@@ -346,11 +346,10 @@ class _Workbook:
             unit = found.claim.points.unit
             sheet.line(
                 claim.sentence,
-                found.value,
+                *_alike(found.value),
                 "" if unit == "1" else unit,
                 found.claim.base or "",
-                found.low,
-                found.high,
+                *_alike(found.low, found.high),
                 claim.judged,
                 found.repeats,
                 "\n".join(claim.lines),
@@ -559,29 +558,29 @@ class _Column:
     """What it has of its series: value, x, low, high, or the end of a range."""
 
     @cached_property
-    def _format(self) -> str:
-        decimals = decimals_for(cell for cell in self.cells if isinstance(cell, float))
-        return "#,##0" + (f".{'0' * decimals}" if decimals else "")
+    def _shown(self) -> list[object]:
+        if all(cell is None or isinstance(cell, float) for cell in self.cells):
+            return _alike(*(cell for cell in self.cells if cell is None or isinstance(cell, float)))
+        return list(self.cells)
 
     def cell(self, row: int) -> object:
-        """Return a cell, with as many digits shown as its column has; None below its end."""
-        cell = self.cells[row] if row < len(self.cells) else None
-        return _Number(cell, self._format) if isinstance(cell, float) and math.isfinite(cell) else cell
+        """Return a cell; None below its end."""
+        return self._shown[row] if row < len(self._shown) else None
 
 
 def _columns_of(chart: NativeChart) -> list[_Column]:
     """Return the columns of a chart's data: its keys once, or those of each series where they differ."""
     found: list[_Column] = []
     if chart.categories:
-        found.append(_Column(chart.x_title or " ", chart.categories, role="x"))
+        found.append(_Column(chart.x_name or " ", chart.categories, role="x"))
     shared = None if chart.categories or not chart.series else chart.series[0].xs
     if shared is not None and all(series.xs == shared for series in chart.series):
-        found.append(_Column(chart.x_title or " ", shared, role="x"))
+        found.append(_Column(chart.x_name or " ", shared, role="x"))
     else:
         shared = None
     for series in chart.series:
         if not chart.categories and shared is None:
-            found.append(_Column(chart.x_title or " ", series.xs, series, "x"))
+            found.append(_Column(chart.x_name or " ", series.xs, series, "x"))
         found.append(_Column(series.name, series.values, series))
         if series.ends:
             found[-1] = _Column(f"{series.name} ↓", series.values, series)
@@ -615,8 +614,12 @@ def _drawn(book: Any, chart: NativeChart, columns: Sequence[_Column], area: _Are
     first.set_title({"name": chart.heading, "name_font": {"size": 11}} if chart.heading else {"none": True})
     first.set_size({"width": _PICTURE_WIDTH, "height": _PICTURE_HEIGHT})
     quiet = {"major_gridlines": {"visible": True, "line": {"color": "#DFE4E8"}}}
-    first.set_x_axis({"name": chart.x_title, **({"log_base": 2} if chart.log_x and not chart.categories else {})})
-    first.set_y_axis({"name": chart.left or chart.right, **({"log_base": 10} if chart.log_left else {}), **quiet})
+    log_x = {"log_base": 2} if chart.log_x and not chart.categories else {}
+    xs = [x for series in chart.series for x in series.xs]
+    first.set_x_axis({"name": chart.x_title, **log_x, **_grouped(xs)})
+    left = [value for series in chart.series if not series.right for value in series.values if value is not None]
+    log_left = {"log_base": 10} if chart.log_left else {}
+    first.set_y_axis({"name": chart.left or chart.right, **log_left, **_grouped(left), **quiet})
     if any(series.right for series in chart.series):
         owner = next(
             each for each, its in zip(made, filter(None, (bars, others)), strict=True) if any(s.right for s in its)
@@ -628,6 +631,11 @@ def _drawn(book: Any, chart: NativeChart, columns: Sequence[_Column], area: _Are
         first.set_legend({"none": True})
     first.show_blanks_as("gap")
     return first
+
+
+def _grouped(values: Iterable[float]) -> dict[str, str]:
+    """Return the format of an axis with numbers from 1,000 on."""
+    return {"num_format": "#,##0"} if max(map(abs, values), default=0.0) >= 1000 else {}
 
 
 def _of_kind(
@@ -675,6 +683,13 @@ def _error_bars(series: NativeSeries) -> dict[str, object]:
     plus = [0.0 if high is None or value is None else max(0.0, high - value) for value, _, high in triples]
     minus = [0.0 if low is None or value is None else max(0.0, value - low) for value, low, _ in triples]
     return {"type": "custom", "plus_values": plus, "minus_values": minus, "line": {"color": series.colour}}
+
+
+def _alike(*values: float | None) -> list[object]:
+    """Return numbers that show as many digits each."""
+    decimals = decimals_for(values)
+    form = "#,##0" + (f".{'0' * decimals}" if decimals else "")
+    return [None if value is None or not math.isfinite(value) else _Number(value, form) for value in values]
 
 
 def _table_cell(cell: TableCell) -> object:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -72,6 +73,32 @@ def test_a_stored_result_that_changed_by_a_hair_is_found(copied_run: Bench) -> N
                      done.err)  # fmt: skip
     mended = copied_run("verify", str(brief(copied_run, "pdf")), "--from-raw")
     assert mended.code == 0  # the raw outputs still say what the brief says
+
+
+def test_a_workbook_holds_as_made_and_saved_again_and_an_edited_number_is_named(copied_run: Bench) -> None:
+    assert copied_run("report", copied_run.run_dir.name, "--format", "html,xlsx").code == 0
+    path = brief(copied_run, "xlsx")
+    done = copied_run("verify", str(path))
+    assert (done.code, done.err) == (0, "")
+    assert "the workbook itself: as it was made" in done.out
+    saved = path.with_name("for the customer.xlsx")
+    with ZipFile(path) as old, ZipFile(saved, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b"Contents", b"What it has"))
+    done = copied_run("verify", str(saved))
+    assert (done.code, done.err) == (0, "")
+    assert "numbers as made; it was saved again since" in done.out
+    with ZipFile(path) as old, ZipFile(saved, "w") as new:
+        for name in old.namelist():
+            cells = rb'(<c r="[A-Z]+)(\d+" s="\d+"><v>)(\d)'
+            sheet = re.sub(cells, rb"\1\g<2>9\3", old.read(name)) if name.endswith("sheet2.xml") else old.read(name)
+            new.writestr(name, sheet)
+    done = copied_run("verify", str(saved), "--json")
+    found = json.loads(done.out)
+    assert (done.code, found["holds"], found["is_editable"], found["differing"]) == (1, False, True, [])
+    assert all(each["place"].startswith("sheet ") and each["recorded"] != each["found"] for each in found["edited"])
+    done = copied_run("verify", str(saved))
+    assert re.search(r"warning: sheet .*, row \d+, cell [A-Z]: shows .*, was made as ", done.err)
 
 
 def test_a_number_that_was_edited_in_the_page_is_found(copied_run: Bench) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.model.extension_spec import Format
+from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import NumbersFile
 from benchbrief.reports.office.file_texts import texts_of
 from benchbrief.reports.office.kept_ledger import count_of, kept_ledger
@@ -93,6 +94,26 @@ def test_another_value_in_a_cell_is_found_even_if_it_shows_alike(english: Render
 
     wrong = read_brief(rewritten(file, tmp_path / file.name, change)).edited or ()
     assert any(each.place.startswith(f"{row.place}, cell ") and each.id for each in wrong)
+
+
+def test_a_file_that_lost_its_record_is_read_with_the_file_of_the_numbers_beside_it(
+    english: Rendered, tmp_path: Path
+) -> None:
+    file = file_of(english, "docx")
+    bare = tmp_path / file.name
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(bare, "w") as new:
+        for info in old.infolist():
+            if not info.filename.startswith("customXml"):
+                new.writestr(info, old.read(info))
+    with pytest.raises(ReportError, match="the file has lost the one that was inside"):
+        read_brief(bare)
+    (tmp_path / english.numbers.name).write_bytes(english.numbers.read_bytes())
+    assert edited(read_brief(bare)) == []
+    number = said_number(file, english)
+    found = read_brief(
+        rewritten(bare, tmp_path / "edited.docx", lambda _, text: text.replace(number, "some")).rename(bare)
+    )
+    assert set(edited(found)) == {(number, "")}
 
 
 @pytest.mark.long
