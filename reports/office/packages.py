@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.office.read_package import Package
 
 T = TypeVar("T")
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
@@ -26,7 +27,9 @@ def opened(template: tuple[str, bytes], program: str, open_: Callable[[io.BytesI
     """Return a house's template, opened as a file to fill. Raises ReportError when it can't be read."""
     name, content = template
     try:
-        return open_(io.BytesIO(_repacked(content, _as_document)))
+        package = Package(content, "it")
+        parts = ((part, _as_document(part, package.read(part))) for part in package.names)
+        return open_(io.BytesIO(_packed(parts)))
     except Exception as error:
         raise ReportError(
             f"{name} can't be used as a template: {' '.join(str(error).split())[:200] or type(error).__name__}",
@@ -50,7 +53,8 @@ def settled(content: bytes, made: str) -> bytes:
             return settled(part, made)
         return _TIMES.sub(rb"\g<1>" + at, part) if name == "docProps/core.xml" else part
 
-    return _repacked(content, settle)
+    with zipfile.ZipFile(io.BytesIO(content)) as package:
+        return _packed((name, settle(name, package.read(name))) for name in package.namelist())
 
 
 def time_of(made: str) -> datetime:
@@ -62,11 +66,11 @@ def time_of(made: str) -> datetime:
     return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _repacked(content: bytes, change: Callable[[str, bytes], bytes]) -> bytes:
+def _packed(parts: Iterable[tuple[str, bytes]]) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
-        for name in old.namelist():
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, content in parts:
             part = zipfile.ZipInfo(name, _FIRST_DAY)
             part.compress_type, part.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
-            new.writestr(part, change(name, old.read(name)))
+            package.writestr(part, content)
     return out.getvalue()
