@@ -18,9 +18,21 @@ _BEFORE_LAST = re.compile(
 )
 
 
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|[mnµ]?s|min|h|W|%)(?:/s)?(?![\w-]))")
+"""The blank between a number that the author wrote and its unit."""
+
+
 def keep_last_words(page: str) -> str:
-    """Return an HTML page in which the last two words of each heading, caption and subtitle stay on one line."""
-    return _LINE.sub(lambda match: _BEFORE_LAST.sub("\N{NO-BREAK SPACE}", match.group()), page)
+    """Return an HTML page in which the last two words of each heading, caption and subtitle stay on one line, and so do
+    a number and its unit there."""
+    return _LINE.sub(
+        lambda match: _BEFORE_LAST.sub("\N{NO-BREAK SPACE}", keep_units_beside_numbers(match.group())), page
+    )
+
+
+def keep_units_beside_numbers(text: str) -> str:
+    """Return a text with no line's end between a number and its unit."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 # --- Japanese ---

@@ -27,6 +27,7 @@ from benchbrief.reports.data.view_model import (
     TextView,
 )
 from benchbrief.reports.text.html_markup import lift_marks, note_marks, plain_text
+from benchbrief.reports.text.line_ends import keep_units_beside_numbers
 
 _BESIDE = 350
 """The fewest characters of text beside a lead box."""
@@ -289,7 +290,7 @@ def even_subtitle_width(subtitle: Markup, language: str) -> str:
 
 def _even_width(title: Markup, most: float, close: float) -> str:
     """Return a width in heights of the type, in which a title has no more lines than in the `most` that it may take."""
-    text = _NUMBER.sub(lambda match: match.group().replace(" ", "_"), str(title))
+    text = keep_units_beside_numbers(_NUMBER.sub(lambda match: match.group().replace(" ", "_"), str(title)))
     words = [
         text_width(word, _BOLD) - close * len(word)
         for word in Markup(text).striptags().split(" ")  # noqa: S704  # HTML before

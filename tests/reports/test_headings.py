@@ -11,7 +11,7 @@ LONG = "Recommendations for returning customers with an empty basket in winter"
 
 
 def test_a_heading_takes_two_lines_before_anything_is_left_out() -> None:
-    assert heading_lines("Recommendations for customers", 130) == ["Recommendations for", "customers"]
+    assert heading_lines("Recommendations for customers", 130) == ["Recommendations", "for customers"]
     assert heading_lines("Short", 130) == ["Short"]
 
 
