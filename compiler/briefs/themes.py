@@ -79,7 +79,7 @@ PARTS = (
 NAMES = (
     "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "phone_picture", "query", "headline",
     "lead", "opening", "key_figure", "following", "slides", "slides_of_result", "closing_blocks", "title_width",
-    "script", "policy",
+    "subtitle_width", "script", "policy",
 )  # fmt: skip
 """Names that every part can use."""
 OWN: Mapping[str, tuple[str, ...]] = {
@@ -109,8 +109,8 @@ _TABLE = (
 )  # fmt: skip
 _FIGURE = (
     "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "head_pt", "id", "is_rigid", "key",
-    "kind", "marks", "note", "notes", "number", "paper_svg", "points", "redrawn", "row", "sources", "svg", "title",
-    "title_html", "undrawn", "wide", "width",
+    "kind", "marks", "native", "note", "notes", "number", "paper_svg", "points", "redrawn", "row", "sources", "svg",
+    "title", "title_html", "undrawn", "wide", "width",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
