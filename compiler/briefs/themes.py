@@ -385,7 +385,7 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
     elif key == "font_files" and not content.startswith(_FONTS):
         why = "it is not a font"
     elif key in _OFFICE:
-        why = _why_no_office(content, key)
+        why = why_no_office(content, key)
     elif key == "css" and not _is_text(content):
         why = "it is not UTF-8 text"
     if why:
@@ -412,7 +412,7 @@ _OFFICE_PARTS = {"pptx": "ppt/presentation.xml", "docx": "word/document.xml"}
 _MOST_UNPACKED = 10 * MOST_BYTES
 
 
-def _why_no_office(content: bytes, key: str) -> str:
+def why_no_office(content: bytes, key: str) -> str:
     """Return why a template of an office program can't be used; "" when it can."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import docx
+import pptx
 import pytest
 from PIL import Image
 
@@ -141,6 +143,8 @@ def house_style_in(folder: Path) -> None:
     (folder / "house.css").write_text(".callout { border: 0 }")
     for weight in ("regular", "bold"):
         (folder / f"brand-{weight}.woff2").write_bytes(b"wOF2")
+    pptx.Presentation().save(str(folder / "house.potx"))
+    docx.Document().save(str(folder / "house.dotx"))
 
 
 @pytest.mark.parametrize(("block", "name", "key"), KEYS)

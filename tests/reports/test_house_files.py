@@ -1,0 +1,152 @@
+"""Presentations and documents on a house's templates, with texts of any kind: what does not fit is said."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import docx
+import pptx
+import pytest
+from pptx.oxml.ns import qn
+
+from benchbrief.compiler.briefs.themes import why_no_office
+from benchbrief.model import plan as p
+from benchbrief.model.extension_spec import Format
+from benchbrief.reports.render.render_report import Rendered, render
+from tests.reports import briefs
+from tests.reports import world as w
+
+HOSTILE = "\u202eRTL\u0007 =cmd|' /C calc'!A1 \u2028 \N{GRINNING FACE} عربى <b>&amp; " + "W" * 300
+LONG = "letters " * 12_500
+
+
+def template(made: Any, file: Path) -> p.Asset:
+    """Write what python-pptx or python-docx made, as a template."""
+    whole, kept = io.BytesIO(), io.BytesIO()
+    made.save(whole)
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(kept, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "[Content_Types].xml":
+                for kind in (b"presentation", b"document"):
+                    content = content.replace(kind + b".main+xml", b"template.main+xml")
+            new.writestr(name, content)
+    file.write_bytes(kept.getvalue())
+    return p.Asset(file=str(file), sha256="0" * 64)
+
+
+def made(folder: Path, *formats: Format, elements: tuple[Any, ...] = (), **changes: Any) -> Rendered:
+    world, report = briefs.quickstart()
+    report = report.model_copy(
+        update={"disclosure": "separate", "elements": elements or report.elements[:2], **changes}
+    )
+    return render(world.plan(report), world.store(), report.name, folder, formats=formats)
+
+
+def small_texts(slides: Any) -> Iterator[tuple[int, str]]:
+    """Yield the sizes below 12 points that are set on slides."""
+    for number, slide in enumerate(slides, start=1):
+        for tag in ("a:rPr", "a:defRPr"):
+            for each in slide._element.iter(qn(tag)):
+                if int(each.get("sz", 1200)) < 1200:
+                    yield number, each.get("sz")
+
+
+def outside(presentation: Any) -> Iterator[tuple[int, str]]:
+    """Yield the shapes that stand out of their slides."""
+    for number, slide in enumerate(presentation.slides, start=1):
+        for shape in slide.shapes:
+            right, bottom = shape.left + shape.width, shape.top + shape.height
+            wide, high = presentation.slide_width + 9_000, presentation.slide_height + 9_000
+            if shape.left < 0 or shape.top < 0 or right > wide or bottom > high:
+                yield number, shape.name
+
+
+def text_of(presentation: Any) -> str:
+    shapes = (shape for slide in presentation.slides for shape in slide.shapes if shape.has_text_frame)
+    return "".join(shape.text_frame.text for shape in shapes)
+
+
+def test_a_house_has_its_layouts_and_its_styles_used(tmp_path: Path) -> None:
+    house, letter = pptx.Presentation(), docx.Document()
+    house.slides.add_slide(house.slide_layouts[1]).shapes.title.text = "A sample of the house"
+    letter.add_paragraph("A sample of the house")
+    letter.styles["Heading 1"].font.name = "House Serif"
+    theme = p.Theme(pptx=template(house, tmp_path / "house.potx"), docx=template(letter, tmp_path / "house.dotx"))
+    rendered = made(tmp_path / "out", "pptx", "docx", theme=theme)
+    assert rendered.undrawn == ()
+    slides = pptx.Presentation(str(tmp_path / "out/brief.pptx"))
+    assert {slide.slide_layout.name for slide in slides.slides} == {"Title Slide", "Title Only"}
+    assert "A sample" not in "".join(
+        s.text_frame.text for slide in slides.slides for s in slide.shapes if s.has_text_frame
+    )
+    assert list(outside(slides)) == []
+    text = docx.Document(str(tmp_path / "out/brief.docx"))
+    assert text.styles["Heading 1"].font.name == "House Serif"
+    assert "A sample" not in "".join(each.text for each in text.paragraphs)
+
+
+def lacking(house: Any) -> None:
+    house.slide_layouts.remove(next(each for each in house.slide_layouts if each.name == "Title Only"))
+
+
+def untitled(house: Any) -> None:
+    title = next(each for each in house.slide_layouts if each.name == "Title Only").placeholders[0]._element
+    title.getparent().remove(title)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lacking, "house.potx has no layout `Brief Slide` or `Title Only`; name one of its layouts so: it has"),
+        (untitled, "the layout `Title Only` of house.potx has no placeholder for a title; add one"),
+    ],
+)
+def test_a_template_that_lacks_something_is_said_and_all_else_is_made(
+    tmp_path: Path, change: Callable[[Any], None], said: str
+) -> None:
+    house = pptx.Presentation()
+    change(house)
+    theme = p.Theme(pptx=template(house, tmp_path / "house.potx"))
+    rendered = made(tmp_path / "out", "html", "pptx", theme=theme)
+    assert [said in each for each in rendered.undrawn] == [True]
+    assert (tmp_path / "out/brief.html").exists()
+    assert not (tmp_path / "out/brief.pptx").exists()
+
+
+def test_a_check_says_why_a_file_is_no_template(tmp_path: Path) -> None:
+    file = Path(template(pptx.Presentation(), tmp_path / "house.potx").file).read_bytes()
+    assert why_no_office(file, "pptx") == ""
+    assert why_no_office(file, "docx") == "it is no file of Word"
+    assert why_no_office(file[:9000], "pptx") == "it is damaged, or no file of PowerPoint"
+    with_macros = io.BytesIO(file)
+    with zipfile.ZipFile(with_macros, "a") as packed:
+        packed.writestr("ppt/vbaProject.bin", b"")
+    assert why_no_office(with_macros.getvalue(), "pptx") == "it has macros"
+
+
+def test_texts_of_any_kind_stay_on_their_slides(tmp_path: Path) -> None:
+    changes = {"title": HOSTILE, "subtitle": LONG, "author": HOSTILE, "legal": w.text(HOSTILE)}
+    element = p.TextElement(prose=w.text(LONG))
+    rendered = made(tmp_path, "pptx", "docx", elements=(element,), **changes)
+    assert rendered.undrawn == ()
+    slides = pptx.Presentation(str(tmp_path / "brief.pptx"))
+    assert list(outside(slides)) == []
+    assert list(small_texts(slides.slides)) == []
+    assert text_of(slides).count("letters") >= 12_500
+    assert len(slides.slides) < 80
+
+
+@pytest.mark.long
+def test_sixty_figures_are_sixty_slides(tmp_path: Path) -> None:
+    figures = [each for part in briefs.quickstart()[1].elements for each in (part, *getattr(part, "elements", ()))]
+    drawn = [each for each in figures if isinstance(each, p.FigureElement)]
+    made(tmp_path, "pptx", "docx", elements=tuple((drawn * 60)[:60]))
+    slides = pptx.Presentation(str(tmp_path / "brief.pptx"))
+    assert len(slides.slides) >= 60
+    assert list(outside(slides)) == []
+    assert list(small_texts(slides.slides)) == []
