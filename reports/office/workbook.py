@@ -21,7 +21,7 @@ from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.claims_sheet import sheet_of
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
-from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, Results
 from benchbrief.reports.data.view_model import (
     Block,
     CalloutView,
@@ -222,7 +222,8 @@ class _Workbook:
             planned.append(_Planned(words["xlsx_claims"], words["xlsx_claims_title"], self._claims_sheet))
         planned += self._of_blocks(view.blocks)
         planned.append(_Planned(words["xlsx_points"], words["xlsx_points_title"], self._points))
-        planned.append(_Planned(words["xlsx_probes"], words["xlsx_probes_title"], self._probes))
+        if probed_means(self._results).count:
+            planned.append(_Planned(words["xlsx_probes"], words["xlsx_probes_title"], self._probes))
         planned.append(_Planned(words["provenance"], words["xlsx_provenance_title"], self._provenance))
         names = sheet_names(each.name for each in planned)
         self._contents = list(zip(names[1:], (each.title for each in planned[1:]), strict=True))
@@ -266,7 +267,7 @@ class _Workbook:
         self._notes(sheet, view.title_notes)
         if view.limits:
             sheet.line()
-            sheet.line(view.limits_line or words["limits"], style="heading")
+            sheet.line(counted(words, "limits_line", len(view.limits)), style="heading")
             for limit in view.limits:
                 sheet.line("", limit.text, style="wrap")
         sheet.line()
@@ -515,7 +516,7 @@ class _Workbook:
             words.dimension("hardware"): lambda key: labels["hardware"].get(key, key),
             words.dimension("workload"): lambda key: labels["workload"].get(key, key),
             words["xlsx_state"]: lambda key: words.get(f"status_{key}", key),
-            words["xlsx_reason"]: words.said,
+            words["xlsx_reason"]: lambda text: words["not_published"] if text == NOT_PUBLISHED else words.said(text),
         }
 
     def _provenance(self, sheet: _Sheet) -> None:
@@ -532,7 +533,7 @@ class _Workbook:
             sheet.line(words["full_disclosure"], ", ".join(named), styles={0: "top", 1: "wrap"})
         if view.limits:
             sheet.line()
-            sheet.line(view.limits_line or words["limits"], style="heading")
+            sheet.line(counted(words, "limits_line", len(view.limits)), style="heading")
             for limit in view.limits:
                 sheet.line("", limit.text, style="wrap")
         if view.method:
