@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
+from benchbrief.compiler.registry import ENGINE_SPECS
+from benchbrief.compiler.schemas import RULES
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import precision
 from benchbrief.model.fingerprint import digest
@@ -112,6 +114,7 @@ class SheetRow:
             "generator_busy": found.at_least,
             "base": claim.base or None,
             "decided_with": found.claims,
+            "rules": rules_of(claim),
             "exceptions": dict(claim.allowed),
             "expression": claim.points.text,
             "origin": str(claim.origin),
@@ -138,6 +141,7 @@ class SheetRow:
         document["at"] = ", ".join(f"{dim} {_key(key)}" for dim, key in self.verdict.at.items())
         held = self.verdict.held
         document["held_out"] = f"{len(held.values)} of {held.times}, attempt {held.attempt}" if held else ""
+        document["rules"] = " ".join(rules_of(self.verdict.claim))
         document["exceptions"] = "; ".join(f"{rule}: {why}" for rule, why in self.verdict.claim.allowed.items())
         return [document[column] for column in COLUMNS]
 
@@ -145,7 +149,7 @@ class SheetRow:
 COLUMNS = (
     "claim", "brief", "run", "numbers", "state", "said", "sentence", "value", "unit", "low", "high", "level",
     "repeats", "at", "points", "opposite", "median", "held_out", "overstated", "generator_busy", "base",
-    "decided_with", "exceptions", "expression", "origin", "sha256",
+    "decided_with", "rules", "exceptions", "expression", "origin", "sha256",
 )  # fmt: skip
 
 
@@ -178,10 +182,31 @@ def disclosed_claims(report: Report, verdicts: Iterable[ClaimVerdict], results: 
     yield from (Item(titles, line) for line in exceptions_of(report.allowed, results.words))
 
 
+def rules_of(claim: Claim) -> list[str]:
+    """Return the rules that a claim is held to."""
+    return [rule for rule in RULES if rule not in claim.allowed]
+
+
 def exceptions_of(allowed: Mapping[str, str], words: Words) -> Iterator[str]:
     """Yield a line for each rule that is set aside, with the reason."""
     for rule, reason in allowed.items():
         yield words["sheet_exception"].format(rule=rule, reason=reason)
+
+
+def lines_of_brief(report: Report, plan: Plan, words: Words) -> Iterator[str]:
+    """Yield what the sheet says of a whole brief: the exceptions of its other titles, and its legal text."""
+    titles = words["sheet_titles"]
+    yield from (f"{titles}{words['colon']}{line}" for line in exceptions_of(report.allowed, words))
+    parts = report.legal.parts if report.legal else (trademarks(plan, words),)
+    legal = "".join(part if isinstance(part, str) else words["missing"] for part in parts)
+    yield words["sheet_legal"].format(text=" ".join(legal.split()))
+
+
+def trademarks(plan: Plan, words: Words) -> str:
+    """Return a sentence on the names of the measured products, for a brief whose author says nothing of them."""
+    engines = dict.fromkeys(database.engine for database in plan.databases.values())
+    labels = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in engines]
+    return words["trademarks"].format(names=words.locale.listed(labels))
 
 
 def _row(verdict: ClaimVerdict, results: Results, words: Words, brief: str = "") -> SheetRow:
@@ -262,6 +287,7 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
     if rival := _rival(claim, plan):
         facts = (f"{fact_name(name, words)} {fact_text(fact, words)}" for name, fact in rival.facts.items())
         yield words["sheet_rival"].format(label=rival.label, facts=words["semicolon"].join(facts))
+    yield words["sheet_rules"].format(rules=words.locale.listed(rules_of(claim)))
     yield from exceptions_of(claim.allowed, words)
     yield words["sheet_from"].format(expression=claim.points.text, origin=claim.origin)
 

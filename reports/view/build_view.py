@@ -14,7 +14,6 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey
 from benchbrief.model.units import parse_unit
@@ -28,7 +27,7 @@ from benchbrief.reports.charts.drawn_series import figure_csv
 from benchbrief.reports.charts.native_charts import native_charts
 from benchbrief.reports.charts.shared_axes import shared_reach
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
-from benchbrief.reports.claims_sheet import disclosed_claims, sheet_of
+from benchbrief.reports.claims_sheet import disclosed_claims, sheet_of, trademarks
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of, told
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
@@ -651,15 +650,10 @@ class _Builder:
         self.ledger.at("")
         legal = self.report.legal
         if not legal:
-            return self.trademarks() if self.results.for_customers else None
+            line = trademarks(self.results.plan, self.words)
+            return Markup("<p>{}</p>").format(line) if self.results.for_customers else None
         made = self.gaps.made("legal", lambda: render_prose.blocks(legal, self.insert, 3), "text")
         return None if isinstance(made, MissingPart) else made
-
-    def trademarks(self) -> Markup:
-        """Return a sentence on the names of the measured products, for a brief whose author says nothing of them."""
-        engines = dict.fromkeys(database.engine for database in self.results.plan.databases.values())
-        labels = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in engines]
-        return Markup("<p>{}</p>").format(self.words["trademarks"].format(names=self.words.locale.listed(labels)))
 
     def table_if_any(self, element: p.TableElement) -> TableView | TextView:
         """Return a table, or a sentence in place of one without any value."""

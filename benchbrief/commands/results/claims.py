@@ -73,7 +73,7 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
             count, of = held.get(row.verdict.claim.name, (0, 0))
             if of > 1:
                 show_wrapped(f"  held in {count} of the {of} runs of its series (`bench trend claim` shows them)")
-        _show_exceptions(plan)
+        _show_briefs(plan)
         show("\napproved by: ______________________   on: ____________   signature: ______________________")
     states = {row.verdict.state for row in sheet}
     if "missing" in states:
@@ -82,15 +82,15 @@ def command(run: str | None, out: Path, spec: Path | None, as_json: bool, as_csv
         raise Stop(ExitCode.EXPECT_FAILED)
 
 
-def _show_exceptions(plan: Plan) -> None:
-    """Show the rules that the titles of each brief set aside."""
-    from benchbrief.reports.claims_sheet import exceptions_of
+def _show_briefs(plan: Plan) -> None:
+    """Show the rules that the titles of each brief set aside, and its legal text."""
+    from benchbrief.reports.claims_sheet import lines_of_brief
     from benchbrief.reports.words.brief_words import CATALOGUES
 
-    words = CATALOGUES["en"]
     for report in plan.reports:
-        for line in exceptions_of(report.allowed, words):
-            show_wrapped(f"{words['sheet_titles']} ({report.name}): {line}")
+        show(one_line(report.name))
+        for line in lines_of_brief(report, plan, CATALOGUES["en"]):
+            show_wrapped(f"  {line}")
 
 
 def _held(run_dir: Path, plan: Plan, origin: Origin) -> dict[str, tuple[int, int]]:
