@@ -328,8 +328,9 @@ class Budgets:
         self._lanes: list[list[Cell]] = []
         self._needed: set[str] = set()
         self._expected_points: set[Point] = set()
-        self._reserved: dict[tuple[int, str], float] = {}
-        """The seconds that are left for held-out repeats, by lane and experiment ("": all of them)."""
+        self._held = numbers_held_out(plan)
+        self._reserved: dict[tuple[int, str, frozenset[Point]], float] = {}
+        """The seconds that are left for held-out repeats, by lane, experiment ("": all of them) and failed points."""
         self._asked = AskedStatistics(plan)
         if any(is_budgeted(plan, each) for each in plan.experiments.values()) or plan.budget_s is not None:
             self._sort()
@@ -353,12 +354,6 @@ class Budgets:
                     turns.setdefault(key, {})[point] = None
         for points in turns.values():
             self._turn_of |= dict.fromkeys(points, tuple(points))
-        held = numbers_held_out(plan)
-        for number, lane in enumerate(self._lanes if held else ()):
-            self._reserved[number, ""] = sum(held_out_s(plan, claim, lane) for claim in held)
-            for name in plan.experiments:
-                theirs = [cell for cell in lane if cell.experiment == name]
-                self._reserved[number, name] = sum(held_out_s(plan, claim, theirs) for claim in held)
 
     def asked_values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
         """Return the statistics of latency that the budget's rule needs from a cell; none for a cell without
@@ -565,10 +560,27 @@ class Budgets:
             (self._plan.budget_s, "", lane),
         ):
             if budget_s is not None:
-                spent_s, reserved_s = sum(map(self._spent_s, theirs)), self._reserved.get((number, of), 0.0)
+                spent_s, reserved_s = sum(map(self._spent_s, theirs)), self._reserved_s(number, of, theirs)
                 if spent_s + next_s + reserved_s > budget_s:
                     return _Over(budget_s, spent_s, next_s, reserved_s)
         return None
+
+    def _reserved_s(self, number: int, of: str, theirs: Sequence[Cell]) -> float:
+        """Return the seconds that held-out repeats of these cells may take. A point whose cells failed wins nothing."""
+        if not self._held:
+            return 0.0
+        good: dict[Point, bool] = {}
+        for cell in theirs:
+            history = self._record.cells.get(cell.id)
+            if history is not None and history.ended is not None and _is_over(history):
+                point = Point.of(cell)
+                good[point] = good.get(point, False) or history.ended.status == "ok"
+        failed = frozenset(point for point, is_good in good.items() if not is_good)
+        key = number, of, failed
+        if key not in self._reserved:
+            left = [cell for cell in theirs if Point.of(cell) not in failed]
+            self._reserved[key] = sum(held_out_s(self._plan, claim, left) for claim in self._held)
+        return self._reserved[key]
 
     def _spent_s(self, cell: Cell) -> float:
         return spent_s(cell, self._record, simulated=self._simulated)
