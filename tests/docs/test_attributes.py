@@ -141,8 +141,6 @@ def house_style_in(folder: Path) -> None:
     (folder / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     Image.new("RGB", (4, 3)).save(folder / "cover.jpg")
     (folder / "house.css").write_text(".callout { border: 0 }")
-    for template in ("house.potx", "house.dotx"):
-        (folder / template).write_bytes(b"PK")
     for weight in ("regular", "bold"):
         (folder / f"brand-{weight}.woff2").write_bytes(b"wOF2")
     pptx.Presentation().save(str(folder / "house.potx"))
