@@ -154,7 +154,7 @@ def test_figures_of_panels_say_at_how_many_points_either_line_is_ahead(tmp_path:
     def once(hardware: str, workload: str, threads: int) -> float:
         return 100.0 if hardware == "hdd" or (workload, threads) == ("w", 16) else 150.0
 
-    assert made(lines, tmp_path, once)[1].message == "NVMe is ahead in throughput at 5 of 6 points"
+    assert made(lines, tmp_path, once)[1].message == "NVMe is ahead in throughput at 5 of 6 points, 1 tied"
 
 
 @pytest.mark.parametrize("width", range(200, 660, 20))
