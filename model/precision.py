@@ -149,8 +149,6 @@ def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOS
     if math.isclose(shown, value, rel_tol=1e-12):
         return False  # the steps' own inexactness: 70 times 0.01 is more than 0.7
     favours = shown > value if worse == "down" else shown < value if worse == "up" else False
-    if math.isclose(shown, value, rel_tol=1e-12):
-        return False
     hidden = shown in _NO_DIFFERENCE and abs(shown - value) > _LEAST_DIFFERENCE
     return hidden or abs(shown - value) > (most_gained if favours else MOST_LOST) * abs(value)
 

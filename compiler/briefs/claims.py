@@ -505,10 +505,14 @@ _COUNTS = ("count", "p_value", "cv", "ci")
 """The functions that say of how many points something holds, or how sure it is."""
 
 
-def is_counted(typer: Typer, value: ast.Expr) -> bool:
-    """Return whether a number says of how many points something holds, or how sure it is: no claim of its own."""
-    parts = (_inlined(typer, value), *_parts(typer, value))
-    return any(isinstance(part, ast.Call) and part.function.text in _COUNTS for part in parts)
+def is_counted(typer: Typer, value: ast.Expr, level: int = 0) -> bool:
+    """Return whether a number says of how many points something holds, or how sure it is, or is made of such numbers
+    alone: no claim of its own."""
+    value = _inlined(typer, value)
+    if isinstance(value, ast.Call) and value.function.text in _COUNTS:
+        return True
+    parts = [each for each in _inner(value) if not isinstance(each, ast.Quantity)]
+    return bool(parts) and level < _DEEPEST and all(is_counted(typer, each, level + 1) for each in parts)
 
 
 def kind_of_result(typer: Typer, value: ast.Expr) -> Literal["", "extreme", "comparison"]:

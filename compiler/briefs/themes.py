@@ -410,22 +410,50 @@ def _why_no_picture(content: bytes, wanted: str) -> str:
 
 _OFFICE_PARTS = {"pptx": "ppt/presentation.xml", "docx": "word/document.xml"}
 _MOST_UNPACKED = 10 * MOST_BYTES
+_MACROS = (b"macroEnabled", b"vbaProject")
+"""What a file with macros calls itself, or a part of it."""
 
 
 def why_no_office(content: bytes, key: str) -> str:
     """Return why a template of an office program can't be used; "" when it can."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            parts = {part.filename: part for part in packed.infolist()}
-            if sum(part.file_size for part in parts.values()) > _MOST_UNPACKED:
+            sizes = {part.filename: part.file_size for part in packed.infolist()}
+            if len(sizes) < len(packed.infolist()):
+                return "it has two parts of one name"
+            if sum(sizes.values()) > _MOST_UNPACKED:
                 return f"it has more than {_MOST_UNPACKED // 1_000_000} MB when it is unpacked"
-            if any(name.endswith("vbaProject.bin") for name in parts):
-                return "it has macros"
-            if _OFFICE_PARTS[key] not in parts:
+            if _OFFICE_PARTS[key] not in sizes:
                 return f"it is no file of {_OFFICE[key]}"
-            return "it is damaged" if packed.testzip() else ""
+            if packed.testzip():
+                return "it is damaged"
+            kinds = packed.read("[Content_Types].xml") if "[Content_Types].xml" in sizes else b""
+            if any(word in kinds for word in _MACROS) or any(name.endswith("vbaProject.bin") for name in sizes):
+                return "it has macros"
+            relations = (packed.read(name) for name in sizes if name.endswith(".rels"))
+            away = next((path for each in relations for path in _outside(each)), "")
+            return f"it refers to a file outside of it: {away[:80]}" if away else ""
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
         return f"it is damaged, or no file of {_OFFICE[key]}"
+
+
+def _outside(relations: bytes) -> list[str]:
+    """Return what the relations of a part refer to outside of the file, but for links: programs fetch it on opening."""
+    from xml.parsers import expat
+
+    found: list[str] = []
+
+    def start(_: str, attributes: dict[str, str]) -> None:
+        if attributes.get("TargetMode") == "External" and not attributes.get("Type", "").endswith("/hyperlink"):
+            found.append(attributes.get("Target", ""))
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    try:
+        parser.Parse(relations, True)
+    except expat.ExpatError:
+        return ["a list that can't be read"]
+    return found
 
 
 def _is_xml(content: bytes) -> bool:

@@ -368,7 +368,9 @@ class _Writer:
     def grid(self, rows: int, columns: int, *, lines: bool = True) -> Any:
         """Add a table as wide as the text."""
         table = self.document.add_table(rows, columns)
-        table.style = self.document.styles["Table Grid" if lines and self.brief.template else "Normal Table"]
+        wanted = "Table Grid" if lines and self.brief.template else "Normal Table"
+        if any(style.name == wanted for style in self.document.styles):
+            table.style = self.document.styles[wanted]
         table.alignment = WD_TABLE_ALIGNMENT.LEFT
         table.autofit = False
         for column in table.columns:
@@ -402,7 +404,7 @@ class _Writer:
                 properties.append(element("w:tblHeader"))
             for width, cell_ in zip(widths, row.cells, strict=True):
                 cell_.width = Pt(width)
-        if not self.brief.template:
+        if not self.brief.template or table.style is None or table.style.name != "Table Grid":
             _rule(table)
         self.gap()
 

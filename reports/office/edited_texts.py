@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[-−+]?\d(?:[\d.,’']*\d)?")
 _CLOSE = 1e-9
 _ALIKE = 0.6
 """How alike two texts are at least that are taken for one, of which words were changed."""
-_MOST_PAIRS, _MOST_COMPARED = 40_000, 400
+_MOST_PAIRS, _MOST_COMPARED = 4_000, 200
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,15 @@ def _alike(left: list[FileText], rest: list[FileText]) -> _Pairs:
     for text in list(left):
         said = "\t".join(_skeleton(text))[:_MOST_COMPARED]
         best, found = _ALIKE, None
+        matcher = SequenceMatcher(None, "", said, autojunk=False)  # it prepares its second text once
         for other in rest:
             if other.drawn == text.drawn:
-                matcher = SequenceMatcher(None, said, "\t".join(_skeleton(other))[:_MOST_COMPARED], autojunk=False)
-                if matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
+                matcher.set_seq1("\t".join(_skeleton(other))[:_MOST_COMPARED])
+                if (
+                    matcher.real_quick_ratio() > best
+                    and matcher.quick_ratio() > best
+                    and (ratio := matcher.ratio()) > best
+                ):
                     best, found = ratio, other
         if found is not None:
             pairs.append((text, found))

@@ -88,17 +88,12 @@ def plain(text: str) -> str:
 # --- slides and documents ----------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Paragraph:
-    text: str = ""
-
-
 class _Prose:
     """Gathers paragraphs and rows of tables of a part. DrawingML and WordprocessingML call them alike."""
 
     def __init__(self) -> None:
         self.found: list[tuple[str, ...]] = []
-        self._open: list[_Paragraph] = []
+        self._open: list[list[str]] = []
         self._rows: list[list[str]] = []
         self._cells: list[list[str]] = []
         self._skipped = self._in_text = 0
@@ -110,7 +105,7 @@ class _Prose:
             return
         match tag:
             case "p":
-                self._open.append(_Paragraph())
+                self._open.append([])
             case "tr":
                 self._rows.append([])
             case "tc":
@@ -118,7 +113,7 @@ class _Prose:
             case "t":
                 self._in_text += 1
             case "br" | "cr" | "tab" if self._open:
-                self._open[-1].text += " "
+                self._open[-1].append(" ")
             case "fldChar":
                 self._field(attributes.get("fldCharType", ""))
 
@@ -133,7 +128,7 @@ class _Prose:
 
     def text(self, text: str) -> None:
         if self._in_text and not self._skipped and self._open and not any(self._fields):
-            self._open[-1].text += text
+            self._open[-1].append(text)
 
     def end(self, tag: str) -> None:
         if self._skipped:
@@ -143,7 +138,7 @@ class _Prose:
             case "t":
                 self._in_text -= 1
             case "p" if self._open:
-                self._said(plain(self._open.pop().text))
+                self._said(plain("".join(self._open.pop())))
             case "tc" if self._cells:
                 said = " ".join(filter(None, self._cells.pop()))
                 if self._rows:
@@ -219,24 +214,24 @@ class _Chart:
     def __init__(self) -> None:
         self.found: list[tuple[str, list[str]]] = []
         self._path: list[str] = []
-        self._text = ""
+        self._pieces: list[str] = []
 
     def start(self, tag: str, _attributes: Attributes) -> None:
         self._path.append(tag)
-        self._text = ""
+        self._pieces = []
         if tag == "ser":
             self.found.append(("", []))
 
     def text(self, text: str) -> None:
-        self._text += text
+        self._pieces.append(text)
 
     def end(self, tag: str) -> None:
         if tag == "v" and self.found and "ser" in self._path:
-            name, values = self.found[-1]
+            (name, values), text = self.found[-1], "".join(self._pieces)
             if "tx" in self._path:
-                self.found[-1] = (plain(name + " " + self._text), values)
+                self.found[-1] = (plain(f"{name} {text}"), values)
             elif {"val", "yVal", "xVal"} & set(self._path):
-                values.append(f"{number:.12g}" if (number := _number(self._text)) is not None else plain(self._text))
+                values.append(f"{number:.12g}" if (number := _number(text)) is not None else plain(text))
         self._path.pop()
 
 
@@ -329,7 +324,8 @@ class _Rows:
         self._name, self._shared, self._formats = name, shared, formats
         self._row = self._column = 0
         self._cells: list[tuple[int, str, float | None]] = []
-        self._kind, self._style, self._text = "n", 0, ""
+        self._kind, self._style = "n", 0
+        self._pieces: list[str] = []
         self._keeps = False
 
     def start(self, tag: str, attributes: Attributes) -> None:
@@ -341,7 +337,7 @@ class _Rows:
                 letters = re.match("[A-Z]{1,3}", attributes.get("r", ""))
                 self._column = _column(letters[0]) if letters else self._column + 1
                 self._kind, self._style = attributes.get("t", "n"), _whole(attributes.get("s", ""), 0)
-                self._text = ""
+                self._pieces = []
             case "v" | "t":
                 self._keeps = True
             case _:
@@ -349,27 +345,28 @@ class _Rows:
 
     def text(self, text: str) -> None:
         if self._keeps:
-            self._text += text
+            self._pieces.append(text)
 
     def end(self, tag: str) -> None:
         self._keeps = False
-        if tag == "c" and self._text:
+        if tag == "c" and any(self._pieces):
             self._cells.append((self._column, *self._said()))
         elif tag == "row" and self._cells:
             columns, texts, values = zip(*self._cells, strict=True)
             self.found.append(FileText(f"sheet {self._name}, row {self._row}", texts, values, columns))
 
     def _said(self) -> tuple[str, float | None]:
+        said = "".join(self._pieces)
         match self._kind:
             case "s":
-                at = _whole(self._text, -1)
+                at = _whole(said, -1)
                 return (plain(self._shared[at]) if 0 <= at < len(self._shared) else ""), None
             case "n":
-                value = _number(self._text)
+                value = _number(said)
                 form = self._formats[self._style] if 0 <= self._style < len(self._formats) else ""
-                return (plain(self._text), None) if value is None else (shown_by(value, form), value)
+                return (plain(said), None) if value is None else (shown_by(value, form), value)
             case _:
-                return plain(self._text), None
+                return plain(said), None
 
 
 def _whole(text: str, otherwise: int) -> int:

@@ -20,7 +20,7 @@ from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import ATTACHMENT, NumberEntry
 from benchbrief.reports.office.file_texts import MAIN_PARTS, FileText, kind_of, plain, texts_of
 from benchbrief.reports.office.long_sheets import QUICKLY
-from benchbrief.reports.office.read_package import MOST_OF_ALL, Attributes, Package
+from benchbrief.reports.office.read_package import Attributes, Package
 
 _NAMESPACE = "urn:benchbrief:numbers"
 _TEXTS = "texts.json"
@@ -115,6 +115,8 @@ def _with_part(content: bytes, main: str, part: bytes) -> bytes:
 _ITEM = "6B1E2F70-52D4-4D5C-9C5B-0F6A3B7E9D21"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 20
+_MOST_KEPT = 32 << 20
+"""The most bytes of the numbers, and of the texts."""
 
 
 def kept_ledger(package: Package) -> KeptLedger | None:
@@ -171,10 +173,10 @@ def _files(package: Package, part: str) -> dict[str, bytes]:
 
 
 def _unpacked(text: str) -> bytes | None:
-    """Return what was packed, up to the limit of a file; None for what was not, or is larger."""
+    """Return what was packed; None for what was not, or is larger than any ledger."""
     try:
         unpacking = zlib.decompressobj()
-        found = unpacking.decompress(base64.b64decode(text, validate=False), MOST_OF_ALL)
+        found = unpacking.decompress(base64.b64decode(text, validate=False), _MOST_KEPT)
     except (ValueError, zlib.error):
         return None
     return found if unpacking.eof else None

@@ -80,15 +80,30 @@ def masters_of(template: tuple[str, bytes] | None, family: str, brand: str) -> M
         content = Area(_MARGIN, 104, _WIDTH - 2 * _MARGIN, _HEIGHT - 104 - 44)
         return Masters(presentation, first, others, content, is_ours=True)
     presentation = opened(template, "PowerPoint", pptx.Presentation)
-    while len(presentation.slides._sldIdLst):  # its own slides are samples
-        first_id = presentation.slides._sldIdLst[0]
-        presentation.part.drop_rel(first_id.rId)
-        presentation.slides._sldIdLst.remove(first_id)
+    _drop_slides(presentation)
     first, others = (_layout(presentation, template[0], kind) for kind in _NAMES)
     _require(first, template[0], "subtitle", (PP_PLACEHOLDER.SUBTITLE, PP_PLACEHOLDER.BODY))
     for layout in (first, others):
         _require(layout, template[0], "title", TITLES)
     return Masters(presentation, first, others, _content(presentation, others, template[0]), is_ours=False)
+
+
+def _drop_slides(presentation: Any) -> None:
+    """Take the slides out of a template, which are samples, with all that refers to them."""
+    slides = presentation.slides._sldIdLst
+    for each in list(slides):
+        presentation.part.drop_rel(each.rId)
+        slides.remove(each)
+    for master in presentation.slide_masters:
+        for part in (master.part, *(layout.part for layout in master.slide_layouts)):
+            samples = {key for key, relation in part.rels.items() if relation.reltype == RELATIONSHIP_TYPE.SLIDE}
+            for link in list(part._element.iter(qn("a:hlinkClick"), qn("a:hlinkHover"))):
+                if link.get(qn("r:id")) in samples:
+                    link.getparent().remove(link)
+            for key in samples:
+                part.rels.pop(key)
+    for shows in list(presentation.part._element.iter(qn("p:custShowLst"), "{*}sectionLst")):
+        shows.getparent().remove(shows)
 
 
 def placeholder(shapes: Any, kinds: tuple[Any, ...]) -> Any:

@@ -527,6 +527,14 @@ def test_what_is_no_claim_can_not_stand_in_a_headline(tmp_path: Path) -> None:
     assert [each.code for each in check(tmp_path / "spec.bench").diagnostics] == ["E0844", "E0844"]
 
 
+def test_a_result_that_is_divided_by_a_count_is_still_a_result(tmp_path: Path) -> None:
+    count = "count(ratio over threads, workload)"
+    titles = (f"{{sum(ratio over threads, workload) / {count}:.1f}}X", f"{{{count}:.0f}}")
+    reports = "\n".join(f'report r{number} "{title}" {{ text = "T" }}' for number, title in enumerate(titles))
+    (tmp_path / "spec.bench").write_text(f"{SPEC}\n{reports}\n", encoding="utf-8")
+    assert [each.code for each in check(tmp_path / "spec.bench").diagnostics] == ["W0762"]
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 import docx
 import pptx
 import pytest
-from pptx.oxml.ns import qn
+from pptx.opc.constants import RELATIONSHIP_TYPE
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls, qn
 
 from benchbrief.compiler.briefs.themes import why_no_office
 from benchbrief.model import plan as p
@@ -73,8 +76,15 @@ def text_of(presentation: Any) -> str:
 
 def test_a_house_has_its_layouts_and_its_styles_used(tmp_path: Path) -> None:
     house, letter = pptx.Presentation(), docx.Document()
-    house.slides.add_slide(house.slide_layouts[1]).shapes.title.text = "A sample of the house"
+    sample = house.slides.add_slide(house.slide_layouts[1])
+    sample.shapes.title.text = "A sample of the house"
+    layout = next(each for each in house.slide_layouts if each.name == "Title Only")
+    home = layout.part.relate_to(sample.part, RELATIONSHIP_TYPE.SLIDE)  # a button that leads to its first slide
+    properties = layout.placeholders[0]._element.nvSpPr.cNvPr
+    properties.append(parse_xml(f'<a:hlinkClick {nsdecls("a", "r")} r:id="{home}" action="ppaction://hlinksldjump"/>'))
     letter.add_paragraph("A sample of the house")
+    grid = letter.styles["Table Grid"].element
+    grid.getparent().remove(grid)
     letter.styles["Heading 1"].font.name = "House Serif"
     theme = p.Theme(pptx=template(house, tmp_path / "house.potx"), docx=template(letter, tmp_path / "house.dotx"))
     rendered = made(tmp_path / "out", "pptx", "docx", theme=theme)
@@ -127,6 +137,9 @@ def test_a_check_says_why_a_file_is_no_template(tmp_path: Path) -> None:
     with zipfile.ZipFile(with_macros, "a") as packed:
         packed.writestr("ppt/vbaProject.bin", b"")
     assert why_no_office(with_macros.getvalue(), "pptx") == "it has macros"
+    assert why_no_office(_with(file, "again.xml", "again.xml"), "pptx") == "it has two parts of one name"
+    away = _with(file, "ppt/_rels/more.rels")
+    assert why_no_office(away, "pptx") == "it refers to a file outside of it: http://house.example/x.dotm"
 
 
 def test_texts_of_any_kind_stay_on_their_slides(tmp_path: Path) -> None:
@@ -150,3 +163,13 @@ def test_sixty_figures_are_sixty_slides(tmp_path: Path) -> None:
     assert len(slides.slides) >= 60
     assert list(outside(slides)) == []
     assert list(small_texts(slides.slides)) == []
+
+
+def _with(file: bytes, *names: str) -> bytes:
+    """Return a template with more parts, each with the relations of a part that is fetched from elsewhere."""
+    more = io.BytesIO(file)
+    away = '<Relationships><Relationship Type="/attachedTemplate" TargetMode="External" Target="{}"/></Relationships>'
+    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(more, "a") as packed:
+        for name in names:
+            packed.writestr(name, away.format("http://house.example/x.dotm"))
+    return more.getvalue()
