@@ -16,7 +16,7 @@ from benchbrief.model.units import known_units
 STATEMENTS = ("param", "use", "expect", "metric")
 """Declarations without a body, by the grammar's keywords."""
 
-NAMED_BLOCKS = (*(name for name in schemas.BLOCKS if name != "at"), "report")
+NAMED_BLOCKS = (*(name for name in schemas.BLOCKS if name != "at"), "report", "claim")
 """Blocks that have a name of their own: `hardware eco "5100 ECO" { ... }`."""
 
 _SCHEMAS = (*schemas.BLOCKS.values(), *schemas.ELEMENTS.values())

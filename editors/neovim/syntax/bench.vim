@@ -29,9 +29,9 @@ syntax match benchQuantity /\v<\d+%(_\d+)*%(\.\d+%(_\d+)*)?%([eE][+-]?\d+)?%([kM
 syntax match benchParameter /\v<\h\w*>\ze\s*:/
 syntax match benchAttribute /\v<\h\w*>\ze%(\s*"%(\\.|[^"\\])*")?\s*\=\=@!/
 syntax match benchBlock /\v<%(callout|compare|options|palette|section|figure|table|theme)>\ze\s*%(\"|\{|$)/
-syntax match benchBlock /\v%(<each\s+)@<!<%(experiment|scheduler|database|hardware|workload|profile|variant|client|factor|report|level|probe|ssh)>\ze%(\s*"%(\\.|[^"\\])*")?\s*\{/
-syntax match benchBlock /\v%(^|[{}])\s*\zs%(experiment|scheduler|database|hardware|workload|profile|variant|client|factor|report|level|probe|ssh)>\ze\s+\h\w*%(\s*"%(\\.|[^"\\])*")?\s*%(\{|<from>|$|#)/ nextgroup=benchName skipwhite
-syntax match benchBlock /\v%(<override\s+)@<=%(experiment|scheduler|database|hardware|workload|profile|variant|client|factor|report|level|probe|ssh)>/ nextgroup=benchName skipwhite
+syntax match benchBlock /\v%(<each\s+)@<!<%(experiment|scheduler|database|hardware|workload|profile|variant|client|factor|report|claim|level|probe|ssh)>\ze%(\s*"%(\\.|[^"\\])*")?\s*\{/
+syntax match benchBlock /\v%(^|[{}])\s*\zs%(experiment|scheduler|database|hardware|workload|profile|variant|client|factor|report|claim|level|probe|ssh)>\ze\s+\h\w*%(\s*"%(\\.|[^"\\])*")?\s*%(\{|<from>|$|#)/ nextgroup=benchName skipwhite
+syntax match benchBlock /\v%(<override\s+)@<=%(experiment|scheduler|database|hardware|workload|profile|variant|client|factor|report|claim|level|probe|ssh)>/ nextgroup=benchName skipwhite
 syntax match benchBlock /\v<formula>\ze\s+\h\w*/
 syntax match benchBlock /\v<at>\ze\s+[0-9A-Za-z_(][^={]*\{/
 syntax match benchStatement /\v<%(expect|metric|param|use)>\ze\s+%(\"|\h\w*)/ nextgroup=benchName skipwhite
