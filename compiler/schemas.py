@@ -756,13 +756,13 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             ),
             "pptx": Key(
                 Text(),
-                "A template of PowerPoint beside the spec, for `--format pptx`.",
+                "A file beside the spec: the template of PowerPoint for `--format pptx`.",
                 example='pptx = "house.potx"',
                 file="spec",
             ),
             "docx": Key(
                 Text(),
-                "A template of Word beside the spec, for `--format docx`.",
+                "A file beside the spec: the template of Word for `--format docx`.",
                 example='docx = "house.dotx"',
                 file="spec",
             ),
