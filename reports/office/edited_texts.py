@@ -166,7 +166,7 @@ def _alike(left: list[FileText], rest: list[FileText]) -> _Pairs:
 
 
 def _rounded(text: FileText) -> tuple[str, ...]:
-    return tuple("" if value is None else f"{value:.9g}" for value in text.values)
+    return tuple("" if value is None else f"{value:.10g}" for value in text.values)
 
 
 def _skeleton(text: FileText) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Pt
 
+from benchbrief.model.precision import magnitude
 from benchbrief.reports.charts.chart import GRID, INK, SOFT
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
@@ -188,7 +189,7 @@ def _scale_x(axis: Any, chart: NativeChart) -> None:
 
 
 def _round_above(value: float) -> float:
-    power = 10.0 ** math.floor(math.log10(value))
+    power = 10.0 ** magnitude(value)
     return next(step * power for step in _STEPS if step * power >= value * 1.04)
 
 

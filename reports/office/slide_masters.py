@@ -155,7 +155,7 @@ def _content(presentation: Any, layout: Any, file: str) -> Area:
     area = area_of(found) if found else Area(title.left, title.bottom + 6, title.width, foot - title.bottom - 12)
     if area.width < 300 or area.height < 160:
         raise ReportError(
-            f"the layout `{layout.name}` of {file} leaves {area.width:.0f} x {area.height:.0f} points for contents",
+            f"the layout `{layout.name}` of {file} leaves {int(area.width)} x {int(area.height)} points for contents",
             "give it a placeholder for contents of at least 300 x 160 points",
         )
     return area
