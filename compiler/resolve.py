@@ -292,7 +292,7 @@ def apply_profile(found: Declarations, profile: str | None, findings: Findings) 
 
 
 def _of_words(override: Entry, found: Declarations) -> dict[str, ast.Block]:
-    """Return the reports, or the claims, of which an override may change one."""
+    """Return the blocks that an override may name: claims, or reports."""
     return found.claims if override.subject and override.subject.text == "claim" else found.reports
 
 

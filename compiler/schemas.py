@@ -12,6 +12,7 @@ from typing import get_args
 from benchbrief.compiler.extensions import EngineSpec, ProbeSpec, SchedulerSpec, ToolSpec
 from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TEMPLATE_SPECS, own_families
 from benchbrief.model.extension_spec import Format
+from benchbrief.model.plan import CLAIM_RULES
 from benchbrief.model.value_shapes import (
     HEADING,
     LINE,
@@ -582,9 +583,6 @@ _COLUMN = Key(
     example='column "Gain" = "{range(gain over threads):+.0%}"',
 )
 
-RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "limit", "decided")
-"""The rules of claims from which `allow` may except one, each with a reason."""
-
 REPORT_RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "decided", "computed")
 """The rules from which `allow` in a report may except its titles and headlines."""
 
@@ -630,7 +628,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 example="held_out = 5",
             ),
             "allow": Key(
-                Word(RULES),
+                Word(CLAIM_RULES),
                 "A rule that the claim is excepted from, with the reason, which `bench claims` tells; may stand "
                 "several times.",
                 example='allow "as the data sheet rounds" = rounding',

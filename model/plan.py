@@ -735,6 +735,10 @@ class HeldOut(Node):
     repeats: Query
 
 
+CLAIM_RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "limit", "decided")
+"""The rules of claims from which `allow` may except one, each with a reason."""
+
+
 class Claim(Node):
     """What a brief says of a number: a `sentence` of plain text with one value in it, which may be a range.
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from benchbrief.compiler.registry import ENGINE_SPECS
-from benchbrief.compiler.schemas import RULES
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import precision
 from benchbrief.model.fingerprint import digest
-from benchbrief.model.plan import Cell, Claim, DimKey, Hardware, Plan, Report, key_text
+from benchbrief.model.plan import CLAIM_RULES, Cell, Claim, DimKey, Hardware, Plan, Report, key_text
 from benchbrief.model.points import Point
 from benchbrief.reports.data.numbers_file import ClaimEntry
 from benchbrief.reports.data.place_labels import key_label
@@ -184,7 +183,7 @@ def disclosed_claims(report: Report, verdicts: Iterable[ClaimVerdict], results: 
 
 def rules_of(claim: Claim) -> list[str]:
     """Return the rules that a claim is held to."""
-    return [rule for rule in RULES if rule not in claim.allowed]
+    return [rule for rule in CLAIM_RULES if rule not in claim.allowed]
 
 
 def exceptions_of(allowed: Mapping[str, str], words: Words) -> Iterator[str]:

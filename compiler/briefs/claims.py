@@ -46,7 +46,6 @@ from benchbrief.compiler.metrics.curves import holds_percentiles
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.terms import has_repeats
 from benchbrief.compiler.problems import CompileProblem, HeldBack
-from benchbrief.compiler.schemas import RULES
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -603,7 +602,9 @@ def _unfair(
     return None
 
 
-def exceptions(typer: Typer, attributes: Sequence[ast.Attribute], rules: tuple[str, ...] = RULES) -> dict[str, str]:
+def exceptions(
+    typer: Typer, attributes: Sequence[ast.Attribute], rules: tuple[str, ...] = plan.CLAIM_RULES
+) -> dict[str, str]:
     """Return the reasons for exceptions, by rule."""
     found: dict[str, str] = {}
     for attribute in attributes:

@@ -22,7 +22,7 @@ _SAID = {
 }
 """The attributes, by kind of block, that say a result as a title does."""
 _ROWS = ("the column of a callout", "each ")
-"""What stands once for each of several, so that no claim can say it: a range is told there."""
+"""Places that are written once for each of several keys. No claim can stand there, so a range is enough."""
 
 
 def warn_of_results(typer: Typer, report: ast.Block, allowed: Collection[str]) -> None:

@@ -41,7 +41,7 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import opened, settled, time_of
-from benchbrief.reports.office.rich_text import Run, joined, note_runs, paragraphs, runs_of
+from benchbrief.reports.office.rich_text import Run, joined, limits_line, note_runs, paragraphs, runs_of
 from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels
 from benchbrief.reports.office.text_fit import column_widths
 from benchbrief.reports.office.word_parts import Footnotes, add_field, add_link, element, line, shade
@@ -170,13 +170,8 @@ class _Writer:
             last._p.get_or_add_pPr().append(borders)
 
     def write_limits_line(self) -> None:
-        view = self.view
-        if not (view.limits and view.disclosed):
-            return
-        stated = (self.words["limits_stated"], *view.stated_limits) if view.stated_limits else ()
-        grave = (Markup("<b>{}</b>").format(code_in_backticks(text)) for text in view.grave_limits)
-        parts = (*grave, *map(code_in_backticks, stated), view.limits_line)
-        self.paragraph("Brief Limits", runs_of(joined(parts)))
+        if said := limits_line(self.view, self.words):
+            self.paragraph("Brief Limits", runs_of(said))
 
     def write_ending(self) -> None:
         view, words = self.view, self.words

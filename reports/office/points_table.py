@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from benchbrief.compiler.metrics.lower_to_sql import sql_text
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.text.number_format import unit_text
@@ -81,7 +82,7 @@ def _factor_head(name: str, unit: object, results: Results) -> tuple[str, bool]:
 
 
 def _points_sql(latencies: Sequence[tuple[str, str]]) -> str:
-    wanted = (f"operation = {_quoted(operation)} AND statistic = {_quoted(each)}" for operation, each in latencies)
+    wanted = (f"operation = {sql_text(operation)} AND statistic = {sql_text(each)}" for operation, each in latencies)
     pivoted = "".join(f", max(value_s) FILTER (WHERE {one}) AS v{at}" for at, one in enumerate(wanted))
     places = ("experiment", "hardware", "workload", "levels", "threads", "target", "repeat")
     values = "".join(f", measure.number(v.v{at})" for at in range(len(latencies)))
@@ -95,10 +96,6 @@ def _points_sql(latencies: Sequence[tuple[str, str]]) -> str:
         LEFT JOIN (SELECT * FROM throughput WHERE phase IS NULL AND operation = 'all') AS t
         ON t.cell_id = c.cell_id AND t.run_id = c.run_id AND c.status = 'ok'
         {latency}ORDER BY c.cell_id"""  # noqa: S608  # quoted names and texts
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def probed_means(results: Results) -> PointsTable:

@@ -32,7 +32,7 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled, time_of
-from benchbrief.reports.office.rich_text import Paragraph, Run, joined, note_runs, paragraphs, runs_of
+from benchbrief.reports.office.rich_text import Paragraph, Run, joined, limits_line, note_runs, paragraphs, runs_of
 from benchbrief.reports.office.slide_charts import add_charts, can_draw
 from benchbrief.reports.office.slide_masters import (
     CONTENTS,
@@ -162,7 +162,7 @@ class _Deck:
         subtitle = next((each for each in self.slide.placeholders if each.placeholder_format.type not in TITLES), None)
         self.write_subtitle(subtitle, self.seen(runs_of(view.subtitle_html or view.subtitle)), below)
         notes = [Paragraph(note_runs(note)) for note in view.title_notes]
-        limits = self.limits_line()
+        limits = paragraphs(limits_line(view, self.words))
         if masters.is_ours:
             self.write_headline(headline, Area(44, 306, 872, 232 - 44), [*limits, *notes])
         elif headline or limits or notes:
@@ -196,14 +196,6 @@ class _Deck:
         if below:
             points = 14.0 if height_of_all(below, area.width, 14.0) <= area.height - 0.6 * area.height else LEAST_PT
             self.put(below, area.below(area.height - least) if headline else area, points)
-
-    def limits_line(self) -> list[Paragraph]:
-        view = self.view
-        if not (view.limits and view.disclosed):
-            return []
-        stated = (self.words["limits_stated"], *view.stated_limits) if view.stated_limits else ()
-        grave = (Markup("<b>{}</b>").format(code_in_backticks(text)) for text in view.grave_limits)
-        return list(paragraphs(joined((*grave, *map(code_in_backticks, stated), view.limits_line))))
 
     def write_ending(self) -> None:
         view, words = self.view, self.words

@@ -44,6 +44,7 @@ ONLY = {
         "benchbrief.compiler.planning.plan_file",
         "benchbrief.compiler.briefs.confined_styles",  # runs keep style sheets of earlier versions
         "benchbrief.compiler.briefs.colours",  # greys beside the colours of a palette
+        "benchbrief.compiler.metrics.lower_to_sql",  # SQL is quoted in one place
     },
     ("reports", "dsl"): {
         "benchbrief.dsl.bench_error",
