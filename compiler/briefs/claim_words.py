@@ -36,11 +36,13 @@ _NOT_OF_SETTINGS = "".join(
         "台数",
         "レコード数",
         "データ量",
+        "メモリ",
         "メモリー",
+        "キャッシュ",
     )
-    for particle in ("を", "が")
+    for particle in ("を", "が", "")
 )
-"""Not behind a setting that is raised: `スレッド数を 2 倍にすると`."""
+"""Not behind a setting that is raised: `スレッド数を 2 倍にすると`, `メモリー 2 倍の構成`."""
 _FOR_ONE = rf"(?<![\d.,])[1１]{_BLANKS}(?:USD|EUR|JPY|円|ドル){_BLANKS}(?:あたり|当たり|当り|につき|ごと|毎)"
 """What a number is for, and no result: `1 ドルあたり`."""
 _KANJI = "[〇一二三四五六七八九十百千]+"
@@ -356,13 +358,26 @@ _THAN = r"than|over|against|vs\.?|versus|compared (?:to|with)|relative to"
 _DETERMINER = r"(?:the|an?|that of|those of|its|our|with|on)"
 
 
+_ENDS_NAME = (
+    rf"\W*\Z|{_BLANKS}[,.;:()…]|{_BLANK}(?:at|on|in|for|with|and|or|by|of|when|while|where|as|from|to|under|across|is|was"
+    rf"|does|did|has|had|can)\b"
+)
+"""What stands behind a name in small letters. Before another word, as in `than a disk`, it is no name."""
+
+
 def compared_with(labels: Iterable[str], text: str) -> list[str]:
     """Return those of the labels that a text compares with, as in `than the Disk` or `Disk より`."""
     listed = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
-    english = rf"(?<!\w)(?:{_THAN}){_BLANK}(?:{_DETERMINER}{_BLANK})*(?P<one>{listed})(?!\w)"
-    japanese = rf"対{_BLANKS}(?P<two>{listed})|(?P<three>{listed}){_BLANKS}(?:より|と比べ|に比べ|と比較|に対し)"
-    found = re.finditer(f"{english}|{japanese}", text, re.IGNORECASE) if listed else ()
-    return [each["one"] or each["two"] or each["three"] for each in found]
+    english = rf"(?<!\w)(?:{_THAN}){_BLANK}(?:{_DETERMINER}{_BLANK})*(?P<one>{listed})(?!-?\w)"
+    two = rf"対{_BLANKS}(?P<two>{listed})(?![A-Za-z0-9])"
+    three = rf"(?<![A-Za-z0-9-])(?P<three>{listed}){_BLANKS}(?:より|と比べ|に比べ|と比較|に対し)"
+    found = re.finditer(f"{english}|{two}|{three}", text, re.IGNORECASE) if listed else ()
+    named = (
+        each
+        for each in found
+        if not (each["one"] or "").islower() or re.match(_ENDS_NAME, text[each.end() :], re.IGNORECASE)
+    )
+    return [each["one"] or each["two"] or each["three"] for each in named]
 
 
 class Direction(NamedTuple):
@@ -503,11 +518,20 @@ _RATES = (
 )
 _A_FRACTION = "half|third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|twentieth|hundredth|1/|[½⅓¼]"
 _A_PER_CENT = "%|％|per ?cent|パーセント"
+_SETTING = (
+    "capacity|size|memory|RAM|cache|number of (?:drives|disks|threads|clients|records|cores)|records|data|threads"
+    "|clients|cores|disks|drives"
+)
+"""What a benchmark has more of by its design: no result."""
 _RESULTS = (
     # 8.7X, ten X, x10, tenfold, a factor of two, an order of magnitude; not: PCIe x4, 4 x 960 GB, x86
     (
         "[x×](?![a-z0-9])",
-        rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]|{_BLANK}(?:[0-9]|DDR|replication|redundancy))",
+        (
+            rf"(?:{_NUMBER}|\b(?:{_SPELLED_ONE}))[\s\u00a0-]?[xX×](?![A-Za-z0-9]"
+            rf"|{_BLANK}(?:[0-9]|DDR|replication|redundancy)"
+            rf"|{_BLANK}(?:(?:the|as much|as many|larger|bigger|more){_BLANK})?(?:\w+{_BLANK})?(?:{_SETTING})\b)"
+        ),
     ),
     (
         "[x×][0-9０-９]",
@@ -544,9 +568,7 @@ _RESULTS = (
         (
             rf"\b(?:double|twice|thrice|triple|quadruple|quintuple"
             rf"|(?:{_NUMBER}|{_SPELLED_ONE})(?:[ -]and[ -]a[ -]half)?[ -]times)"
-            rf"(?={_BLANK}(?:the|its|their|your|our|that|what|{_MORE}|{_AS_FAST}|{_CHANGED})\b(?!{_BLANK}(?:\w+{_BLANK})?(?:capacity|size|memory|RAM"
-            rf"|number of (?:drives|disks|threads|clients|records|cores)|records|data|threads|clients|cores|disks"
-            rf"|drives)\b))"
+            rf"(?={_BLANK}(?:the|its|their|your|our|that|what|{_MORE}|{_AS_FAST}|{_CHANGED})\b(?!{_BLANK}(?:\w+{_BLANK})?(?:{_SETTING})\b))"
         ),
     ),
     # divided by five, 3.4 times Legacy HDD, double Kafka throughput, half power
@@ -671,7 +693,7 @@ _RESULTS = (
     (
         "倍",
         (
-            rf"(?<!容量[がはの])(?<!容量[がはの] ){_NOT_OF_SETTINGS}"
+            rf"(?<!容量[がはの])(?<!容量[がはの] )(?<!容量)(?<!容量 ){_NOT_OF_SETTINGS}"
             rf"(?:{_NUMBER}[\s\u00a0]*|[一二三四五六七八九十百千数何]+)倍"
             r"(?!率|の(?:頻度|容量|サイズ|メモリ|データ|レコード|スレッド|クライアント|ノード|接続|コア|台数))"
         ),

@@ -31,8 +31,10 @@ from benchbrief.compiler.briefs.element_queries import (
 from benchbrief.compiler.briefs.held_out_claims import PlacedExtreme, held_out
 from benchbrief.compiler.briefs.held_out_errors import HeldOutOfParts, HighestNotHeldOut
 from benchbrief.compiler.briefs.plan_prose import (
+    ELLIPSIS,
     claim_named,
     ends_of_range,
+    plain_parts,
     prose,
     read_body,
     subject_of,
@@ -410,7 +412,7 @@ def words_around(
         label = typer.scope.claims_by_name[said.claim].label if said else None
         if said is None or label is None:
             continue
-        before, after = map(_plain, (text.parts[:at], text.parts[at + 1 :]))
+        before, after = map(plain_parts, (text.parts[:at], text.parts[at + 1 :]))
         if is_prose:
             before, after = _lead_in(re.split(_SENTENCES, before)[-1]), re.split(_SENTENCES, after)[0]
         else:
@@ -435,7 +437,7 @@ def _other_bases_around(
     before, after = _told(typer, text.parts[begin:at]), _told(typer, text.parts[at + 1 : end])
     if is_prose:
         before, after = re.split(_SENTENCES, before)[-1], re.split(_SENTENCES, after)[0]
-    if label is None or not words.compared_with(_contenders(typer), f"{before}{_ELLIPSIS}{after}"):
+    if label is None or not words.compared_with(_contenders(typer), f"{before}{ELLIPSIS}{after}"):
         return []
     problems = _wrong_in(typer, claim_name, replace(label, parts=(before, *label.parts, after)))
     return [problem for problem in problems if isinstance(problem, wrong.OtherBase)]
@@ -447,7 +449,7 @@ def _told(typer: Typer, parts: Sequence[str | ast.Hole]) -> str:
     for part in parts:
         subject = None if isinstance(part, str) else subject_of(typer, part.expr)
         known = typer.scope.labels.get(subject[0], {}).get(subject[1] or "") if subject else None
-        said.append(part if isinstance(part, str) else known or _ELLIPSIS)
+        said.append(part if isinstance(part, str) else known or ELLIPSIS)
     return "".join(said)
 
 
@@ -523,10 +525,6 @@ def kind_of_result(typer: Typer, value: ast.Expr) -> Literal["", "extreme", "com
     if any(_extremes(typer, value)):
         return "extreme" if not ends else "comparison"
     return "comparison" if any(_bases(typer, value)) else ""
-
-
-def _plain(parts: Sequence[str | ast.Hole]) -> str:
-    return "".join(part if isinstance(part, str) else _ELLIPSIS for part in parts)
 
 
 def _lead_in(before: str) -> str:
@@ -818,11 +816,7 @@ def _hole_of(label: ast.String) -> ast.Hole:
 def _around_value(label: ast.String) -> tuple[str, str]:
     """Return the text before the number, and that behind it."""
     at = next(i for i, part in enumerate(label.parts) if isinstance(part, ast.Hole) and _is_value(part))
-    texts = [part if isinstance(part, str) else _ELLIPSIS for part in label.parts]
-    return "".join(texts[:at]), "".join(texts[at + 1 :])
-
-
-_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+    return plain_parts(label.parts[:at]), plain_parts(label.parts[at + 1 :])
 
 
 def _check_bound(typer: Typer, span: Span, value: ast.Expr, before: str, after: str) -> None:
@@ -858,7 +852,7 @@ def _check_range(typer: Typer, span: Span, value: ast.Expr, before: str, after: 
     if len(ends) != 1:
         return
     end = ends.pop()
-    whole, clause = f"{before}{_ELLIPSIS}{after}", words.clause_of(before, after)
+    whole, clause = f"{before}{ELLIPSIS}{after}", words.clause_of(before, after)
     is_highest = bool(words.found_in(words.HIGHEST, clause))
     searched = clause if is_highest else whole
     typical = words.found_in(words.AVERAGE, searched) or words.found_in(words.AVERAGE_OF, before)
@@ -889,7 +883,7 @@ def _is_value(hole: ast.Hole) -> bool:
 def typed_results(typer: Typer, string: ast.String) -> list[str]:
     """Return the results that are written by hand in the plain parts of a text. A number in a label, a fact or a
     parameter of the spec is none, nor one that it sets or expects."""
-    texts = (f"{_ELLIPSIS if at else ''}{part}" for at, part in enumerate(string.parts) if isinstance(part, str))
+    texts = (f"{ELLIPSIS if at else ''}{part}" for at, part in enumerate(string.parts) if isinstance(part, str))
     return [text for text in words.results_in(texts) if not _is_known(typer, text)]
 
 

@@ -67,13 +67,17 @@ _PLAIN_WORDS = re.compile(
 )
 """Names of units that have no other meaning."""
 _PER = re.compile(r"[\s\u00a0]+(?:per|an?|in[\s\u00a0]+an?|each|every)[\s\u00a0]+(?P<below>[A-Za-z]+)\b")
+_ONE = r"(?:(?<!half )\ban?|\bone|\beach|\bevery|\bper|\bthe|(?<![\d.,])1)\s+"
 _SPELLED = {
-    "k": r"\bthousand\b|\b1\s?k\b|\b1,?000\b(?!,)|千",
-    "M": r"\bmillion\b|\b1\s?M\b|\b1,?000,?000\b(?!,)|100\s?万|百万",
-    "G": r"\bbillion\b|\b1\s?G\b|10\s?億",
-    "h": r"\bhour\b|時間",
+    "k": rf"{_ONE}thousand\b|\b1\s?k\b|\b1,?000\b(?!,)|千",
+    "M": rf"{_ONE}million\b|\b1\s?M\b|\b1,?000,?000\b(?!,)|100\s?万|百万",
+    "G": rf"{_ONE}billion\b|\b1\s?G\b|10\s?億",
+    "h": rf"\bhourly\b|{_ONE}hour\b|[1１一毎]\s?時間|時間(?:あたり|当たり|ごと|毎)",
+    "s": rf"{_ONE}second\b|[1１一毎]\s?秒|秒(?:あたり|当たり|ごと|毎)",
+    "W": rf"{_ONE}watt\b|[1１一]\s?ワット|ワット(?:あたり|当たり|ごと|毎)",
 }
-"""How a text spells what a unit is for, by its first letter: `Mop` of `USD/Mop`."""
+"""How a sentence spells what a unit is for, by its first letter: `Mop` of `USD/Mop`."""
+_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
 _GOES_ON = re.compile(r"[A-Za-z0-9µ]")
 _SCALES = re.compile(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")
 _SCALED = ("s", "B", "B/s")
@@ -92,12 +96,13 @@ class WrittenUnit:
     rest: str
 
 
-def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
-    """Return the unit behind a hole if it fits the number, the mistake if it does not, or None without a unit.
+def unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
+    """Return the unit behind a hole if it fits the number, the mistake if it does not, or None without a unit. The text
+    `before` may spell what it is for.
 
     A `%` is a mistake where the number is a plain share, and where its format prints a `%` already.
     """
-    found = _unit_behind(follows, typed, format_, span)
+    found = _unit_behind(before, follows, typed, format_, span)
     return replace(found, span=_written(span, found.text)) if isinstance(found, UnitBehind) else found
 
 
@@ -107,7 +112,7 @@ def _written(hole: Span, unit: str) -> Span:
     return hole if start < 0 else Span(hole.source, start, start + len(unit))
 
 
-def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
+def _unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Span) -> WrittenUnit | UnitBehind | None:
     dimension = typed.unit.dimension
     if dimension == DIMENSIONLESS and (mistake := _other_than_a_share(follows, typed, format_, span)):
         return mistake
@@ -137,8 +142,10 @@ def _unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Writte
         return UnitBehind(span, text, why, instead)
     if unit.dimension != dimension and typed.unit.text.startswith(f"{unit.text}/"):
         below = typed.unit.text.removeprefix(f"{unit.text}/")
-        if re.search(_SPELLED.get(below[:1], "(?!)"), follows[found.end() :], re.IGNORECASE):
-            return None  # `USD for a million operations`, whose whole unit the words spell
+        around = f"{_SENTENCE.split(before)[-1]} {_SENTENCE.split(follows[found.end() :])[0]}"
+        spelled = rf"{_SPELLED.get(below[:1], '(?!)')}|{_ONE}{re.escape(below)}\b"
+        if re.search(spelled, around, re.IGNORECASE):
+            return None  # `a million operations cost … USD`, whose words spell the whole unit
     if unit.dimension != dimension:
         own = f"`{base_unit(dimension)}`" + (
             "" if typed.unit.text == base_unit(dimension) else f" or `{typed.unit.text}`"
@@ -226,7 +233,8 @@ def prose(typer: Typer, string: ast.String, place: FixedKeys, *, markdown: bool 
             parts.append(part)
             continue
         follows = pieces[at + 1] if at + 1 < len(pieces) else ""
-        filled = _filled(typer, part, place, follows if isinstance(follows, str) else "", markdown=markdown)
+        around = plain_parts(pieces[:at]), follows if isinstance(follows, str) else ""
+        filled = _filled(typer, part, place, around, markdown=markdown)
         failed = failed or filled is None
         if isinstance(filled, _WithUnit):
             parts.append(filled.value)
@@ -237,6 +245,11 @@ def prose(typer: Typer, string: ast.String, place: FixedKeys, *, markdown: bool 
 
 
 ELLIPSIS = "…"
+
+
+def plain_parts(parts: Sequence[str | ast.Hole]) -> str:
+    """Return a text with an ellipsis for each of its holes."""
+    return "".join(part if isinstance(part, str) else ELLIPSIS for part in parts)
 
 
 def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[str, plan.Prose | None]:
@@ -324,7 +337,7 @@ class _WithUnit:
 
 
 def _filled(
-    typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str, *, markdown: bool
+    typer: Typer, hole: ast.Hole, place: FixedKeys, around: tuple[str, str], *, markdown: bool
 ) -> list[_Part] | _WithUnit | None:
     if said := claim_named(typer, hole.expr):
         if hole.format:
@@ -333,7 +346,7 @@ def _filled(
         return [said]
     subject = subject_of(typer, hole.expr)
     if subject is None:
-        return _number(typer, hole, place, follows)
+        return _number(typer, hole, place, around)
     words = _words(typer, hole, subject, place)
     if words is None:
         return None
@@ -420,8 +433,8 @@ def ends_of_range(expr: ast.Expr) -> tuple[ast.Call, ...]:
     return tuple(replace(expr, function=replace(expr.function, text=end)) for end in ("min", "max"))
 
 
-def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> list[_Part] | _WithUnit | None:
-    """Return the number of a hole, in the unit behind the hole.
+def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, around: tuple[str, str]) -> list[_Part] | _WithUnit | None:
+    """Return the number of a hole, in the unit behind the hole; the texts before and behind it are `around`.
 
     Without one, a number with a format is in the metric's own unit. That is printed for `u`, and where a reader could
     not know it.
@@ -436,7 +449,7 @@ def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, follows: str) -> lis
     unit = printed_unit(typer, hole.span, format_, typed[0])
     if unit is None:
         return None
-    spelled = unit_behind(follows, typed[0], format_, hole.span)
+    spelled = unit_behind(*around, typed[0], format_, hole.span)
     if isinstance(spelled, wrong.UnitBehind):
         if (format_ and not asked) or spelled.surely:
             return typer.refuse(spelled)

@@ -24,6 +24,25 @@ def test_a_match_without_the_needed_words_is_found() -> None:
     assert _match_without(["up", "most"], parser.parse(r"\b(?:up[ ]*to|at (?:the )?most|by[ ]far)\Z")) == "by far"
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("faster than the Disk", ["Disk"]),
+        ("more than a disk does", ["disk"]),
+        ("more work than a typical drive", []),
+        ("more than Disk-based systems", []),
+        ("a lead of 5 over over at 8 threads", ["over"]),
+        ("more than over 8 threads", []),
+        ("more work than with a at 8 threads", ["a"]),
+        ("Disk より速い", ["Disk"]),
+        ("Java より速い", []),
+        ("対 ARM 比", []),
+    ],
+)
+def test_a_contender_is_compared_with_where_its_name_is_no_other_word(text: str, named: list[str]) -> None:
+    assert claim_words.compared_with(["Disk", "a", "over"], text) == named
+
+
 def _match_without(needed: Sequence[str], rest: Iterable[tuple[Any, Any]], said: str = "") -> str | None:
     """Return the letters of a match that has none of the needed words, … for parts that are not read; None without such
     a match."""

@@ -36,7 +36,7 @@ RIGHT = {
 """The codes that a misleading claim may get, by rule: one of them is enough."""
 WANTED = {"misleading": 0.95, HONEST: 0.95, PUBLISHED: 1.0}
 """The share of the sentences of each kind that is to be judged rightly."""
-REACHED = {"misleading": (0.99, 0.95), HONEST: (1.0, 0.94), PUBLISHED: (1.0, 1.0)}
+REACHED = {"misleading": (0.99, 0.95), HONEST: (1.0, 0.95), PUBLISHED: (1.0, 1.0)}
 """The least share so far, of those to tune by and of those kept aside."""
 TYPED_IN_A_TITLE = "W0760"
 OTHER_UNIT = "E0747"
