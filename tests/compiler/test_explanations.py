@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.briefs import claim_errors, held_out_errors
+from benchbrief.compiler.briefs.claim_words import is_japanese
 from benchbrief.compiler.diagnostic_codes import CodeInfo, all_codes
+from benchbrief.compiler.problems import CompileProblem
 from tests.compiler.samples import outcome, samples
 
 NOT_OF_A_TEXT = {
@@ -31,6 +34,13 @@ NOT_OF_A_TEXT = {
     "W0750": "takes a catalogue beside the spec",
 }
 """Codes without samples, and why."""
+
+OF_CLAIMS = {
+    each.code
+    for module in (claim_errors, held_out_errors)
+    for each in vars(module).values()
+    if isinstance(each, type) and issubclass(each, CompileProblem) and each.__module__ == module.__name__
+}
 
 EXPLAINED = [info for info in all_codes() if info.explanation_markdown]
 
@@ -61,3 +71,6 @@ def test_the_wrong_sample_gives_the_code_and_the_mended_one_nothing(info: CodeIn
     assert {diagnostic.code for diagnostic in wrong.diagnostics} - aside == {info.code}, wrong.diagnostics
     assert [diagnostic for diagnostic in mended.diagnostics if diagnostic.code not in aside] == []
     assert mended.plan is not None
+    if info.code in OF_CLAIMS:  # which are judged by words
+        assert len(wrong.diagnostics) > 1, "one in each language"
+        assert all(is_japanese(each.text) for each in found)
