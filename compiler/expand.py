@@ -14,7 +14,6 @@ from benchbrief.compiler.blocks.hardware import HardwareUnit
 from benchbrief.compiler.blocks.ramps import Axis
 from benchbrief.compiler.blocks.shared_equipment import SharedEquipment
 from benchbrief.compiler.blocks.workloads import ReadWorkload
-from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.planning.data_states import DataStates, ResetStep, changes_of
 from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.model.budgets import chooses
@@ -48,7 +47,7 @@ from benchbrief.model.plan import (
 from benchbrief.model.planned_cells import usual_cells_of_curve
 from benchbrief.model.points import Curve
 from benchbrief.model.steadiness import usual_length
-from benchbrief.model.tool_spec import CHANGES, Change
+from benchbrief.model.tool_spec import CHANGES, Change, ToolSpec
 
 _Shape = tuple[object, ...]
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
-from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
 from benchbrief.compiler.registry import PROBE_SPECS, TOOL_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.extension_spec import Across
+from benchbrief.model.extension_spec import Across, ProbeMeasure, ProbeSpec
 from benchbrief.model.plan import Dimension
+from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.units import Dimension as UnitDimension
 from benchbrief.model.units import parse_unit
 

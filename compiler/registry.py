@@ -4,6 +4,7 @@ It imports another package only when somebody asks for its extension by name."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import sys
@@ -108,6 +109,31 @@ def _package(folder: str) -> tuple[str, str]:
     return said.get("name", Path(folder).stem), said.get("version", "")
 
 
+@cache
+def package_files(target: str) -> tuple[Path, ...]:
+    """Return the files of the package that has an extension, sorted. Imports nothing; empty when it is not found."""
+    found = find_spec(target.partition(":")[0].partition(".")[0])
+    if found is None:
+        return ()
+    folders = [Path(each) for each in found.submodule_search_locations or ()]
+    files = [path for folder in folders for path in folder.rglob("*") if "__pycache__" not in path.parts]
+    alone = [] if folders or not found.origin else [Path(found.origin)]
+    return tuple(sorted(path for path in (*files, *alone) if path.is_file()))
+
+
+@cache
+def code_digest(target: str) -> str:
+    """Return a short digest of the files of a package, by their names within it; "" when there are none."""
+    files = package_files(target)
+    if not files:
+        return ""
+    root = min((path.parent for path in files), key=lambda each: len(each.parts))
+    made = hashlib.sha256()
+    for path in files:
+        made.update(f"{path.relative_to(root).as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return made.hexdigest()[:8]
+
+
 Spec_co = TypeVar("Spec_co", bound=ExtensionSpec, covariant=True)
 
 
@@ -178,6 +204,13 @@ class Registry(Generic[Spec_co]):
         """Return the package of an extension with its version ("bench-entropy 0.1.0"); "" for benchbrief's own."""
         offers = () if name in self.own else self.offered(name)
         return offers[0].source if offers else ""
+
+    def build(self, name: str) -> str:
+        """Return the package of an extension with its version and a digest of its code, for the identity of a cell:
+        "bench-entropy 0.1.0+3f9ac21b"; "" for benchbrief's own."""
+        offers = () if name in self.own else self.offered(name)
+        digest = code_digest(offers[0].target) if offers else ""
+        return f"{offers[0].source}+{digest}" if digest else self.source(name)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -251,7 +284,8 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | RefusedE
 
 def look_again() -> None:
     """Forget which packages are installed. A program that installs a package has to call this."""
-    find_offers.cache_clear()
+    for cached in (find_offers, package_files, code_digest):
+        cached.cache_clear()
     _load.cache_clear()
 
 

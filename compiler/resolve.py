@@ -490,7 +490,8 @@ def _quick(database: DatabaseSpec) -> str:
     default = database.engine.default_reset
     if default in database.engine.resets:
         return default
-    return "snapshot" if database.server in ("start", "none") else ""
+    can_copy = "snapshot" in database.engine.resets and database.server in ("start", "none")
+    return "snapshot" if can_copy else ""
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import get_args
 
-from benchbrief.compiler.extensions import EngineSpec, ProbeSpec, SchedulerSpec, ToolSpec
 from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TEMPLATE_SPECS, own_families
-from benchbrief.model.extension_spec import Format
+from benchbrief.model.engine_spec import EngineSpec
+from benchbrief.model.extension_spec import Format, ProbeSpec, SchedulerSpec
 from benchbrief.model.plan import CLAIM_RULES
+from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.value_shapes import (
     HEADING,
     LINE,

@@ -74,8 +74,9 @@ TEMPLATES: Mapping[str, str] = {name: spec.doc for name, spec in TEMPLATE_SPECS.
 
 def _with_engines(reset: str, meaning: str) -> str:
     """Return the meaning of a reset. It names the engines if only some have that reset."""
-    engines = [spec.label for spec in ENGINE_SPECS.own.values() if reset in spec.resets]
-    return f"{meaning}; {' and '.join(engines)} only" if engines else meaning
+    own = ENGINE_SPECS.own.values()
+    engines = [spec.label for spec in own if reset in spec.resets]
+    return f"{meaning}; {' and '.join(engines)} only" if 0 < len(engines) < len(own) else meaning
 
 
 RESETS: Mapping[str, str] = {reset: _with_engines(reset, meaning) for reset, meaning in _WORDS["resets"].items()}

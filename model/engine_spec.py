@@ -38,8 +38,8 @@ AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
 """The resets that bring the data back only after a cell that writes. The others also empty caches, or do what only
 the user knows."""
 
-EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "snapshot", "reuse", "command")
-"""The resets that every engine understands."""
+EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "reuse")
+"""The resets that every engine understands: they need nothing but a load."""
 
 COMMON = frozenset({"engine", "path", "reset", "drop_caches", "prepare", "teardown", "tool"})
 """Attributes of every engine."""
@@ -109,7 +109,7 @@ class EngineSpec(ExtensionSpec):
     """What a disclosure calls a database of this engine, by language, if it is neither a server nor a library."""
     default_reset: Reset = "drop_and_load"
     resets: tuple[Reset, ...] = ()
-    """Further ways to reset its data: `undo`, `links`."""
+    """Further ways to reset its data, such as `snapshot`, `command` and `undo`. Its class has the methods of each."""
     updates_in_place: bool = False
     """Whether a data set is as good as a new load after its records were replaced by others of the same size."""
     schemes: tuple[str, ...] = ()
@@ -164,8 +164,11 @@ class EngineSpec(ExtensionSpec):
             return "it has no `tools`"
         if self.described and not self.described.get("en"):
             return "`described` needs words in English, `en`"
-        if self.default_reset not in get_args(Reset):
-            return f"`{self.default_reset}` is no way to reset a database"
+        for reset in (self.default_reset, *self.resets):
+            if reset not in get_args(Reset):
+                return f"`{reset}` is no way to reset a database"
+        if self.default_reset not in (*EVERYWHERE, *self.resets):
+            return f"its `default_reset` is `{self.default_reset}`, which is not among its `resets`"
         if not self.in_process and "uri" not in self.attributes and "server" not in self.attributes:
             return "a server needs the attribute `uri` or `server`"
         for pattern in self.program.refused_config if self.program else ():

@@ -11,8 +11,9 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import UnknownUnitError, parse_unit
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
-API = 1
-"""The version of the specs' interface. It rises when specs of an earlier version can no longer be read."""
+API = 2
+"""The version of all that extensions may use: `benchbrief.extend`. It rises when an extension of before can no longer
+be sure to work; `tests/extensions/surface.txt` has what each version promises."""
 
 LANGUAGES = ("en", "ja")
 """The languages of benchbrief's own texts. The first is the fallback."""

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from benchbrief.compiler.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TOOL_SPECS, RefusedExtension, Registry
+from benchbrief.model.engine_spec import RESTORED, EngineSpec, Reset
 from benchbrief.model.extension_spec import ExtensionSpec, raised
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.seams import Driver, Engine, HasStandIn, ProbeKind, Transport
+from benchbrief.runners.seams import (
+    CountsWriters,
+    Driver,
+    Engine,
+    HasStandIn,
+    KnowsChanges,
+    ProbeKind,
+    Restores,
+    Transport,
+    Undoes,
+)
 
 if TYPE_CHECKING:
     from benchbrief.runners.meters.meter_base import AnyMeter
@@ -53,11 +64,12 @@ def create(registry: Registry[ExtensionSpec], name: str, seam: type, *arguments:
 
 
 def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = object) -> object:
-    """Return the class that the extension's spec names. Raises RunnerError when it does not implement the seam."""
+    """Return the class that the extension's spec names. Raises RunnerError when it does not implement the seam,
+    or offers a reset that it does not honour."""
     spec = spec_of(registry, name)
     with _guarded(registry.kind, name, spec.implementation):
         made: object = EntryPoint(name, spec.implementation, "").load()
-    if wrong := find_misfit(made, seam):
+    if wrong := find_misfit(made, seam) or find_unhonoured(made, spec):
         source = registry.source(name) or "benchbrief"
         raise RunnerError(
             f"the {registry.kind} `{name}` of {source} can't be used: its class {spec.implementation} {wrong}",
@@ -79,6 +91,21 @@ def find_misfit(made: object, seam: type) -> str:
         return f"is not below {seam.__name__}"
     methods = ", ".join(f"`{name}`" for name in lacking)
     return f"lacks the method{'s' * (len(lacking) > 1)} {methods}" if lacking else ""
+
+
+_METHODS_OF_RESETS: Mapping[Reset, tuple[type, ...]] = {
+    **dict.fromkeys(RESTORED, (Restores,)),
+    "undo": (Undoes, KnowsChanges, CountsWriters),
+}
+
+
+def find_unhonoured(made: object, spec: ExtensionSpec) -> str:
+    """Return which reset an engine offers without the methods for it; "" when it has those of all."""
+    for reset in spec.resets if isinstance(spec, EngineSpec) else ():
+        for seam in _METHODS_OF_RESETS.get(reset, ()):
+            if wrong := find_misfit(made, seam):
+                return f"offers the reset `{reset}`, and {wrong}"
+    return ""
 
 
 def spec_of(registry: Registry[Spec], name: str) -> Spec:

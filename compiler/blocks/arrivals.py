@@ -11,7 +11,6 @@ from benchbrief.compiler.blocks import experiment_errors as wrong
 from benchbrief.compiler.blocks.measured_times import Times
 from benchbrief.compiler.blocks.ramps import TARGET, read_points
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, named_arguments, read_spec_file, wrong_value
-from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.registry import TOOL_SPECS
@@ -20,8 +19,9 @@ from benchbrief.dsl.diagnostics.plain_amounts import duration, ticked
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
+from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.plan import Arrivals, Spacing
-from benchbrief.model.tool_spec import ARRIVALS, Bound
+from benchbrief.model.tool_spec import ARRIVALS, Bound, ToolSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _TIMES: tuple[Bound, ...] = ("timeout", "give_up")

@@ -28,7 +28,6 @@ from benchbrief.compiler.blocks.values import (
     wrong_value,
 )
 from benchbrief.compiler.blocks.workloads import can_load, read_tool, usual_tool
-from benchbrief.compiler.extensions import EngineSpec, Flags, FlagType, Option, ServerProgram
 from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import UnusableExtension
@@ -42,7 +41,8 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import engine_spec, plan
-from benchbrief.model.engine_spec import COMMON, EVERYWHERE, STARTED
+from benchbrief.model.engine_spec import COMMON, EVERYWHERE, STARTED, EngineSpec, Option, ServerProgram
+from benchbrief.model.tool_spec import Flags, FlagType
 from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import BlockSchema, Fact, Key, Number, Shape, Text, Word
 
@@ -353,16 +353,20 @@ def read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
 def _read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
     exprs, default = values.series("reset"), engine.default_reset
     known = [word for word, how in _WAYS.items() if how in (*EVERYWHERE, *engine.resets)]
+    called = ("command",) if "command" in engine.resets else ()
     if len(exprs) == 1 and isinstance(word := reader.deref(exprs[0]), ast.Name):
         how = _WAYS.get(word.text)
         if how is None:
-            reader.report(structure_errors.UnknownWord(word.span, "reset", word.text, (*known, "command")))
+            reader.report(structure_errors.UnknownWord(word.span, "reset", word.text, (*known, *called)))
         elif how not in (*EVERYWHERE, *engine.resets):
             reader.report(equipment_errors.ResetNotHere(word.span, word.text, engine.label, tuple(known)))
         else:
             return Reset(how)
         return Reset(default)
-    commands = tuple(_commands(exprs, "reset", (*known, "command"), reader))
+    commands = tuple(_commands(exprs, "reset", (*known, *called), reader))
+    if commands and not called:
+        reader.report(equipment_errors.ResetNotHere(exprs[0].span, "command", engine.label, tuple(known)))
+        return Reset(default)
     return Reset("command", commands) if commands else Reset(default)
 
 
@@ -757,7 +761,7 @@ def database_on(
         name=spec.name,
         label=spec.label,
         engine=spec.engine.name,
-        package=ENGINE_SPECS.source(spec.engine.name),
+        package=ENGINE_SPECS.build(spec.engine.name),
         server=spec.server,
         start=spec.start,
         uri=uri,

@@ -35,7 +35,6 @@ from benchbrief.compiler.blocks.ramps import (
 )
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed, origin, wrong_value
 from benchbrief.compiler.blocks.workloads import ReadWorkload, can_load, load_phase, with_records
-from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.registry import TOOL_SPECS, tools_from_due
@@ -47,8 +46,10 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.achieved_load import Schedule
+from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.fingerprint import database_parts, workload_parts
 from benchbrief.model.plan import Event, Levels
+from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _CLOSE = 1.1

@@ -29,7 +29,6 @@ from benchbrief.compiler.blocks.values import (
     wrong_value,
 )
 from benchbrief.compiler.blocks.workloads import read_tool
-from benchbrief.compiler.extensions import SchedulerSpec
 from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import NothingNamed, OddFact, UnusableExtension
@@ -42,7 +41,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.extension_spec import NAME
+from benchbrief.model.extension_spec import NAME, SchedulerSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _MOST_FACTS = 300
@@ -271,7 +270,7 @@ class HostTable:
                     problem = f"`{address}` is not {found.address_is}"
                     raise HostPatternError(problem, 0, max(1, len(pattern)), found.doc)
                 host = plan.Host(
-                    id=f"{scheme}:{address}", transport=scheme, name=address, package=TRANSPORT_SPECS.source(scheme)
+                    id=f"{scheme}:{address}", transport=scheme, name=address, package=TRANSPORT_SPECS.build(scheme)
                 )
                 ids.append(self._add(host, item.span))
         except HostPatternError as error:

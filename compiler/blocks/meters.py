@@ -10,7 +10,6 @@ from typing import get_args
 from benchbrief.compiler.blocks import equipment_errors, experiment_errors
 from benchbrief.compiler.blocks.host_patterns import HostPatternError, expand, parse_destination
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed, origin
-from benchbrief.compiler.extensions import MeterSpec
 from benchbrief.compiler.frontend import structure_errors, value_errors
 from benchbrief.compiler.frontend.name_errors import UnusableExtension
 from benchbrief.compiler.registry import METER_SPECS, RefusedExtension
@@ -19,7 +18,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.extension_spec import Boundary, MeterSpec
 from benchbrief.model.value_shapes import Number, Special, Text
 
 _DECLARED = Number("W", "250 W", above=True)
@@ -176,7 +175,7 @@ class _Meter:
             parts=parts,
             shared=shared,
             options=options,
-            package=METER_SPECS.source(self.kind),
+            package=METER_SPECS.build(self.kind),
             origin=origin(self.expr.span),
         )
 

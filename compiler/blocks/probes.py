@@ -11,7 +11,6 @@ from benchbrief.compiler.blocks import equipment_errors, experiment_errors
 from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.hardware import HardwareUnit
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed, origin
-from benchbrief.compiler.extensions import EngineSpec, ProbeSpec
 from benchbrief.compiler.frontend import name_errors, structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import UnusableExtension
@@ -21,6 +20,8 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
+from benchbrief.model.engine_spec import EngineSpec
+from benchbrief.model.extension_spec import ProbeSpec
 from benchbrief.model.precision import COMPLETE
 from benchbrief.model.value_shapes import Text
 
@@ -247,7 +248,7 @@ def _placed(spec: DeclaredProbe, unit: HardwareUnit, in_process: bool, reader: R
         on=place,
         options=options,
         after=bool(meter and (spec_of := METER_SPECS.usable(meter.kind)) and spec_of.recorded),
-        package=PROBE_SPECS.source(spec.probe.name),
+        package=PROBE_SPECS.build(spec.probe.name),
         origin=origin(spec.span),
     )
 

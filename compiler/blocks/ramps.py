@@ -14,7 +14,6 @@ from benchbrief.compiler.blocks import experiment_errors
 from benchbrief.compiler.blocks import experiment_errors as wrong
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, described, named_arguments, wrong_value
 from benchbrief.compiler.blocks.workloads import ReadWorkload
-from benchbrief.compiler.extensions import EngineSpec, ToolSpec
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.measure_catalogue import STATISTICS
 from benchbrief.compiler.metrics.metric_errors import FewBeyond, NeedsOperation
@@ -25,8 +24,10 @@ from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.achieved_load import Schedule
+from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.precision import are_few, share_beyond
 from benchbrief.model.rate_search import LEAD, candidates, lengths
+from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import Number
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from benchbrief.compiler.blocks.values import Reader, Values, described, origin, read_spec_file, setting
-from benchbrief.compiler.extensions import Attribute, EngineSpec, ToolSpec, WorkloadSpec
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
 from benchbrief.compiler.frontend.name_errors import UnusableExtension
@@ -16,12 +15,13 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
-from benchbrief.model.tool_spec import Setting, Texts, in_language
+from benchbrief.model.engine_spec import EngineSpec
+from benchbrief.model.tool_spec import Attribute, Setting, Texts, ToolSpec, WorkloadSpec, in_language
 from benchbrief.model.value_shapes import BlockSchema, Text
 
 
 def usual_tool(engine: EngineSpec) -> plan.Tool:
-    return plan.Tool(driver=engine.default_tool, package=TOOL_SPECS.source(engine.default_tool))
+    return plan.Tool(driver=engine.default_tool, package=TOOL_SPECS.build(engine.default_tool))
 
 
 def can_load(engine: EngineSpec, tool: str) -> bool:
@@ -58,7 +58,7 @@ def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:
             reader.report(
                 structure_errors.BadArgument(argument.span, name.text, "takes one path", f'`{name.text}("/path")`')
             )
-    return plan.Tool(driver=name.text, path=path, package=TOOL_SPECS.source(name.text))
+    return plan.Tool(driver=name.text, path=path, package=TOOL_SPECS.build(name.text))
 
 
 Properties = dict[str, Setting]

@@ -68,7 +68,7 @@ class Keys:
             machines(cell.load_hosts, plan.hosts),
             list(hardware.prepare),
             {key: value for key, value in database_parts(database).items() if key not in _NOT_OF_A_LOAD},
-            [cell.tool.driver, cell.tool.package],
+            [cell.tool.driver, cell.tool.package.partition("+")[0]],
         ]
         spec = TOOL_SPECS.usable(workload.family)
         shaping = {key for key, each in spec.attributes.items() if each.shapes_data} if spec else set()

@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from benchbrief.compiler.estimates.estimate import grouped_hardware, shares_points
-from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.achieved_load import to_serve
@@ -21,7 +20,7 @@ from benchbrief.model.points import Curve, Point
 from benchbrief.model.precision import in_percent
 from benchbrief.model.rate_search import CONFIDENCE, LEAD
 from benchbrief.model.steadiness import BATCH_S
-from benchbrief.model.tool_spec import Bound
+from benchbrief.model.tool_spec import Bound, ToolSpec
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import describe, judge_expectations
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from markupsafe import Markup, escape
 
-from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.extension_spec import Format
+from benchbrief.model.extension_spec import Format, TemplateSpec
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.chart import PAPER, SOFT

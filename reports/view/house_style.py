@@ -18,10 +18,9 @@ from markupsafe import Markup
 
 from benchbrief.compiler.briefs.colours import contrast_on_white
 from benchbrief.compiler.briefs.confined_styles import refused_style
-from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.extension_spec import raised
+from benchbrief.model.extension_spec import TemplateSpec, raised
 from benchbrief.model.plan import Asset, Report, Theme
 from benchbrief.reports.brief_error import ReportError
 

@@ -14,7 +14,6 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import ValidationError
 
-from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.planning.data_states import changes_of, tolerated, worse
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import histogram as h
@@ -34,6 +33,7 @@ from benchbrief.model.message import figure, said_from_data
 from benchbrief.model.plan import Cell, Database, Hardware, Levels, Plan, Probe, UntilSteady, Workload
 from benchbrief.model.run_messages import say
 from benchbrief.model.steadiness import before_first, judge_batches, steadiness
+from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.runners.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.drivers.output_evidence import require_few_errors, timeout_s
 from benchbrief.runners.errors import BadOutput, LoadShort, RunnerError

@@ -18,7 +18,7 @@ from benchbrief.compiler.compile import check, examine
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 TRANSPORT = """
-from benchbrief.compiler.extensions import TransportSpec
+from benchbrief.extend.spec import TransportSpec
 SPEC = TransportSpec(
     1, "inner", "A place.", "benchbrief.runners.transports.nested_transport:NestedTransport", label="inner",
     address="[a-z0-9-]+", address_is="a word",

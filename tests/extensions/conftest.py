@@ -40,8 +40,8 @@ broken = "bench_broken.spec:SPEC"
 packages = ["bench_broken"]
 """
 UNFINISHED = """\
-from benchbrief.compiler.extensions import MeterSpec
-SPEC = MeterSpec(1, "unfinished", "A meter.", "bench_broken.reader:Unfinished", usage="`unfinished`", boundary="node")
+from benchbrief.extend.spec import MeterSpec
+SPEC = MeterSpec(2, "unfinished", "A meter.", "bench_broken.reader:Unfinished", usage="`unfinished`", boundary="node")
 """
 READER = """\
 from benchbrief.runners.meters.meter_base import Meter

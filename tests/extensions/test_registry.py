@@ -10,8 +10,8 @@ import pytest
 
 from benchbrief.compiler import registry
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.extensions import ProbeSpec
 from benchbrief.compiler.registry import PROBE_SPECS, RefusedExtension
+from benchbrief.model.extension_spec import ProbeSpec
 from benchbrief.runners import plugins
 from benchbrief.runners.errors import RunnerError
 
@@ -30,9 +30,9 @@ report brief {
 """
 
 GOOD = """
-from benchbrief.compiler.extensions import Flag, Key, Number, ProbeMeasure, ProbeSpec, Text
+from benchbrief.extend.spec import Flag, Key, Number, ProbeMeasure, ProbeSpec, Text
 SPEC = ProbeSpec(
-    api=1,
+    api=2,
     name="NAME",
     doc="What a test samples.",
     implementation="PACKAGE.sampler:Sampler",
@@ -97,7 +97,7 @@ def test_what_the_specs_of_our_own_probes_take_is_what_others_have_too() -> None
     for name in PROBE_SPECS.own:
         lines = (folder / name / "spec.py").read_text().splitlines()
         found = [line for line in lines if line.startswith(("import ", "from "))]
-        assert all(line.startswith("from benchbrief.compiler.extensions import") for line in found), name
+        assert all(line.startswith("from benchbrief.extend.spec import") for line in found), name
 
 
 def test_the_measures_of_another_package_are_checked_and_planned(package: Package, tmp_path: Path) -> None:
@@ -127,6 +127,23 @@ def test_the_attributes_of_another_package_s_probe_are_read_by_its_table(package
     assert check(path).diagnostics[0].code == "E0303"
 
 
+def test_other_code_under_the_same_version_is_another_measurement(package: Package, tmp_path: Path) -> None:
+    package("gauge")
+    sampler = tmp_path / "bench_gauge" / "sampler.py"
+    path = tmp_path / "spec.bench"
+    path.write_text(SPEC.replace("PROBES", "gauge every 1 s").replace("METRIC", ""))
+    hashes, extensions = [], ""
+    for code in ("one", "two", "one"):
+        sampler.write_text(f"{code} = 1\n")
+        registry.look_again()
+        plan = check(path).plan
+        assert plan is not None
+        hashes.append(plan.cells[0].hash)
+        extensions = plan.extensions["probe gauge"]
+    assert hashes[0] == hashes[2] != hashes[1]
+    assert extensions.startswith("bench_gauge 1.2+")
+
+
 ODD = """
 class Odd(dict):
     def items(self):
@@ -144,10 +161,10 @@ BROKEN = {
     ),
     "type": ("SPEC = {}", "is no ProbeSpec but dict"),
     "class": ("class SPEC: pass", "is no ProbeSpec but SPEC"),
-    "older": (GOOD.replace("api=1", "api=0"), "it is made for version 0 of the interface of extensions"),
-    "newer": (GOOD.replace("api=1", "api=9"), "install a newer version of benchbrief"),
-    "api": (GOOD.replace("api=1", 'api="1"'), "its `api` is '1', which is no whole number such as 1"),
-    "no api": (GOOD.replace("api=1", "api=None"), "its `api` is None"),
+    "older": (GOOD.replace("api=2", "api=0"), "it is made for version 0 of the interface of extensions"),
+    "newer": (GOOD.replace("api=2", "api=9"), "install a newer version of benchbrief"),
+    "api": (GOOD.replace("api=2", 'api="1"'), "its `api` is '1', which is no whole number such as 2"),
+    "no api": (GOOD.replace("api=2", "api=None"), "its `api` is None"),
     "name": (GOOD.replace('name="NAME"', 'name="other"'), "it is registered as `gauge`, and its name is `other`"),
     "family": (GOOD.replace("NAME.level", "cpu.level"), "`cpu.level` has to be called `gauge.` and a word"),
     "unit": (GOOD.replace('"B", ', '"parsecs", '), "the measure `gauge.level` has an unknown unit, `parsecs`"),

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.extensions import TemplateSpec
 from benchbrief.compiler.registry import TEMPLATE_SPECS
+from benchbrief.model.extension_spec import TemplateSpec
 from benchbrief.model.plan import Plan
 from benchbrief.reports.view.house_style import FIRST, folder_of
 from tests.extensions.installed import bench
@@ -56,7 +56,7 @@ def test_each_of_our_own_templates_is_right_and_has_its_layout(name: str) -> Non
 
 def test_what_is_wrong_with_a_spec_is_said() -> None:
     def wrong(**changed: Any) -> str:
-        given = {"api": 1, "name": "memo", "doc": "A.", "implementation": "a.b", "labels": {"en": "Memo"}, **changed}
+        given = {"api": 2, "name": "memo", "doc": "A.", "implementation": "a.b", "labels": {"en": "Memo"}, **changed}
         return TemplateSpec(**given).mistake("memo")
 
     assert wrong() == ""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.extensions import TransportSpec
 from benchbrief.compiler.registry import TRANSPORT_SPECS
+from benchbrief.model.extension_spec import TransportSpec
 from benchbrief.model.plan import Plan
 from tests.extensions.installed import bench
 from tests.support.environment import Environment
@@ -47,7 +47,7 @@ def test_each_of_our_own_transports_is_right(name: str) -> None:
 
 
 def test_what_is_wrong_with_a_spec_is_said() -> None:
-    given = {"api": 1, "name": "x", "doc": "A place.", "implementation": "a:B"}
+    given = {"api": 2, "name": "x", "doc": "A place.", "implementation": "a:B"}
     assert "`address` with `address_is`" in TransportSpec(**given, label="x").mistake("x")  # type: ignore[arg-type]
     odd = TransportSpec(**given, label="x", address="(", address_is="a name")  # type: ignore[arg-type]
     assert "no regular expression" in odd.mistake("x")
@@ -64,7 +64,7 @@ def test_a_spec_runs_inside_and_its_plan_records_the_package(
     assert done.returncode == 0, done.stdout + done.stderr
     (path,) = tmp_path.glob("bench-out/*/plan.json")
     plan = Plan.model_validate_json(path.read_text())
-    assert plan.extensions == {"transport netns": "bench-netns 0.4.0"}
+    assert plan.extensions["transport netns"].startswith("bench-netns 0.4.0+")
     (host,) = plan.hosts.values()
     assert (host.id, host.transport, host.name) == (f"netns:{namespace}", "netns", namespace)
     sql = "SELECT DISTINCT node, device FROM samples WHERE measure LIKE 'network.%' AND value > 0"

@@ -6,11 +6,17 @@ import ast
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from tests.packaging.test_rooms import REPOSITORY, ROOMS, ours, python_files
+from tests.packaging.test_rooms import EXTENSIONS, REPOSITORY, ROOMS, ours, python_files
+
+NESTED = {("runners/transports", "runners/transports/local/")}
+"""A place that a command of this machine enters is reached as this machine is."""
 
 
 def sub_room(file: str) -> str:
-    """The first folder below the room: `compiler/blocks`. Modules right in a room belong to no sub-room."""
+    """The first folder below the room: `compiler/blocks`, or that of an extension. Modules right in a room belong to
+    none."""
+    if extension := EXTENSIONS.match(file):
+        return extension[0]
     parts = file.split("/")
     return "/".join(parts[:2]) if len(parts) > 2 else ""
 
@@ -56,4 +62,4 @@ def test_sub_rooms_do_not_import_each_other() -> None:
             pair = sub_room(found.file), sub_room(files[target])
             if all(pair) and pair[0] != pair[1]:
                 taken.add(pair)
-    assert {(one, other) for one, other in taken if one < other and (other, one) in taken} == set()
+    assert {(one, other) for one, other in taken if one < other and (other, one) in taken} == NESTED

@@ -21,7 +21,6 @@ ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history",
 # Tighter than the arrows: what a room may take from another.
 ONLY = {
     ("runners", "compiler"): {
-        "benchbrief.compiler.extensions",
         "benchbrief.compiler.registry",
         "benchbrief.compiler.planning.plan_file",
         "benchbrief.compiler.planning.plan_lanes",  # the lanes that a plan shows are those that are run apart
@@ -33,12 +32,10 @@ ONLY = {
         "benchbrief.compiler.estimates.estimate",  # what the cells that a budget chose were expected to take
         "benchbrief.compiler.registry",
         "benchbrief.compiler.planning.plan_file",
-        "benchbrief.compiler.extensions",
         "benchbrief.compiler.metrics.lower_to_sql",  # SQL is quoted in one place
         "benchbrief.compiler.measure_catalogue",  # the columns of an imported table are the language's measures
     },
     ("reports", "compiler"): {
-        "benchbrief.compiler.extensions",  # what a template says of itself
         "benchbrief.compiler.registry",  # templates, and words of probes and tools
         "benchbrief.compiler.estimates.estimate",  # what was measured side by side
         "benchbrief.compiler.planning.plan_file",
@@ -124,6 +121,21 @@ DISTRIBUTIONS = {  # where the distribution is not named as the module is
     "tinycss2": "weasyprint",
     "vl_convert": "vl-convert-python",
 }
+
+
+EXTENSIONS = re.compile(
+    r"(?:runners/(?:engines|drivers|probes|meters|transports|fleet)|results/imports/importers|reports/templates)/\w+/"
+)
+"""The folders of our own extensions. They stand in rooms, and are on top of all: they may take what others' may."""
+SURFACE = "benchbrief.extend"
+SURFACE_ALONE = (
+    *("runners/meters/command/", "runners/meters/ipmi/", "runners/meters/rapl/"),
+    "reports/templates/",
+)
+"""Those that take nothing else, as those of other packages do. The list may only become longer. The `spec.py` of each
+takes nothing else."""
+MORE_IN_SPECS = {"runners/drivers/openload_rocksdb/spec.py": "benchbrief.runners.drivers.openload.spec"}
+"""A spec that is another one's, but for some values."""
 
 
 class Import(NamedTuple):
@@ -239,8 +251,32 @@ def test_each_room_imports_only_to_its_left() -> None:
         for found in ours()
         for taken in rooms_taken(found)
         if ROOMS.index(taken) > ROOMS.index(found.file.split("/")[0])
+        and not (EXTENSIONS.match(found.file) and found.module.startswith(SURFACE))
     ]
     assert wrong == []
+
+
+def test_our_own_extensions_take_the_surface_alone_as_those_of_others_do() -> None:
+    def is_alone(file: str) -> bool:
+        return bool(EXTENSIONS.match(file)) and (file.endswith("/spec.py") or file.startswith(SURFACE_ALONE))
+
+    wrong = []
+    for found in filter(lambda each: is_alone(each.file), ours()):
+        own = f"benchbrief.{found.file.rpartition('/')[0].replace('/', '.')}"
+        if not found.module.startswith((f"{SURFACE}.", own)) and found.module != MORE_IN_SPECS.get(found.file):
+            wrong.append(str(found))
+    assert wrong == []
+
+
+def test_nothing_but_extensions_takes_their_surface() -> None:
+    """The rooms have what it offers. It stands on them, and imports no extension."""
+    taking = [str(found) for found in ours() if any(each.startswith(SURFACE) for each in found.targets)]
+    assert [each for each in taking if not EXTENSIONS.match(each) and not each.startswith("benchbrief/")] == []
+    specs = {path.relative_to(REPOSITORY).as_posix() for path in python_files(*ROOMS) if path.stem == "spec"}
+    ours_of = {f"benchbrief.{each.rpartition('/')[0].replace('/', '.')}." for each in specs if EXTENSIONS.match(each)}
+    assert len(ours_of) > 30
+    inner = [found for found in imports("benchbrief") if found.file.startswith("benchbrief/extend/")]
+    assert [str(found) for found in inner if f"{found.module}.".startswith(tuple(ours_of))] == []
 
 
 def test_each_room_names_in_strings_only_what_is_to_its_left() -> None:
@@ -308,9 +344,12 @@ def test_each_folder_says_what_is_in_it() -> None:
 
 
 def test_a_module_has_a_name_of_its_own() -> None:
-    """In the whole house, but for the commands, which are named as they are typed, and the `spec.py` of extensions."""
+    """In the whole house, but for the commands, which are named as they are typed, the `spec.py` of extensions, and the
+    doors for them, which are named by their kinds."""
     names = Counter(
-        path.stem for path in modules_of(*ROOMS) if path.parent.parent.name != "commands" and path.stem != "spec"
+        path.stem
+        for path in modules_of(*ROOMS)
+        if "commands" not in path.parts and path.stem != "spec" and path.parent.name != "extend"
     )
     assert [name for name, count in names.items() if count > 1] == []
 

@@ -10,6 +10,7 @@ import pytest
 
 from benchbrief.compiler import registry
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.runners import plugins
 from benchbrief.runners.drivers.db_bench.db_bench import DbBench
@@ -61,9 +62,9 @@ def test_an_unknown_name_lists_those_there_are() -> None:
 
 METHODS = ("candidates", "requirements", "load", "check_load", "warm_up", "measure", "parse")
 SPECS = """
-from benchbrief.compiler.extensions import ToolSpec
-SPEC = ToolSpec(1, "other", "Another.", "other_driver:Other", label="other", runs="ycsb")
-BROKEN = ToolSpec(1, "broken", "A broken one.", "no_such_module:X", label="broken", runs="ycsb")
+from benchbrief.extend.spec import ToolSpec
+SPEC = ToolSpec(2, "other", "Another.", "other_driver:Other", label="other", runs="ycsb")
+BROKEN = ToolSpec(2, "broken", "A broken one.", "no_such_module:X", label="broken", runs="ycsb")
 """
 
 
@@ -103,6 +104,15 @@ def test_a_class_that_lacks_methods_is_refused_with_its_package_and_their_names(
     wanted = r"`other` of bench-other 1\.0 can't be used: its class other_driver:Other lacks the method `parse`$"
     with pytest.raises(RunnerError, match=wanted):
         plugins.driver("other")
+
+
+def test_a_reset_that_an_engine_offers_and_does_not_honour_is_named() -> None:
+    made = EngineSpec(2, "e", "An engine.", "a:B", label="E", tools=("ycsb",), resets=("snapshot",))
+    assert plugins.find_unhonoured(DbBench, made) == "offers the reset `snapshot`, and lacks the method `restore`"
+    assert plugins.find_unhonoured(RocksDB, made) == ""
+    undone = EngineSpec(2, "e", "An engine.", "a:B", label="E", tools=("ycsb",), resets=("snapshot", "undo"))
+    wanted = "offers the reset `undo`, and lacks the methods `can_undo`, `undo`"
+    assert plugins.find_unhonoured(RocksDB, undone) == wanted
 
 
 def test_what_is_no_class_or_is_not_below_the_seam_s_is_no_fit() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.compiler import word_meanings
-from benchbrief.compiler.extensions import ImporterSpec, ProbeSpec, ToolSpec
 from benchbrief.compiler.measure_catalogue import measures_of
 from benchbrief.compiler.registry import (
     ENGINE_SPECS,
@@ -16,6 +15,8 @@ from benchbrief.compiler.registry import (
     own_tools,
     tool_words,
 )
+from benchbrief.model.extension_spec import ImporterSpec, ProbeSpec
+from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.units import base_unit
 from tools.reference.attributes import left_out, value
 from tools.reference.markdown import code, joined, table, text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.extensions import ToolSpec
 from benchbrief.compiler.registry import own_families
+from benchbrief.model.tool_spec import ToolSpec
 from tools.reference.markdown import code, joined, table, text
 
 

@@ -19,8 +19,9 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.running.make_brief import make_tables
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.extensions import ImporterSpec, Key
+    from benchbrief.model.extension_spec import ImporterSpec
     from benchbrief.model.plan import Cell, Plan
+    from benchbrief.model.value_shapes import Key
     from benchbrief.results.imports.keep_import import Prepared, StatedSource
 
 _OTHER = "benchbrief.other_importer"
@@ -94,7 +95,7 @@ def complete_kind(_ctx: click.Context, _param: click.Parameter, begun: str) -> l
 
 
 def _option(name: str, key: Key) -> click.Option:
-    from benchbrief.compiler.extensions import Flag, Number, Word
+    from benchbrief.model.value_shapes import Flag, Number, Word
 
     kind: click.ParamType[Any] | type = str
     match key.shape:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Installed:
-    """An extension. `problem` says why it can't be used, and `hint` what to do; both are empty if it can."""
+    """An extension. `problem` says why it can't be used, and `hint` what to do; both are empty if it can. It
+    imports the modules `past` the surface that is made for extensions."""
 
     kind: str
     name: str
@@ -24,6 +25,7 @@ class Installed:
     version: str
     problem: str = ""
     hint: str = ""
+    past: tuple[str, ...] = ()
 
 
 @click.command(
@@ -51,6 +53,10 @@ def command(as_json: bool) -> None:
         if each.problem:
             show(f"        {one_line(each.problem)}")
             show(f"        {one_line(each.hint)}")
+        if each.past:
+            names = ", ".join(each.past[:3]) + (f" and {len(each.past) - 3} more" if len(each.past) > 3 else "")
+            show(f"        it imports {one_line(names)}, which any version of benchbrief may change")
+            show("        `benchbrief.extend` has what stays: ask its authors to import that alone")
 
 
 def _installed() -> Iterator[Installed]:
@@ -72,13 +78,38 @@ def _installed() -> Iterator[Installed]:
                 continue
             problem = _problem(kind, found)
             hint = f"install {offer.package} again, or ask its authors" if problem else ""
-            yield Installed(kind, offer.name, offer.package, offer.version, problem, hint)
+            past = _imported_past(offer.target)
+            yield Installed(kind, offer.name, offer.package, offer.version, problem, hint, past)
+
+
+def _imported_past(target: str) -> tuple[str, ...]:
+    """Return the modules of benchbrief that a package's code imports and that are not made for extensions."""
+    import ast
+
+    from benchbrief.compiler.registry import package_files
+
+    found = set()
+    for path in (each for each in package_files(target) if each.suffix == ".py"):
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            continue  # what can't be read imports nothing
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                found |= {node.module or ""}
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+    return tuple(sorted(each for each in found if each.startswith("benchbrief.") and not _is_for_extensions(each)))
+
+
+def _is_for_extensions(module: str) -> bool:
+    return f"{module}.".startswith("benchbrief.extend.")
 
 
 def _problem(kind: str, spec: ExtensionSpec) -> str:
     """Return why the code can't be used; "" when it can, or when there is none."""
     from benchbrief.model.extension_spec import raised
-    from benchbrief.runners.plugins import find_misfit
+    from benchbrief.runners.plugins import find_misfit, find_unhonoured
 
     target = spec.implementation
     if not target:
@@ -86,7 +117,7 @@ def _problem(kind: str, spec: ExtensionSpec) -> str:
     seam = _seam(kind, spec)
     try:
         made = EntryPoint("", target, "").load()
-        wrong = find_misfit(made, seam) if seam else ""
+        wrong = (find_misfit(made, seam) if seam else "") or find_unhonoured(made, spec)
     except BaseException as error:
         return f"`{target}` can't be imported: {raised(error)}"
     return f"`{target}` {wrong}" if wrong else ""

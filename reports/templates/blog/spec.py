@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import TemplateSpec
+from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=1,
+    api=2,
     name="blog",
     doc="A post: the title stands on the paper. Also in Markdown, its figures as files beside it.",
     implementation="benchbrief.reports.templates.blog",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import TemplateSpec
+from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=1,
+    api=2,
     name="slide",
     doc="Slides in 16:9: a figure or a table each, under what it claims.",
     implementation="benchbrief.reports.templates.slide",

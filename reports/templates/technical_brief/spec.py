@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import TemplateSpec
+from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=1,
+    api=2,
     name="technical_brief",
     doc="A title band, the lead box beside the first text, and the elements; for a few dense pages.",
     implementation="benchbrief.reports.templates.technical_brief",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import TemplateSpec
+from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=1,
+    api=2,
     name="white_paper",
     doc="A cover with the first figure, the contents, and numbered sections.",
     implementation="benchbrief.reports.templates.white_paper",

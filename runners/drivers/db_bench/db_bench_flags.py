@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from benchbrief.compiler.extensions import FlagType
+from benchbrief.model.tool_spec import FlagType
 
 RESERVED = {
     "benchmarks": "`workloads` in the experiment",

@@ -1,10 +1,10 @@
-from benchbrief.compiler.extensions import Attribute, Flags, Key, MeasuredAnew, Number, ToolSpec, WorkloadSpec
+from benchbrief.extend.spec import Attribute, Flags, Key, MeasuredAnew, Number, ToolSpec, WorkloadSpec
 from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN, OURS, RESERVED, TYPES
 
 _BYTES = Number("B", "400 B", integer=True, minimum=1.0, maximum=2.0**31 - 1)
 
 SPEC = ToolSpec(
-    api=1,
+    api=2,
     name="db_bench",
     label="db_bench",
     doc="RocksDB's own benchmark.",

@@ -1,17 +1,7 @@
-from benchbrief.compiler.extensions import (
-    Attribute,
-    Flag,
-    Key,
-    Limit,
-    Number,
-    ProbeMeasure,
-    ToolSpec,
-    Word,
-    WorkloadSpec,
-)
+from benchbrief.extend.spec import Attribute, Flag, Key, Limit, Number, ProbeMeasure, ToolSpec, Word, WorkloadSpec
 
 SPEC = ToolSpec(
-    api=1,
+    api=2,
     name="fio",
     label="fio",
     doc="fio: reads and writes a file or a block device by a pattern.",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import MeasuredAnew, ToolSpec
+from benchbrief.extend.spec import MeasuredAnew, ToolSpec
 
 SPEC = ToolSpec(
-    api=1,
+    api=2,
     name="go_ycsb",
     label="go-ycsb",
     doc="go-ycsb: YCSB's workloads without a Java machine.",

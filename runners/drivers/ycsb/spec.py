@@ -1,10 +1,10 @@
-from benchbrief.compiler.extensions import Attribute, Key, MeasuredAnew, Number, ToolSpec, Word, WorkloadSpec
+from benchbrief.extend.spec import Attribute, Key, MeasuredAnew, Number, ToolSpec, Word, WorkloadSpec
 
 _SHARE = Number("", "95 %", plain=True, maximum=1.0)
 _BYTES = Number("B", "400 B", integer=True, minimum=1.0)
 
 SPEC = ToolSpec(
-    api=1,
+    api=2,
     name="ycsb",
     label="YCSB",
     doc="YCSB: reads and writes records of a document store.",

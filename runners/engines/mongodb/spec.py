@@ -1,15 +1,4 @@
-from benchbrief.compiler.extensions import (
-    EngineSpec,
-    Flag,
-    Key,
-    Login,
-    Number,
-    Option,
-    ServerProgram,
-    Special,
-    Text,
-    Word,
-)
+from benchbrief.extend.spec import EngineSpec, Flag, Key, Login, Number, Option, ServerProgram, Special, Text, Word
 
 _READ_PREFERENCES = {
     "primary": "primary",
@@ -22,7 +11,7 @@ _POOL = Number("", "100", plain=True, integer=True, maximum=1e6)
 _CONNECTION_TIME = Number("s", "10 s", above=True, maximum=86400.0)
 
 SPEC = EngineSpec(
-    api=1,
+    api=2,
     name="mongodb",
     label="MongoDB",
     doc="A MongoDB server, or what speaks its wire protocol; it is reached over the network.",
@@ -174,7 +163,7 @@ SPEC = EngineSpec(
     # YCSB's guide ("Core Workloads") runs A, B, C, F and D on one load, and loads again before E. To delete what a
     # cell inserted gives each cell the load's records, for less; where it can't be done, the data are loaded again.
     default_reset="undo",
-    resets=("undo",),
+    resets=("snapshot", "command", "undo"),
     updates_in_place=True,
     probes=("database",),
 )

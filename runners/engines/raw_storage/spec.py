@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import EngineSpec, Key, Number, Text
+from benchbrief.extend.spec import EngineSpec, Key, Number, Text
 
 SPEC = EngineSpec(
-    api=1,
+    api=2,
     name="raw_storage",
     label="Raw storage",
     doc="A file or a block device on the hardware's own hosts, without a database.",
@@ -25,4 +25,5 @@ SPEC = EngineSpec(
         "ja": "ファイルまたはブロックデバイス（データベースなし）",
     },
     default_reset="after_writes",
+    resets=("snapshot", "command"),
 )

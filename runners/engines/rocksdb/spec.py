@@ -1,13 +1,13 @@
 from dataclasses import replace
 
-from benchbrief.compiler.extensions import EngineSpec, Flag, Key, Number, Option, Text, Word
+from benchbrief.extend.spec import EngineSpec, Flag, Key, Number, Option, Text, Word
 
 BYTES = Number("B", "400 B", integer=True, minimum=1.0)
 
 _BLOCK = replace(BYTES, maximum=2.0**31 - 1)
 
 SPEC = EngineSpec(
-    api=1,
+    api=2,
     name="rocksdb",
     label="RocksDB",
     doc="RocksDB, inside its load generator on the hardware's own hosts.",
@@ -47,6 +47,6 @@ SPEC = EngineSpec(
     },
     # Each cell starts from the same LSM tree, which a load does not give, and at no cost.
     default_reset="links",
-    resets=("links", "btrfs", "zfs", "lvm_thin"),
+    resets=("snapshot", "command", "links", "btrfs", "zfs", "lvm_thin"),
     probes=("database",),
 )

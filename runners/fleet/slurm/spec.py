@@ -1,11 +1,11 @@
 """Slurm (https://slurm.schedmd.com/): what `sbatch` takes."""
 
-from benchbrief.compiler.extensions import Key, Number, SchedulerSpec, Text
+from benchbrief.extend.spec import Key, Number, SchedulerSpec, Text
 
 _PARTITION = Key(Text(), "The partition whose nodes are asked for.", example='partition = "bench"')
 
 SPEC = SchedulerSpec(
-    api=1,
+    api=2,
     name="slurm",
     doc="Slurm: each lane is a batch job with nodes of its own.",
     implementation="benchbrief.runners.fleet.slurm.slurm_scheduler:SlurmScheduler",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from benchbrief.runners.jobs.commands import quote
-from benchbrief.runners.meters.meter_base import Meter
-from benchbrief.runners.meters.meter_points import ANSWER_S, MeterPoint, MeterReader, given
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import Node, quote
+from benchbrief.extend.meters import ANSWER_S, Meter, MeterPoint, MeterReader, given
 
 
 class CommandMeter(Meter):

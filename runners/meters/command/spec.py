@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import BOUNDARY, SHARED, Key, MeterSpec, Word
+from benchbrief.extend.spec import BOUNDARY, SHARED, Key, MeterSpec, Word
 
 SPEC = MeterSpec(
-    api=1,
+    api=2,
     name="command",
     doc="A command that prints one number, in watts; `$BENCH_HOST` is the host that it is about.",
     implementation="benchbrief.runners.meters.command.command_meter:CommandMeter",

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-from benchbrief.runners.jobs.commands import quote
-from benchbrief.runners.jobs.tasks import Word
-from benchbrief.runners.meters.meter_base import Meter
-from benchbrief.runners.meters.meter_points import ANSWER_S, MeterPoint, MeterReader, given, name_and_port, secret
-from benchbrief.runners.sampling import Reading
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import Node, Word, quote
+from benchbrief.extend.meters import ANSWER_S, Meter, MeterPoint, MeterReader, given, name_and_port, secret
+from benchbrief.extend.probes import Reading
 
 _WATTS = re.compile(r"Instantaneous power reading:\s+(-?\d{1,6}) Watts")
 _ACTIVE = re.compile(r"Power reading state is:\s+activated")

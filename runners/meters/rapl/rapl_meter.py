@@ -9,13 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from benchbrief.model.plan import Probe
-from benchbrief.runners.jobs.commands import quote, read_script, with_values
-from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.meters.meter_base import CountingMeter
-from benchbrief.runners.meters.meter_points import MeterPoint, MeterReader
-from benchbrief.runners.sampling import Reading, SampleStep, steps_in_window
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import JobOutput, Node, Probe, quote, read_script, with_values
+from benchbrief.extend.meters import CountingMeter, MeterPoint, MeterReader
+from benchbrief.extend.probes import Reading, SampleStep, steps_in_window
 
 POWERCAP = "/sys/class/powercap"
 _MOST_W = 1000.0

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import MeterSpec
+from benchbrief.extend.spec import MeterSpec
 
 SPEC = MeterSpec(
-    api=1,
+    api=2,
     name="rapl",
     doc="The counters of the processors on each host: CPU packages only, without disks, fans and power supplies.",
     implementation="benchbrief.runners.meters.rapl.rapl_meter:Rapl",

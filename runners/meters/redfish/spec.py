@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import SHARED, Flag, Key, Login, MeterSpec, Special, Text, Word
+from benchbrief.extend.spec import SHARED, Flag, Key, Login, MeterSpec, Special, Text, Word
 
 SPEC = MeterSpec(
-    api=1,
+    api=2,
     name="redfish",
     doc="The BMC of each host, asked over HTTPS (Redfish `PowerWatts` or `PowerConsumedWatts`).",
     implementation="benchbrief.runners.meters.redfish.redfish_bmc:Redfish",

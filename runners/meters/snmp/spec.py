@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import SCALE, SHARED, Key, Login, MeterSpec, Text, Word
+from benchbrief.extend.spec import SCALE, SHARED, Key, Login, MeterSpec, Text, Word
 
 SPEC = MeterSpec(
-    api=1,
+    api=2,
     name="snmp",
     doc="A number that a PDU's outlet or a UPS gives by SNMP, asked by `snmpget`.",
     implementation="benchbrief.runners.meters.snmp.snmp_meter:Snmp",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import COUNTERS, ProbeMeasure, ProbeSpec
+from benchbrief.extend.spec import COUNTERS, ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=1,
+    api=2,
     name="cpu",
     doc="The busy time of all processors of the host, from the kernel's counters in `/proc/stat`.",
     implementation="benchbrief.runners.probes.cpu.cpu_probe:Cpu",

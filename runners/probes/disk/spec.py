@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import COUNTERS, Key, ProbeMeasure, ProbeSpec, Text
+from benchbrief.extend.spec import COUNTERS, Key, ProbeMeasure, ProbeSpec, Text
 
 SPEC = ProbeSpec(
-    api=1,
+    api=2,
     name="disk",
     doc="The requests and bytes of block devices, from the kernel's counters in `/proc/diskstats`.",
     implementation="benchbrief.runners.probes.disk.disk_probe:Disk",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
+from benchbrief.extend.spec import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=1,
+    api=2,
     name="memory",
     doc="The use of memory, swapping and page faults, from `/proc/meminfo` and `/proc/vmstat`.",
     implementation="benchbrief.runners.probes.memory.memory_probe:Memory",

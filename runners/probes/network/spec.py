@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import COUNTERS, Key, ProbeMeasure, ProbeSpec, Text
+from benchbrief.extend.spec import COUNTERS, Key, ProbeMeasure, ProbeSpec, Text
 
 SPEC = ProbeSpec(
-    api=1,
+    api=2,
     name="network",
     doc="The bytes and packets of network interfaces, from the kernel's counters in `/proc/net/dev`.",
     implementation="benchbrief.runners.probes.network.network_probe:Network",

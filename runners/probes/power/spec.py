@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec
+from benchbrief.extend.spec import ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=1,
+    api=2,
     name="power",
     doc="The power that each host draws, from its meter.",
     implementation="benchbrief.runners.probes.power.power_probe:Power",

@@ -1,9 +1,9 @@
 """The controller itself: `hosts = local`."""
 
-from benchbrief.compiler.extensions import TransportSpec
+from benchbrief.extend.spec import TransportSpec
 
 SPEC = TransportSpec(
-    api=1,
+    api=2,
     name="local",
     doc="The machine that runs `bench`, written as the word `local`.",
     implementation="benchbrief.runners.transports.local.local_transport:LocalTransport",

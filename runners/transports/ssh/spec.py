@@ -1,9 +1,9 @@
 """SSH: the usual transport to a host other than the controller."""
 
-from benchbrief.compiler.extensions import TransportSpec
+from benchbrief.extend.spec import TransportSpec
 
 SPEC = TransportSpec(
-    api=1,
+    api=2,
     name="ssh",
     doc="A host over SSH, written as its destination without a scheme.",
     implementation="benchbrief.runners.transports.ssh.ssh_transport:SshTransport",

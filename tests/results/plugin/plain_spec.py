@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
+from benchbrief.model.extension_spec import ProbeMeasure, ProbeSpec
+from benchbrief.model.tool_spec import ToolSpec
 
 SPEC = ProbeSpec(
-    api=1,
+    api=2,
     name="gauge",
     doc="A gauge on the wall.",
     implementation="plain_tools:Gauge",
@@ -13,7 +14,7 @@ SPEC = ProbeSpec(
 )
 
 BROKEN = ProbeSpec(
-    api=1,
+    api=2,
     name="broken",
     doc="A gauge whose code has a mistake.",
     implementation="plain_tools:Broken",
@@ -21,7 +22,7 @@ BROKEN = ProbeSpec(
 )
 
 TOOL = ToolSpec(
-    api=1,
+    api=2,
     name="plain",
     label="plain",
     doc="A load generator that prints what it measured.",

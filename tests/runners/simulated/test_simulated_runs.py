@@ -14,10 +14,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec
 from benchbrief.compiler.measure_catalogue import KINDS
 from benchbrief.compiler.registry import PROBE_SPECS
 from benchbrief.model import events as j
+from benchbrief.model.extension_spec import ProbeMeasure, ProbeSpec
 from benchbrief.results.build_store import DATABASE, rebuild
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.runners.errors import RunnerError
@@ -204,7 +204,7 @@ def test_a_probe_of_ours_may_say_in_its_spec_what_is_simulated(monkeypatch: pyte
         "tasks.running": ProbeMeasure("", "Tasks that run.", {"en": "Running tasks"}, simulated=3.0),
         "tasks.blocked": ProbeMeasure("", "Tasks that wait.", {"en": "Waiting tasks"}),
     }
-    spec = ProbeSpec(1, "tasks", "The kernel's tasks.", "benchbrief.tasks:Tasks", measures=measures)
+    spec = ProbeSpec(2, "tasks", "The kernel's tasks.", "benchbrief.tasks:Tasks", measures=measures)
     monkeypatch.setitem(vars(PROBE_SPECS), "own", {**PROBE_SPECS.own, "tasks": spec})
     assert measures_of("tasks") == ("tasks.running",)
     sampler = Sampler("tasks", "db-1", 1.0, Machine(), seed=0)

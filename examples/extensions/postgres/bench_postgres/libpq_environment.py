@@ -11,10 +11,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from bench_postgres.postgres_messages import say_pg
-from benchbrief.model.plan import Database
-from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import Word
-from benchbrief.runners.journal.secret_masking import Secret
+from benchbrief.extend.common import Database, RunnerError, Secret, Word
 
 _URI = re.compile(r"postgres(?:ql)?://(?:([^@/?]*)@)?([^/?]*)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 _VARIABLES = {

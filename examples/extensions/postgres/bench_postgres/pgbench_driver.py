@@ -19,25 +19,35 @@ from bench_postgres.libpq_environment import environment
 from bench_postgres.pgbench_output import Summary, TwoRuns, against_log, contradictions, read_summary
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.transaction_log import NotALog, Transactions, read_folded
-from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
-from benchbrief.model.message import Message, figure
-from benchbrief.model.run_messages import say
-from benchbrief.model.steadiness import judge_window
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import (
+from benchbrief.extend.common import (
+    Command,
+    Job,
+    JobFile,
+    JobOutput,
+    Message,
+    Requirement,
+    RunnerError,
+    Secret,
+    figure,
+    read_script,
+    say,
+    with_values,
+)
+from benchbrief.extend.tools import (
+    CellContext,
+    Interim,
+    Measurement,
+    Operation,
+    PhaseThroughput,
     bad_output,
     best_line,
+    judge_window,
     read_output_lines,
     require_consistent,
     require_exit,
     require_few_errors,
     timeout_s,
 )
-from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.commands import read_script, with_values
-from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
-from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.seams import Interim, Requirement
 
 BUILTIN = {
     "tpcb": ("tpcb-like", "<builtin: TPC-B (sort of)>"),

@@ -13,21 +13,24 @@ from bench_postgres.pgbench_driver import BUILTIN, describe, disclosed, operatio
 from bench_postgres.pgbench_output import Summary, TwoRuns, against_log, contradictions, read_summary, script_of
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.transaction_log import LogFile, NotALog, Transactions, fold_logs
-from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput
-from benchbrief.model.plan import Cell, Plan
-from benchbrief.model.run_messages import say
-from benchbrief.model.steadiness import judge_window
-from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
-from benchbrief.results.imports.imported_files import (
+from benchbrief.extend.common import Cell, Plan, say
+from benchbrief.extend.importers import (
+    STDOUT,
+    CellFiles,
     ImportProblem,
+    Options,
+    OutputImporter,
     OutputProblem,
+    Places,
+    Setting,
+    Where,
     read_lines,
     refuse_no_text,
     require_consistent,
     tool_that_wrote,
     whole_run,
 )
-from benchbrief.results.imports.importer_seams import OutputImporter, Setting
+from benchbrief.extend.tools import Measurement, Operation, PhaseThroughput, judge_window
 
 _LOG = re.compile(r".+?\.(\d{1,10})(?:\.(\d{1,4}))?")
 """`prefix.PID` of the first thread, and `prefix.PID.N` of the others."""

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from bench_postgres.transaction_log import US_PER_S, NotALog, Transactions
-from benchbrief.runners.drivers.output_invariants import QUANTISED, format_number
+from bench_postgres.transaction_log import NotALog, Transactions
+from benchbrief.extend.tools import QUANTISED, US_PER_S, format_number
 
 _MS = 1000.0
 _HALF_DIGIT_MS = 0.0005

@@ -9,13 +9,18 @@ from typing import Any
 
 from bench_postgres.libpq_environment import environment
 from bench_postgres.postgres_messages import say_pg
-from benchbrief.model.plan import Database, Hardware, Plan
-from benchbrief.runners.errors import RunnerError, ServerFailed
-from benchbrief.runners.jobs.commands import printable
-from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.tasks import Command
-from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.seams import Hosts
+from benchbrief.extend.common import (
+    Command,
+    Database,
+    Hardware,
+    Hosts,
+    Plan,
+    RunnerError,
+    Secret,
+    ServerFailed,
+    printable,
+    run_persistently,
+)
 
 _NOT_FOUND = (126, 127)
 _NO_CONNECTION = 2

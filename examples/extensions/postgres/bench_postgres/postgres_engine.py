@@ -17,18 +17,28 @@ from bench_postgres.pgbench_driver import BUILTIN
 from bench_postgres.postgres_client import Client
 from bench_postgres.postgres_messages import say_pg
 from bench_postgres.written_tables import written_tables
-from benchbrief.model.message import Message, figure
-from benchbrief.model.plan import Cell, Database, Dataset, Hardware, Plan, Workload
-from benchbrief.model.run_messages import say
-from benchbrief.runners.driver_contexts import Endpoint
-from benchbrief.runners.engines.command_files import command_files
-from benchbrief.runners.engines.connection_strings import resolve_uri
-from benchbrief.runners.engines.data_directories import warn_of_aged
-from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed
-from benchbrief.runners.journal import controller_clock
-from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
+from benchbrief.extend.common import (
+    Cell,
+    Database,
+    Dataset,
+    Endpoint,
+    GoesOn,
+    Hardware,
+    Hosts,
+    Interrupted,
+    LoadShort,
+    Message,
+    Plan,
+    RunnerError,
+    Secret,
+    ServerFailed,
+    Stopping,
+    Workload,
+    figure,
+    now,
+    say,
+)
+from benchbrief.extend.engines import Size, command_files, resolve_uri, run_hooks, warn_of_aged
 
 _TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
 _NOTE = """SELECT json_build_object(
@@ -235,7 +245,7 @@ class Postgresql:
             )
         self._started_at = found["started"]
         self._version_num = int(found["version_num"])
-        self._running_since = controller_clock.now() - float(found["up_s"])
+        self._running_since = now() - float(found["up_s"])
 
     def _require_primary(self, found: Mapping[str, Any]) -> None:
         if found["standby"]:

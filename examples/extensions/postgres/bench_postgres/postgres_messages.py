@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from benchbrief.model.message import Message, OwnWords, speaker
+from benchbrief.extend.common import Message, OwnWords, speaker
 
 
 class PostgresMessages(Protocol):

@@ -12,12 +12,8 @@ from itertools import pairwise
 from typing import ClassVar
 
 from bench_postgres.postgres_messages import say_pg
-from benchbrief.model.measurement import Sample
-from benchbrief.model.plan import Probe
-from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.sampling import Reading, SampleStep, parse_readings, readings_in_window, steps_in_window
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import BadOutput, Job, JobOutput, Node, Probe, RunnerError, Sample
+from benchbrief.extend.probes import Reading, SampleStep, parse_readings, readings_in_window, steps_in_window
 
 Status = Mapping[str, float]
 

@@ -1,9 +1,9 @@
 """What the probe says about itself."""
 
-from benchbrief.compiler.extensions import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
+from benchbrief.extend.spec import COUNTERS_AND_GAUGES, ProbeMeasure, ProbeSpec
 
 PROBE = ProbeSpec(
-    api=1,
+    api=2,
     name="postgresql",
     doc=(
         "What PostgreSQL counts itself: WAL, checkpoints, its buffer cache, locks, and how far standbys are behind. "

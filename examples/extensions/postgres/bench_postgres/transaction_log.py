@@ -15,10 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchbrief.model import histogram
-from benchbrief.model.measurement import Histogram, Interval, Sample
+from benchbrief.extend.common import Sample
+from benchbrief.extend.tools import US_PER_S, Histogram, Interval, from_counts
 
-US_PER_S = 1e6
 _EXACT = 256
 """Below this, each microsecond has a bucket. Above, 128 buckets share each power of two."""
 _LINE = re.compile(r"\d+ \d+ (\d+|[a-z]+) \d+ (\d{1,12}) (\d{1,6})(?: (\d+))?(?: (\d+))?")
@@ -60,7 +59,7 @@ class Latencies:
     def histogram(self) -> Histogram:
         """Return the buckets in seconds. A logged microsecond v stands for [v, v + 1)."""
         counts = (((lo, lo + width), count) for (lo, width), count in self.buckets.items())
-        return histogram.from_counts(counts, histogram.US_PER_S)
+        return from_counts(counts, US_PER_S)
 
 
 @dataclass

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench_queue.locks import is_free, take
-from benchbrief.model.plan import Asked
-from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.fleet.scheduler import (
+from benchbrief.extend.common import RunnerError
+from benchbrief.extend.schedulers import (
+    Asked,
     Given,
     JobState,
     LaneJob,

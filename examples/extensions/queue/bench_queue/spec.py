@@ -1,9 +1,9 @@
 """What the queue says about itself: read by the checker, editors and the reference, without the code that does it."""
 
-from benchbrief.compiler.extensions import Key, Number, SchedulerSpec
+from benchbrief.extend.spec import Key, Number, SchedulerSpec
 
 SPEC = SchedulerSpec(
-    api=1,
+    api=2,
     name="queue",
     doc="A queue on this machine: each lane is a process, and only so many go on at once.",
     implementation="bench_queue.queue_scheduler:QueueScheduler",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec
+from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="db_bench",
     doc="RocksDB's db_bench: its output, from which the workload's benchmark is taken.",
     implementation="benchbrief.results.imports.importers.db_bench.db_bench_importer:DbBenchImporter",

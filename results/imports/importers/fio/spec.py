@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec
+from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="fio",
     doc="fio's JSON with its bins, as --output-format=json+ writes it.",
     implementation="benchbrief.results.imports.importers.fio.fio_importer:FioImporter",

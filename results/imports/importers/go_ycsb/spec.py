@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec
+from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="go-ycsb",
     doc="go-ycsb's output in its plain style.",
     implementation="benchbrief.results.imports.importers.go_ycsb.go_ycsb_importer:GoYcsbImporter",

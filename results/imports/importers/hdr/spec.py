@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec, Key, Word
+from benchbrief.extend.spec import ImporterSpec, Key, Word
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="hdr",
     doc="HDR logs by themselves, each of one operation, or with tags for several.",
     implementation="benchbrief.results.imports.importers.hdr.hdr_importer:HdrImporter",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec
+from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="iostat",
     doc="A log of `iostat -x -t`, as text or JSON.",
     implementation="benchbrief.results.imports.importers.iostat.iostat_importer:Iostat",

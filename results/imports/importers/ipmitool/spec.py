@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec
+from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="ipmitool",
     doc="A log of ipmitool's readings of power, each with its time.",
     implementation="benchbrief.results.imports.importers.ipmitool.ipmitool_importer:Ipmitool",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec
+from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="openload",
     doc="openload's final record (record.json), with the histogram log that it wrote beside it (histograms.hlog).",
     implementation="benchbrief.results.imports.importers.openload.openload_importer:OpenloadImporter",

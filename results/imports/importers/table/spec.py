@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec
+from benchbrief.extend.spec import ImporterSpec
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="table",
     doc="A table of published figures (CSV), which says its cells itself.",
     implementation="benchbrief.results.imports.importers.table.table_importer:TableOfFigures",

@@ -1,7 +1,7 @@
-from benchbrief.compiler.extensions import ImporterSpec, Key, Text
+from benchbrief.extend.spec import ImporterSpec, Key, Text
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="ycsb",
     doc="YCSB's output, as text or JSON, with the HDR logs beside it; or its raw latencies.",
     implementation="benchbrief.results.imports.importers.ycsb.ycsb_importer:YcsbImporter",

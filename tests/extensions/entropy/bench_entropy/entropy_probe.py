@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from benchbrief.model.measurement import Sample
-from benchbrief.model.plan import Probe
-from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.sampling import parse_readings, readings_in_window, sampling_job
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import Job, JobOutput, Node, Probe, Sample
+from benchbrief.extend.probes import parse_readings, readings_in_window, sampling_job
 
 _FILES = "/proc/sys/kernel/random"
 _MEASURES = ("entropy.available", "entropy.pool")

@@ -1,9 +1,9 @@
 """Of the kernel's pool of random numbers."""
 
-from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec
+from benchbrief.extend.spec import ProbeMeasure, ProbeSpec
 
 SPEC = ProbeSpec(
-    api=1,
+    api=2,
     name="entropy",
     doc="How much entropy the kernel has for random numbers, from `/proc/sys/kernel/random/entropy_avail`.",
     implementation="bench_entropy.entropy_probe:Entropy",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from benchbrief.runners.jobs.commands import quote
-from benchbrief.runners.meters.meter_base import Meter, parse_watts
-from benchbrief.runners.meters.meter_points import MeterPoint, MeterReader, given
-from benchbrief.runners.sampling import Reading
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import Node, quote
+from benchbrief.extend.meters import Meter, MeterPoint, MeterReader, given, parse_watts
+from benchbrief.extend.probes import Reading
 
 
 class Hwmon(Meter):

@@ -1,9 +1,9 @@
 """Of the kernel's power sensors."""
 
-from benchbrief.compiler.extensions import Key, MeterSpec, Text
+from benchbrief.extend.spec import Key, MeterSpec, Text
 
 SPEC = MeterSpec(
-    api=1,
+    api=2,
     name="hwmon",
     doc="A power sensor of the host, which the kernel gives in microwatts.",
     implementation="bench_hwmon.hwmon_meter:Hwmon",

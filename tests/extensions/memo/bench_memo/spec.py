@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from benchbrief.compiler.extensions import TemplateSpec
+from benchbrief.extend.spec import TemplateSpec
 
 SPEC = TemplateSpec(
-    api=1,
+    api=2,
     name="memo",
     doc="A memo on one page, without a title band.",
     implementation="bench_memo.memo",

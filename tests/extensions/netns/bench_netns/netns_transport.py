@@ -1,6 +1,6 @@
 """The transport: each shell is started inside the namespace. See `NestedTransport`."""
 
-from benchbrief.runners.transports.nested_transport import NestedTransport
+from benchbrief.extend.transports import NestedTransport
 
 
 class NetnsTransport(NestedTransport):

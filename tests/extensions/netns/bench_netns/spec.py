@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from benchbrief.compiler.extensions import TransportSpec
+from benchbrief.extend.spec import TransportSpec
 
 SPEC = TransportSpec(
-    api=1,
+    api=2,
     name="netns",
     doc="A network namespace of this machine, made by `ip netns add`.",
     implementation="bench_netns.netns_transport:NetnsTransport",

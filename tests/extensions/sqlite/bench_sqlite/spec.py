@@ -1,6 +1,6 @@
 """What the engine and its load generator say of themselves."""
 
-from benchbrief.compiler.extensions import (
+from benchbrief.extend.spec import (
     Attribute,
     EngineSpec,
     Key,
@@ -15,7 +15,7 @@ from benchbrief.compiler.extensions import (
 _BYTES = Number("B", "400 B", integer=True, minimum=1.0)
 
 ENGINE = EngineSpec(
-    api=1,
+    api=2,
     name="sqlite",
     label="SQLite",
     doc="SQLite: a library that keeps a database in one file.",
@@ -31,7 +31,7 @@ ENGINE = EngineSpec(
 )
 
 TOOL = ToolSpec(
-    api=1,
+    api=2,
     name="sqlite_load",
     label="SQLite's load",
     doc="Reads and writes rows of a table, one transaction each.",

@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, ClassVar
 
-from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput, Sample
-from benchbrief.model.plan import StepKind
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import bad_output, require_exit, require_few_errors, timeout_s
-from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
-from benchbrief.runners.seams import Requirement
+from benchbrief.extend.common import Command, Job, JobFile, JobOutput, Requirement, Sample, StepKind
+from benchbrief.extend.tools import (
+    Bucket,
+    CellContext,
+    Histogram,
+    Measurement,
+    Operation,
+    PhaseThroughput,
+    bad_output,
+    require_exit,
+    require_few_errors,
+    timeout_s,
+)
 
 _SCRIPT, _TASK = "sqlite_load.py", "task.json"
 _CHECK = "import sqlite3; print(sqlite3.sqlite_version)"

@@ -5,11 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from benchbrief.model.plan import Cell, Database, Hardware, Plan
-from benchbrief.runners.driver_contexts import Endpoint
-from benchbrief.runners.errors import LoadShort, ServerFailed
-from benchbrief.runners.jobs.tasks import Command, Completed
-from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+from benchbrief.extend.common import (
+    Cell,
+    Command,
+    Completed,
+    Database,
+    Endpoint,
+    GoesOn,
+    Hardware,
+    Hosts,
+    LoadShort,
+    Plan,
+    ServerFailed,
+    Stopping,
+)
 
 
 class Sqlite:

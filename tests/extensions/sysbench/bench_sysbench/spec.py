@@ -1,9 +1,9 @@
 """Of sysbench's outputs."""
 
-from benchbrief.compiler.extensions import ImporterSpec, Key, Word
+from benchbrief.extend.spec import ImporterSpec, Key, Word
 
 SPEC = ImporterSpec(
-    api=1,
+    api=2,
     name="sysbench",
     doc="sysbench's output of a database test (`oltp_point_select` and others), as it prints it.",
     implementation="bench_sysbench.sysbench_importer:SysbenchImporter",

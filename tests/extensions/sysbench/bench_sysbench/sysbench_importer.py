@@ -22,17 +22,18 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.results.imports.cell_matching import Options
-from benchbrief.results.imports.imported_files import (
+from benchbrief.extend.importers import (
+    Options,
+    OutputImporter,
     OutputProblem,
+    Setting,
     only_file,
     read_lines,
     require_consistent,
     tool_that_wrote,
     whole_run,
 )
-from benchbrief.results.imports.importer_seams import OutputImporter, Setting
+from benchbrief.extend.tools import Interval, Measurement, Operation, PhaseThroughput
 
 _VALUE = re.compile(r"\s*([a-z0-9][\w ]*?):\s+(\d+(?:\.\d+)?)s?\s*(?:\((\d+(?:\.\d+)?) per sec\.\))?")
 _THREADS = re.compile(r"Number of threads: (\d{1,6})")

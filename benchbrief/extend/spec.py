@@ -1,6 +1,6 @@
 """The classes by which a `spec.py` describes an extension, one of benchbrief's own or of another package.
 
-The checker, the editors, the reference and the briefs read a spec. It imports only this package, so that `bench check`
+The checker, the editors, the reference and the briefs read a spec. It imports only this module, so that `bench check`
 stays fast. The code of the extension is imported when it runs."""
 
 from benchbrief.model.engine_spec import EngineSpec, Option, ServerProgram

@@ -1,0 +1,28 @@
+"""What a power meter needs beside `common`: its base classes, and the points at which it is read."""
+
+from benchbrief.model.plan import PowerMeter
+from benchbrief.runners.meters.meter_base import (
+    AnyMeter,
+    CountingMeter,
+    Meter,
+    RecordedMeter,
+    SampledMeter,
+    parse_watts,
+)
+from benchbrief.runners.meters.meter_points import ANSWER_S, MeterPoint, MeterReader, given, name_and_port, secret
+
+__all__ = [
+    "ANSWER_S",
+    "AnyMeter",
+    "CountingMeter",
+    "Meter",
+    "MeterPoint",
+    "MeterReader",
+    "PowerMeter",
+    "RecordedMeter",
+    "SampledMeter",
+    "given",
+    "name_and_port",
+    "parse_watts",
+    "secret",
+]

@@ -1,0 +1,38 @@
+"""What a probe needs beside `common`: `ProbeKind`, and the loop on a host with what it printed."""
+
+from benchbrief.runners.sampling import (
+    FileReads,
+    Reading,
+    SampleStep,
+    is_count,
+    parse_readings,
+    parse_recent,
+    pressure,
+    pressure_rule,
+    read_last_words,
+    reading_job,
+    readings_in_window,
+    sampling_job,
+    steps_in_window,
+)
+from benchbrief.runners.seams import ProbeKind, ReadsAfter, TellsGaps, TellsNow
+
+__all__ = [
+    "FileReads",
+    "ProbeKind",
+    "Reading",
+    "ReadsAfter",
+    "SampleStep",
+    "TellsGaps",
+    "TellsNow",
+    "is_count",
+    "parse_readings",
+    "parse_recent",
+    "pressure",
+    "pressure_rule",
+    "read_last_words",
+    "reading_job",
+    "readings_in_window",
+    "sampling_job",
+    "steps_in_window",
+]

@@ -1,0 +1,46 @@
+"""What a load generator needs beside `common`: `Driver`, the cell that it sees, evidence, and what it measured."""
+
+from benchbrief.model.histogram import US_PER_S, from_counts, percentile
+from benchbrief.model.measurement import Bucket, Histogram, Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.steadiness import judge_window
+from benchbrief.runners.driver_contexts import CellContext
+from benchbrief.runners.drivers.output_evidence import (
+    bad_output,
+    best_line,
+    read_output_lines,
+    require_consistent,
+    require_exit,
+    require_few_errors,
+    timeout_s,
+)
+from benchbrief.runners.drivers.output_invariants import QUANTISED, format_number
+from benchbrief.runners.seams import Driver, HoldsEngine, Interim, NamesKeys, TellsDatabase, TellsInterim
+
+__all__ = [
+    "QUANTISED",
+    "US_PER_S",
+    "Bucket",
+    "CellContext",
+    "Driver",
+    "Histogram",
+    "HoldsEngine",
+    "Interim",
+    "Interval",
+    "Measurement",
+    "NamesKeys",
+    "Operation",
+    "PhaseThroughput",
+    "TellsDatabase",
+    "TellsInterim",
+    "bad_output",
+    "best_line",
+    "format_number",
+    "from_counts",
+    "judge_window",
+    "percentile",
+    "read_output_lines",
+    "require_consistent",
+    "require_exit",
+    "require_few_errors",
+    "timeout_s",
+]
