@@ -263,6 +263,17 @@ def _of_pdf(path: Path, digest: str) -> FinishedBrief:
     return FinishedBrief(numbers, edited, None, digest, side, others, document)
 
 
+def attached_to(path: Path) -> dict[str, bytes]:
+    """Return the files in a PDF by their names, which nothing has proved. Raises ReportError."""
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
+    try:
+        return {str(name): contents[0] for name, contents in PdfReader(path).attachments.items() if contents}
+    except (PyPdfError, LookupError, ValueError, TypeError, AttributeError, OSError, RecursionError) as error:
+        raise ReportError(f"{path} can't be read as a PDF: {error}", "take it from where it was published") from error
+
+
 def _is_plain(file: NumbersFile, document: Document) -> bool:
     """Return whether a PDF's numbers are no links, since it has no appendix."""
     return file.provenance == "none" or (document == "brief" and bool(file.disclosures))

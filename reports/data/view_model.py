@@ -16,6 +16,7 @@ from markupsafe import Markup
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.native_chart import NativeChart
 from benchbrief.reports.data.numbers_file import CellEntry, NumbersFile, ProvenanceView
+from benchbrief.results.analysis.stated_numbers import StatedNumber
 
 EMPTY = Markup("")
 
@@ -567,6 +568,8 @@ class ReportView:
     """For the side file, and not on the page. They come without their cells."""
     cells: Callable[[], Iterable[tuple[str, CellEntry]]]
     """Returns the cells behind the numbers. Nothing else can be asked of the store while they are read."""
+    stated: tuple[StatedNumber, ...] = ()
+    """What it claims, and what the spec expects, for its capsule."""
     simulated: bool = False
     """Whether the run is simulated: see `reports/render/watermark.py`."""
     imported: bool = False

@@ -26,9 +26,9 @@ Attributes = Mapping[str, str]
 class Package:
     """An open file. Nothing of it is written anywhere, and parts are only found by their names in it."""
 
-    def __init__(self, content: bytes, name: str) -> None:
-        """Raises ReportError for what is not such a file."""
-        self.name, self._left = name, MOST_OF_ALL
+    def __init__(self, content: bytes, name: str, *, most: int = MOST_OF_ALL, hint: str = _HINT) -> None:
+        """At most `most` bytes are unpacked. Raises ReportError, with a `hint`, for what is not such a file."""
+        self.name, self._left, self._hint = name, most, hint
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
             infos = self._zip.infolist()
@@ -41,11 +41,16 @@ class Package:
             raise self._problem("has two parts of one name")
 
     def _problem(self, what: str) -> ReportError:
-        return ReportError(f"{self.name} {what}", _HINT)
+        return ReportError(f"{self.name} {what}", self._hint)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._infos)
+
+    @property
+    def infos(self) -> tuple[zipfile.ZipInfo, ...]:
+        """Return what the file says of its parts, which nothing has proved."""
+        return tuple(self._infos.values())
 
     def size(self, part: str) -> int:
         """Return how large a part says that it is, unpacked; 0 for one that is not there."""

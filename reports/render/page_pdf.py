@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from io import BytesIO
 from math import degrees
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +142,7 @@ def to_pdf(
     one_page: bool = False,
     inspect: Callable[[Any], None] | None = None,
 ) -> bytes:
-    """Return the document, with the text files that `attached` gives for the page as it is laid out. It loads nothing:
+    """Return the document, with the files that `attached` gives for the page as it is laid out. It loads nothing:
     the page contains everything that it shows.
 
     `over` gives the HTML drawn over each finished sheet, by its width and height in CSS pixels, out of reach of the
@@ -180,10 +181,17 @@ def to_pdf(
     if over:
         _stamp(document, over)
     files = [
-        weasyprint.Attachment(string=content.decode(), name=name, description=name, relationship="Data")
+        weasyprint.Attachment(file_obj=BytesIO(content), name=name, description=name)
         for name, content in (attached(pages[id(document)]) if attached else {}).items()
     ]
-    pdf: bytes = document.write_pdf(finisher=_stamped if over else None, attachments=files, **options)
+
+    def finish(document: Any, pdf: Any) -> None:
+        if over:
+            _stamped(document, pdf)
+        if files:
+            _associate(pdf, ["Source" if file.name.endswith(".zip") else "Data" for file in files])
+
+    pdf: bytes = document.write_pdf(finisher=finish, attachments=files, **options)
     return pdf
 
 
@@ -244,6 +252,15 @@ def _stamped(document: Any, pdf: Any) -> None:
     streams = [pdf.objects[int(page["Contents"].split()[0])].stream for page in pages]
     if len(streams) != len(document.pages) or not all(_WATERMARK in stream for stream in streams):
         raise ReportError("the PDF writer left a page without the mark of what was not measured here")
+
+
+def _associate(pdf: Any, relationships: Sequence[str]) -> None:
+    """Make each attachment an associated file of the document, with its relationship to that (ISO 32000-2, 14.13)."""
+    names = pdf.objects[int(pdf.catalog["Names"]["EmbeddedFiles"].split()[0])]["Names"]
+    files = names[1::2]
+    for reference, relationship in zip(files, relationships, strict=True):
+        pdf.objects[int(reference.split()[0])]["AFRelationship"] = f"/{relationship}"
+    pdf.catalog["AF"] = type(names)(files)
 
 
 class _Typefaces(dict[object, Any]):

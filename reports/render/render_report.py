@@ -20,6 +20,8 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.extension_spec import Format, TemplateSpec
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.capsule.capsule_file import ENDING
+from benchbrief.reports.capsule.pack_capsule import pack_capsule
 from benchbrief.reports.charts.chart import PAPER, SOFT
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
 from benchbrief.reports.data.gaps import name_part, reason_of
@@ -143,6 +145,7 @@ def render(
     and `<report>-disclosure.pdf`, `.html` and `.md`, unless the brief has the disclosure in it.
 
     The figures' data are in that folder as CSV, with the figures as SVG and PNG, and the data in the brief's PDF, too.
+    `<report>-capsule.zip` has what it takes to measure the brief again; it is in the PDF, too.
 
     Raises ReportError. Without `formats`, writes those of the report, or of its template. `kept` reads the files of the
     report's house style; without it they are read from their original places. `reports_from`: the files of the plan's
@@ -168,11 +171,14 @@ def render(
     numbers = numbers.model_copy(update={"page_sha256": _digest(made[".html"].brief)})
     if "markdown" in chosen:
         made[".md"] = brief.markdown()
+    capsule = pack_capsule(plan, report, store, numbers, view.stated, kept, reports_from)
     if "pdf" in chosen:
-        made[".pdf"] = brief.pdf(brief.naming(numbers, made))
+        made[".pdf"] = brief.pdf(brief.naming(numbers, made), capsule)
     side = _write(out_dir / view.side_file, brief.naming(numbers, made).written(view.cells()))
     suffixes = (suffix for kind, suffix in (("pdf", ".pdf"), ("html", ".html"), ("markdown", ".md")) if kind in chosen)
     files, beside = [path for suffix in suffixes for path in brief.write(suffix, made[suffix])], [side]
+    if capsule is not None and {"pdf", "html"} & set(chosen):
+        beside.append(_write(out_dir / brief.capsule, capsule))
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / brief.folder / name, content) for name, content in brief.data().items()]
         beside += brief.write_pictures(converter)
@@ -229,6 +235,10 @@ class _Brief:
     def folder(self) -> str:
         return f"{self.stem}-figures"
 
+    @property
+    def capsule(self) -> str:
+        return f"{self.stem}{ENDING}"
+
     def disclosure(self, medium: Medium, suffix: str, house: House | None = None) -> str:
         """Return the page of the disclosure. It names the brief of its own medium, and leads back to it."""
         from benchbrief.reports.render.page_html import disclosure_html
@@ -274,9 +284,9 @@ class _Brief:
             require_said(page, replace(self.view, companion=other))
         return _Documents(page.encode(), disclosure)
 
-    def pdf(self, numbers: NumbersFile) -> _Documents:
-        """Return the PDFs, each with the file of numbers attached, and the brief with its figures' data. Raises
-        ReportError where a user's style sheet or part needs what the PDF writer can't do."""
+    def pdf(self, numbers: NumbersFile, capsule: bytes | None) -> _Documents:
+        """Return the PDFs, each with the file of numbers attached, and the brief with its figures' data and its
+        capsule. Raises ReportError where a user's style sheet or part needs what the PDF writer can't do."""
         from benchbrief.reports.render.page_html import must_say
         from benchbrief.reports.render.page_pdf import to_pdf
 
@@ -304,7 +314,8 @@ class _Brief:
             numbers = numbers.model_copy(update={"disclosures": digests})
 
         def attached(page: str) -> dict[str, bytes]:
-            return {ATTACHMENT: b"".join(_in_order_of(page, numbers).written(self.view.cells())), **self.data()}
+            own = {ATTACHMENT: b"".join(_in_order_of(page, numbers).written(self.view.cells())), **self.data()}
+            return {**own, self.capsule: capsule} if capsule is not None else own
 
         page = self.page("paper", other)
         self.faults.extend(filter(None, [letters_without_typeface(re.sub("<[^>]*>", "", page.partition("<body")[2]))]))

@@ -99,7 +99,7 @@ from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import headline_size, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
-from benchbrief.reports.view.said_claims import claims_of, say_claims
+from benchbrief.reports.view.said_claims import claims_of, say_claims, state_numbers
 from benchbrief.reports.view.table_heads import (
     aligned,
     cards_of,
@@ -382,6 +382,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         provenance=builder.ledger.view(common),
         numbers=builder.ledger.file(report, common).model_copy(update={"not_made": not_made, "claims": tuple(entries)}),
         cells=builder.ledger.cells,
+        stated=builder.gaps.tried(lambda: tuple(state_numbers(builder.claims, results)), ()),
         made=d.made_at(results),
         profile=results.plan.spec.profile or "",
         keywords=d.keywords(results.plan),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.cautions import limited_points
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said, is_base
 from benchbrief.results.analysis.held_out_repeats import held_out_repeats
+from benchbrief.results.analysis.stated_numbers import StatedNumber, state_claim, state_expectations
 
 _N = TypeVar("_N")
 _Part = str | p.Value | p.Said
@@ -416,6 +417,17 @@ def _told_overstatement(verdict: ClaimVerdict) -> str:
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
     """Return the claim's sentence as a brief says it, as plain text."""
     return _text(p.Prose.of(_Writer({}, results).sentence(verdict, noted=False)).parts, results)
+
+
+def state_numbers(verdicts: Iterable[ClaimVerdict], results: Results) -> Iterator[StatedNumber]:
+    """Yield what a brief states: each of its claims, in its words, then each expectation of the spec."""
+
+    def read(query: p.Query) -> Iterable[tuple[Sequence[p.DimKey | None], float | None]]:
+        return results.rows(query).items()
+
+    for verdict in verdicts:
+        yield state_claim(verdict, sentence_text(verdict, results), read, results.plan)
+    yield from state_expectations(results.plan, read)
 
 
 def _text(parts: Sequence[_Part], results: Results) -> str:

@@ -1,0 +1,1 @@
+"""The capsule of a brief: what it takes to measure the brief again, packed and read back."""

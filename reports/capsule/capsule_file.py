@@ -1,0 +1,189 @@
+"""The file of a capsule: a zip with a list of its parts and their digests. It is read as if an enemy had written it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import stat
+import zipfile
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import PurePosixPath
+from typing import Literal, NamedTuple
+
+from pydantic import ValidationError
+
+from benchbrief.model.node import Node
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.office.read_package import Package
+
+CAPSULE_VERSION = 1
+ENDING = "-capsule.zip"
+"""What stands behind the name of a brief in that of its capsule."""
+SPEC = "spec/"
+"""The folder of the spec and the files that it uses."""
+PLAN, NUMBERS, STATED, FACTS, VERSIONS = ("plan.json", "numbers.json", "stated.json", "facts.json", "versions.json")
+_LIST = "capsule.json"
+_FORMAT = "benchbrief-capsule"
+_MOST_BYTES, _MOST_UNPACKED, _MOST_PARTS = 32 << 20, 128 << 20, 1000
+_LONGEST, _DEEPEST = 200, 12
+"""The most characters of a part's name, and the most folders in it."""
+_NAME = re.compile(r"[^\x00-\x1f\x7f\\:*?\"<>|\ud800-\udfff\u202a-\u202e\u2066-\u2069]+")
+_HINT = "take the brief, or its capsule, from where it was published"
+_WHEN = (1980, 1, 1, 0, 0, 0)
+"""The time of each part, so that the same run gives the same bytes."""
+
+
+class Part(Node):
+    """A part: its SHA-256, and how many bytes it has."""
+
+    sha256: str
+    size: int
+
+
+class RawOutputs(Node):
+    """The raw outputs behind a brief, which the capsule does not have: how many there are, and the SHA-256 of their
+    list in the form of `sha256sum`."""
+
+    files: int
+    sha256: str
+
+
+class Capsule(Node):
+    """What a capsule says of itself. `spec` is the path of the spec among its parts, and `parts` are all others.
+    `extensions` are other packages that the plan needs, by what is theirs."""
+
+    format: Literal["benchbrief-capsule"] = "benchbrief-capsule"
+    version: int = CAPSULE_VERSION
+    benchbrief: str
+    report: str
+    title: str
+    language: str
+    run: str
+    kind: Literal["measured", "simulated", "imported"]
+    spec: str
+    profile: str | None = None
+    params: dict[str, str] = field(default_factory=dict)
+    extensions: dict[str, str] = field(default_factory=dict)
+    raw_outputs: RawOutputs
+    parts: dict[str, Part]
+
+
+class OpenCapsule(NamedTuple):
+    """A capsule whose parts are as its list says, with their contents by name."""
+
+    about: Capsule
+    parts: Mapping[str, bytes]
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Return the spec and the files that it uses, by their paths."""
+        return {name.removeprefix(SPEC): content for name, content in self.parts.items() if name.startswith(SPEC)}
+
+
+def write_capsule(about: Capsule, parts: Mapping[str, bytes]) -> bytes:
+    """Return the bytes of a capsule; `about` need not list the parts yet."""
+    named = {name: Part(sha256=_sha256(content), size=len(content)) for name, content in sorted(parts.items())}
+    listed = about.model_copy(update={"parts": named}).model_dump_json(indent=1) + "\n"
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in ((_LIST, listed.encode()), *sorted(parts.items())):
+            info = zipfile.ZipInfo(name, _WHEN)
+            info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+            archive.writestr(info, content, compresslevel=9)
+    return made.getvalue()
+
+
+def open_capsule(content: bytes, name: str) -> OpenCapsule:
+    """Return a capsule after looking at all of it. `name` is what messages call it. Raises ReportError for one that is
+    too large, damaged, changed, of a later version, or has names that lead elsewhere."""
+    if len(content) > _MOST_BYTES:
+        raise _refused(name, f"has {len(content):,} bytes, and at most {_MOST_BYTES:,} are read")
+    package = Package(content, name, most=_MOST_UNPACKED, hint=_HINT)
+    if len(package.names) > _MOST_PARTS:
+        raise _refused(name, f"has {len(package.names):,} parts, and at most {_MOST_PARTS:,} are read")
+    for info in package.infos:
+        _require_plain(info, name)
+    about = _listed(package.read(_LIST), name)
+    there = set(package.names) - {_LIST}
+    if missing := sorted(about.parts.keys() - there):
+        raise _refused(name, f"lacks a part that it lists: {missing[0]}")
+    if more := sorted(there - about.parts.keys()):
+        raise _refused(name, f"has a part that it does not list: {more[0]}")
+    parts = {part: package.read(part) for part in sorted(there)}
+    for part, found in parts.items():
+        if _sha256(found) != about.parts[part].sha256 or len(found) != about.parts[part].size:
+            raise _refused(name, f"was changed since it was made: {part} is not what its list says")
+    if f"{SPEC}{about.spec}" not in parts:
+        raise _refused(name, f"lacks its spec, {about.spec or 'which it does not name'}")
+    for needed in (PLAN, STATED, FACTS, VERSIONS):
+        if needed not in parts:
+            raise _refused(name, f"lacks a part: {needed}")
+    return OpenCapsule(about, parts)
+
+
+def is_capsule(content: bytes) -> bool:
+    """Return whether these bytes are a zip that has the list of a capsule."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _LIST in archive.namelist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+        return False
+
+
+def _listed(content: bytes, name: str) -> Capsule:
+    """Return the list of the parts. A later version is refused by its number before anything else of it is read."""
+    try:
+        head = json.loads(content)
+        if not isinstance(head, dict) or head.get("format") != _FORMAT:
+            raise _refused(name, "is no capsule of a brief")
+        version, made_by = head.get("version"), head.get("benchbrief")
+        if isinstance(version, int) and version > CAPSULE_VERSION:
+            by = made_by if isinstance(made_by, str) and re.fullmatch(r"[\w.+-]{1,40}", made_by) else "a later one"
+            raise ReportError(
+                f"{name} is a capsule of version {version}, and this benchbrief reads version {CAPSULE_VERSION}",
+                f"use the benchbrief that made it, {by}, or a later one",
+            )
+        return Capsule.model_validate_json(content)
+    except (ValidationError, ValueError, RecursionError) as error:
+        where = ""
+        if isinstance(error, ValidationError):
+            where = ": " + ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))[:80]
+        raise _refused(name, f"has a list of its parts that can't be read{where}") from error
+
+
+def _require_plain(info: zipfile.ZipInfo, name: str) -> None:
+    """Raise ReportError for a part that is no plain file, or whose name leads out of a folder."""
+    part = info.filename
+    shown = ascii(part)[1:-1][:80]
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG) or info.is_dir():
+        raise _refused(name, f"has a part that is no plain file: {shown}")
+    if info.flag_bits & 0x1:
+        raise _refused(name, f"has an encrypted part: {shown}")
+    if why := why_not_safe(part):
+        raise _refused(name, f"has a part whose name {why}: {shown}")
+
+
+def why_not_safe(path: str) -> str:
+    """Return why nothing is written at this path below a folder; "" where it may be."""
+    steps = path.split("/")
+    if len(path) > _LONGEST or len(steps) > _DEEPEST:
+        return "is too long"
+    if path.startswith("/") or ".." in steps:
+        return "leads out of its folder"
+    if not _NAME.fullmatch(path) or PurePosixPath(path).as_posix() != path or path in ("", "."):
+        return "is no path of a file"
+    if any(step.startswith(".") or step != step.strip() for step in steps):
+        return "is hidden, or begins or ends with a blank"
+    return ""
+
+
+def _refused(name: str, why: str) -> ReportError:
+    return ReportError(f"{name} {why}", _HINT)
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,41 @@
+"""Finds the capsule of a brief: in its PDF, or in the file beside its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.capsule.capsule_file import ENDING, OpenCapsule, is_capsule, open_capsule
+from benchbrief.reports.data.numbers_file import OF_DISCLOSURE
+from benchbrief.reports.verify_brief import MOST_OF_A_BRIEF, attached_to
+from benchbrief.runners.plain_files import read_plain
+
+
+def capsule_of(path: Path) -> OpenCapsule:
+    """Return the capsule of a brief, or the one in a file. Raises ReportError."""
+    content = _content(path)
+    if content.startswith(b"PK") and is_capsule(content):
+        return open_capsule(content, path.name)
+    if content.startswith(b"%PDF"):
+        inside = [found for name, found in attached_to(path).items() if name.endswith(ENDING)]
+        if len(inside) > 1:
+            raise ReportError(f"{path.name} has {len(inside)} capsules", "take it from where it was published")
+        if inside:
+            return open_capsule(inside[0], f"the capsule of {path.name}")
+    beside = path.with_name(f"{OF_DISCLOSURE.sub('', path.name).removesuffix(path.suffix)}{ENDING}")
+    if not beside.exists():
+        within = "in it, and no " if content.startswith(b"%PDF") else "with it: there is no "
+        raise ReportError(
+            f"{path.name} has no capsule {within}{beside.name} beside it",
+            "name the PDF as it was made; briefs of earlier versions, and those with `provenance = none`, have none",
+        )
+    return open_capsule(_content(beside), beside.name)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_plain(path, most=MOST_OF_A_BRIEF)
+    except OSError as error:
+        raise ReportError(
+            f"{path} can't be read: {error.strerror}", "name a brief, its capsule, or the folder of a run"
+        ) from error

@@ -1,0 +1,208 @@
+"""Packs the capsule of a brief: the spec and the files that it uses, its plan, versions, facts, numbers and claims."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+from benchbrief.compiler.planning.plan_file import written_plan
+from benchbrief.dsl.bench_error import BenchError
+from benchbrief.model.node import adapter
+from benchbrief.model.plan import Origin, Plan, Report
+from benchbrief.reports.capsule.capsule_file import (
+    FACTS,
+    NUMBERS,
+    PLAN,
+    SPEC,
+    STATED,
+    VERSIONS,
+    Capsule,
+    RawOutputs,
+    why_not_safe,
+    write_capsule,
+)
+from benchbrief.reports.data.numbers_file import NumbersFile
+from benchbrief.reports.data.report_data import AskedStore
+from benchbrief.reports.view.house_style import Kept
+from benchbrief.results.analysis.stated_numbers import StatedNumber
+from benchbrief.results.compare.contender import is_passing
+from benchbrief.runners.plain_files import read_plain
+
+_FAR = "/" + "/".join(["d"] * 40)
+"""A folder in place of the current one: names with `..` keep their place to each other, wherever the run was made."""
+
+
+def pack_capsule(
+    plan: Plan,
+    report: Report,
+    store: AskedStore,
+    numbers: NumbersFile,
+    stated: Sequence[StatedNumber],
+    kept: Kept | None = None,
+    reports_from: Mapping[str, str] | None = None,
+) -> bytes | None:
+    """Return the capsule of a brief; None where its report shows no provenance, or where the run does not keep the
+    files of its spec. `stated` is what it claims and expects; `kept` and `reports_from` are as for `render`."""
+    if report.provenance == "none":
+        return None
+    found = _files(plan, store.run_dir, kept, reports_from)
+    main = _main(plan.spec.name, [*(reports_from or plan.spec.files)])
+    if found is None or main is None:
+        return None
+    paths = _below_one_folder(found)
+    files = {paths[name]: content for name, content in found.items()}
+    if paths.get(main) is None or any(why_not_safe(f"{SPEC}{path}") for path in files):
+        return None
+    facts = facts_in(store)
+    parts = {
+        **{f"{SPEC}{path}": content for path, content in files.items()},
+        PLAN: b"".join(written_plan(plan)),
+        NUMBERS: _json(_ledger(numbers)),
+        STATED: adapter(tuple[StatedNumber, ...]).dump_json(tuple(stated), indent=1) + b"\n",
+        FACTS: _json([row for row in facts if not is_passing(str(row[3]))]),
+        VERSIONS: _json(_versions(numbers, plan, facts)),
+    }
+    about = Capsule(
+        benchbrief=numbers.benchbrief,
+        report=report.name,
+        title=numbers.title,
+        language=report.language,
+        run=numbers.run,
+        kind=numbers.kind,
+        spec=paths[main],
+        profile=plan.spec.profile,
+        params=plan.spec.params,
+        extensions=plan.extensions,
+        raw_outputs=_raw_outputs(store),
+        parts={},
+    )
+    return write_capsule(about, parts)
+
+
+FactRow: TypeAlias = tuple[str | None, ...]
+"""A fact: kind, hardware, node, name, value and unit."""
+
+
+def facts_in(store: AskedStore) -> list[FactRow]:
+    """Return the declared and the observed facts of a run."""
+    rows = store.sql("SELECT kind, hardware, node, name, value, unit FROM facts ORDER BY ALL").rows
+    return [tuple(None if each is None else str(each) for each in row) for row in rows]
+
+
+def _json(content: object) -> bytes:
+    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+
+
+def _ledger(numbers: NumbersFile) -> list[dict[str, object]]:
+    """Return the numbers of the brief with what each is computed from; all else about them is in the brief's own
+    file."""
+    expressions = {query.id: (query.expression, query.unit) for query in numbers.queries}
+    return [
+        {
+            "id": each.id,
+            "place": each.place,
+            "shown": each.shown,
+            "value": each.value,
+            "high": each.high,
+            "expression": expressions[each.query][0],
+            "unit": expressions[each.query][1],
+        }
+        for each in numbers.numbers
+    ]
+
+
+def _versions(numbers: NumbersFile, plan: Plan, facts: Sequence[FactRow]) -> dict[str, object]:
+    return {
+        "benchbrief": numbers.benchbrief,
+        "extensions": plan.extensions,
+        "programs": {
+            f"{node or ''} {name}".strip(): value
+            for kind, _, node, name, value, _ in facts
+            if kind in ("tool", "database") and name and name.split(".")[-1] in ("version", "server")
+        },
+    }
+
+
+def _raw_outputs(store: AskedStore) -> RawOutputs:
+    rows = store.sql("SELECT DISTINCT sha256, path FROM files WHERE sha256 IS NOT NULL ORDER BY path, sha256").rows
+    listing = "".join(f"{sha256}  {path}\n" for sha256, path in rows)
+    return RawOutputs(files=len(rows), sha256=hashlib.sha256(listing.encode()).hexdigest())
+
+
+# --- the files of a spec -----------------------------------------------------------------------------------------
+
+
+def _files(
+    plan: Plan, run_dir: Path, kept: Kept | None, reports_from: Mapping[str, str] | None
+) -> dict[str, bytes] | None:
+    """Return each file that the spec uses, by its name in the plan; None where one is lost or was changed."""
+    found: dict[str, bytes] = {}
+    for index, (name, digest) in enumerate((reports_from or plan.spec.files).items()):
+        content = None
+        with suppress(OSError, BenchError):
+            if reports_from:
+                content = kept(name, digest) if kept else None
+            else:
+                content = read_plain(run_dir / "spec" / f"{index}-{Path(name).name}", run_dir)
+        if content is None or digest not in _digests(content):
+            return None
+        found[name] = content
+    for name, digest in plan.assets.items():
+        with suppress(OSError, BenchError):
+            found[name] = kept(name, digest) if kept else Path(name).read_bytes()
+    return {**dict(_embedded(plan)), **found}
+
+
+def _digests(content: bytes) -> Iterator[str]:
+    """Yield the digest of a file, and that of its text without a byte-order mark, which plans have."""
+    yield hashlib.sha256(content).hexdigest()
+    yield hashlib.sha256(content.removeprefix(b"\xef\xbb\xbf")).hexdigest()
+
+
+def _embedded(plan: Plan) -> Iterator[tuple[str, bytes]]:
+    """Yield the files whose texts are in the plan, with their names: those of workloads, of servers, of traces, and the
+    users' catalogues of words."""
+    for workload in plan.workloads.values():
+        for key, text in workload.files.items():
+            yield _beside(workload.origin, str(workload.properties[key])), text.encode()
+    for database in plan.databases.values():
+        if database.start and database.start.config_name:
+            yield _beside(database.origin, database.start.config_name), database.start.config.encode()
+    for experiment in plan.experiments.values():
+        if experiment.arrivals and experiment.arrivals.file:
+            yield _beside(experiment.origin, experiment.arrivals.file), experiment.arrivals.trace.encode()
+    for report in plan.reports:
+        if report.words:
+            lines = (f"{_toml(key)} = {_toml(entry)}\n" for key, entry in report.words.items())
+            yield _beside(report.origin, f"{report.language}.toml"), "".join(lines).encode()
+
+
+def _toml(entry: str | Mapping[str, str]) -> str:
+    if isinstance(entry, str):
+        return json.dumps(entry, ensure_ascii=False)
+    return "{ " + ", ".join(f"{_toml(key)} = {_toml(text)}" for key, text in entry.items()) + " }"
+
+
+def _beside(origin: Origin, name: str) -> str:
+    return os.path.normpath(os.path.join(os.path.dirname(origin.file), name))  # noqa: PTH118, PTH120  # as plans name files
+
+
+def _main(name: str, files: list[str]) -> str | None:
+    """Return the spec among its files: the one with its name, or else the only one."""
+    if name in files:
+        return name
+    alike = [each for each in files if Path(each).name == Path(name).name] or files
+    return alike[0] if len(alike) == 1 else None
+
+
+def _below_one_folder(names: Iterable[str]) -> dict[str, str]:
+    """Return paths below one folder by the files' names, with each file at the same place to the others."""
+    whole = {name: posixpath.normpath(posixpath.join(_FAR, name)) for name in names}
+    above = posixpath.commonpath([posixpath.dirname(path) for path in whole.values()]) if whole else ""
+    return {name: posixpath.relpath(path, above) for name, path in whole.items()}

@@ -1,0 +1,144 @@
+"""What a run states: the number of each claim and the verdict on each expectation, with the repeats behind them, in a
+form that another run can be held against."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
+
+from benchbrief.model.budgets import LEVEL, looks_at, strictest_level
+from benchbrief.model.node import Node
+from benchbrief.model.plan import Dimension, DimKey, Expect, Plan, Query, key_text
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
+from benchbrief.results.analysis.expectation_verdicts import Read, is_number, judge
+from benchbrief.results.analysis.held_out_repeats import at_place
+
+_PLAIN = ("", "1", "%")
+"""The units of numbers that are ratios or shares."""
+
+
+class ValueAt(Node):
+    """A value at a place, over all repeats, and that of each repeat."""
+
+    place: str = ""
+    value: float | None
+    repeats: tuple[float, ...] = ()
+
+
+class StatedNumber(Node):
+    """What a run says in a claim or an expectation.
+
+    `expression` tells it from another one of its name. `is_relative`: it compares what was measured in one run, so that
+    it can be judged on another machine. `better` is the better side of its metric, and `no_difference` the value that
+    says that there is none. `by_ratio`: its noise is a share of it. `is_said`: a brief may say it. `holds` and
+    `decided` are the verdict on an expectation. `level` is that of each interval.
+    """
+
+    kind: Literal["claim", "expect"]
+    name: str
+    sentence: str = ""
+    expression: str
+    unit: str
+    values: tuple[ValueAt, ...] = ()
+    percentile: bool = False
+    by_ratio: bool = False
+    is_relative: bool = False
+    no_difference: float | None = None
+    better: Literal["higher", "lower"] | None = None
+    is_said: bool = True
+    holds: bool | None = None
+    decided: bool | None = None
+    level: float = LEVEL
+
+
+def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) -> StatedNumber:
+    """Return what a claim says; its number has no value where it is missing."""
+    claim, found = verdict.claim, list[float]()
+    if verdict.held is not None:
+        found = list(verdict.held.values)
+    elif claim.repeats is not None and verdict.value is not None:
+        found = list(at_place(claim.repeats, verdict.at, read))
+    known = verdict.value is not None and math.isfinite(verdict.value)
+    at = ValueAt(place=_named(verdict.at), value=verdict.value if known else None, repeats=tuple(found))
+    return StatedNumber(
+        kind="claim",
+        name=claim.name,
+        sentence=sentence,
+        expression=claim.points.text,
+        unit=claim.points.unit,
+        values=(at,),
+        percentile=_is_percentile(claim.points),
+        by_ratio=claim.points.by_ratio,
+        is_relative=claim.no_difference is not None,
+        no_difference=claim.no_difference,
+        better=claim.better,
+        is_said=verdict.is_said,
+        level=strictest_level(plan),
+    )
+
+
+def state_expectations(plan: Plan, read: Read) -> Iterator[StatedNumber]:
+    """Yield what the spec expects, with the verdict on it and the numbers of the side that is measured."""
+    for expect in plan.expects:
+        found = judge(expect, read, looks_at(plan, expect))
+        side = _measured_side(expect)
+        number = expect.sides[side] if side is not None else None
+        yield StatedNumber(
+            kind="expect",
+            name=expect.label or expect.text,
+            sentence=expect.text,
+            expression=expect.text,
+            unit=number.unit if number else "",
+            values=tuple(_values(expect, side, read)) if side is not None else (),
+            percentile=number is not None and _is_percentile(number),
+            by_ratio=number is not None and number.by_ratio,
+            is_relative=_is_relative(expect),
+            better=expect.better,
+            holds=found.holds,
+            decided=found.decided,
+            level=strictest_level(plan),
+        )
+
+
+def _measured_side(expect: Expect) -> int | None:
+    """Return the first side that is measured; None where there is none."""
+    return next((at for at, side in enumerate(expect.sides) if side.reads != () and not is_number(side)), None)
+
+
+def _is_relative(expect: Expect) -> bool:
+    measured = [side for side in expect.sides if side.reads != () and not is_number(side)]
+    ratios = [side for side in measured if side.divides and side.unit in _PLAIN]
+    return len(measured) == 2 or (len(measured) == 1 == len(ratios))
+
+
+def _values(expect: Expect, side: int, read: Read) -> Iterator[ValueAt]:
+    query = expect.sides[side]
+    of_repeats = list(_rows(expect.repeats[side], read)) if expect.repeats else []
+    for keys, value in _rows(query, read):
+        repeats = [found for at, found in of_repeats if found is not None and _covers(at, keys)]
+        yield ValueAt(place=_named(keys), value=value, repeats=tuple(repeats))
+
+
+def _rows(query: Query, read: Read) -> Iterator[tuple[Mapping[Dimension, DimKey | None], float | None]]:
+    for row, value in read(query):
+        known = value is not None and math.isfinite(value)
+        yield dict(zip(query.dims, row, strict=True)), value if known else None
+
+
+def _covers(at: Mapping[Dimension, DimKey | None], keys: Mapping[Dimension, DimKey | None]) -> bool:
+    return at.get("repeat") is not None and all(at.get(dim) == key for dim, key in keys.items())
+
+
+def _named(keys: Mapping[Dimension, DimKey | None]) -> str:
+    """Return a place, without dimensions that do not vary there."""
+    return ", ".join(f"{dim} {key_text(key)}" for dim, key in keys.items() if key is not None)
+
+
+def _is_percentile(query: Query) -> bool:
+    return any(read.view == "latency" and read.statistic.startswith("p") for read in query.reads or ())
+
+
+def distinct_numbers(stated: Iterable[StatedNumber]) -> int:
+    """Return how many numbers are judged together: claims in two languages are sentences about one number."""
+    return len({(each.kind, each.expression) for each in stated})
