@@ -9,19 +9,18 @@ from benchbrief.compiler.registry import ENGINE_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import precision
 from benchbrief.model.fingerprint import digest
-from benchbrief.model.plan import CLAIM_RULES, Cell, Claim, DimKey, Hardware, Plan, Report, key_text
-from benchbrief.model.points import Point
+from benchbrief.model.plan import CLAIM_RULES, Claim, DimKey, Plan, Report, key_text
+from benchbrief.reports.claim_sides import differing_facts, differing_settings, facts_of_rival
 from benchbrief.reports.data.numbers_file import ClaimEntry
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.disclosure.number_ledger import kind_of
 from benchbrief.reports.disclosure.run_origin import run_row
-from benchbrief.reports.disclosure.systems_under_test import fact_name, fact_text
 from benchbrief.reports.text.number_format import quantity, written_as
 from benchbrief.reports.view.said_claims import base_text, claims_of, sentence_text, verdicts_on, why_missing
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted, words_of
-from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, is_base
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _DIGITS = 4
 """The significant digits of a number behind a sentence."""
@@ -281,66 +280,13 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
         yield words["sheet_against"].format(base=base_text(claim, words))
     if verdict.at_least:
         yield words["said_at_most" if claim.better == "lower" else "said_at_least"]
-    if differing := [*_differing(claim, plan, words), *_differing_settings(claim, plan, words)]:
+    if differing := [*differing_facts(claim, plan, words), *differing_settings(claim, plan, words)]:
         yield words["sheet_differing"].format(facts=words["semicolon"].join(differing))
-    if rival := _rival(claim, plan):
-        facts = (f"{fact_name(name, words)} {fact_text(fact, words)}" for name, fact in rival.facts.items())
-        yield words["sheet_rival"].format(label=rival.label, facts=words["semicolon"].join(facts))
+    if facts := facts_of_rival(claim, plan, words):
+        yield words["sheet_rival"].format(facts=facts)
     yield words["sheet_rules"].format(rules=words.locale.listed(rules_of(claim)))
     yield from exceptions_of(claim.allowed, words)
     yield words["sheet_from"].format(expression=claim.points.text, origin=claim.origin)
-
-
-def _differing(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield the declared facts in which the hardware of a claim differs from that which it is compared with."""
-    base = plan.hardware.get(str(claim.against.get("hardware", "")))
-    if base is None:
-        return
-    named = _hardware_of(claim) - {base.key}
-    for other in (each for each in plan.hardware.values() if each.key in named):
-        for name in dict.fromkeys((*other.facts, *base.facts)):
-            its, of_base = (fact_text(each.facts.get(name, ""), words) or words["missing"] for each in (other, base))
-            if its != of_base:
-                yield words["sheet_differs"].format(fact=fact_name(name, words), its=its, base=of_base)
-
-
-def _differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield the durations and data sizes in which the cells of a claim differ from those that it is compared with."""
-    found: tuple[dict[str, set[str]], ...] = ({}, {})
-    unvaried = dict.fromkeys(plan.factors)
-    reads = [(read, int(is_base(read, claim))) for read in claim.points.reads or ()]
-    for cell in plan.cells:
-        keys = {**unvaried, **Point.of(cell).keys}
-        for side in {side for read, side in reads if read.covers(keys)}:
-            for name, value in _settings(cell, plan):
-                found[side].setdefault(name, set()).add(value)
-    for name, its in found[0].items():
-        of_base = found[1].get(name, its)
-        if its != of_base:
-            sides = {"its": words.locale.listed(sorted(its)), "base": words.locale.listed(sorted(of_base))}
-            yield words["sheet_differs"].format(fact=words[f"sheet_{name}"], **sides)
-
-
-def _settings(cell: Cell, plan: Plan) -> Iterator[tuple[str, str]]:
-    experiment = plan.experiments[cell.experiment]
-    yield "warm_up", quantity(experiment.warm_up_s, "s")
-    yield "measured_time", quantity(experiment.measure_s, "s")
-    if isinstance(records := plan.workloads[cell.workload].properties.get("records"), float):
-        yield "records", quantity(records, "records")
-
-
-def _rival(claim: Claim, plan: Plan) -> Hardware | None:
-    """Return what a claim is compared with where it is another vendor's product, by the fact `vendor`."""
-    base = plan.hardware.get(str(claim.against.get("hardware", "")))
-    vendors = {plan.hardware[key].facts.get(_VENDOR) for key in _hardware_of(claim) if key in plan.hardware}
-    return base if base and _VENDOR in base.facts and vendors - {base.facts[_VENDOR]} else None
-
-
-_VENDOR = "vendor"
-
-
-def _hardware_of(claim: Claim) -> set[str]:
-    return {str(key) for read in claim.points.reads or () for key in read.keys.get("hardware", ())}
 
 
 def _placed(place: Mapping[str, DimKey | None], plan: Plan, words: Words) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import FactLine, FactRow, FactsView
-from benchbrief.reports.disclosure.systems_under_test import fact_groups, fact_lines
+from benchbrief.reports.disclosure.systems_under_test import fact_groups, fact_lines, within_sentence
 from benchbrief.reports.text.number_format import quantity
 from benchbrief.reports.words.brief_words import Words, sentences
 
@@ -74,8 +74,7 @@ def _said(row: FactRow, words: Words) -> str:
     (text,) = row.cells
     if row.name == words["nodes"] and text.isdecimal():
         return quantity(float(text), "nodes")
-    name = row.name if row.name[1:2].isupper() else row.name[:1].lower() + row.name[1:]
-    return words["fact_said"].format(fact=name, value=text)
+    return words["fact_said"].format(fact=within_sentence(row.name), value=text)
 
 
 def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str | None:

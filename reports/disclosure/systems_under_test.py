@@ -278,6 +278,11 @@ def fact_name(name: str, words: Words) -> str:
     return words["fact_of"].format(fact=known, place=place) if of else known
 
 
+def within_sentence(name: str) -> str:
+    """Return the name of a fact for the middle of a sentence: "memory", but "NAND"."""
+    return name if name[1:2].isupper() else name[:1].lower() + name[1:]
+
+
 def fold_facts(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]:
     """Merge the facts of a file into one without a host's name if all hosts have the same file."""
     found: dict[str, str] = {}

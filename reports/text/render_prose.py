@@ -62,7 +62,7 @@ _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # e
 _OUTWARD = re.compile(rf"(?<=[^\w\s*])(\*\*?)(?={_CJK.pattern})")
 _INWARD = re.compile(rf"(?<={_CJK.pattern})(\*\*?)(?=[^\w\s*])")
 """Asterisks between a sign and a Japanese letter, which Markdown takes for no emphasis unless a letter is between."""
-_STOP = r"[.,;:!?)]+(?=[\s<]|$)"
+_STOP = r"[.,;:!?)]*[.,;:!?](?=[\s<]|$)|\)+(?=<|$)"
 """The end of a clause, behind which a note's mark stands."""
 _CLAUSE = re.compile(
     rf"{_OPEN}(?P<number>[0-9]+){_CLOSE}|(?P<stop>{_STOP})|(?=[、。，；：）])|(?P<tag><(?P<name>/?\w+)[^>]*>)"

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from benchbrief.model import plan as p
 from benchbrief.model.held_out import number_of
 from benchbrief.model.node import Node
+from benchbrief.reports.claim_sides import note_on_sides
 from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
@@ -213,12 +214,18 @@ class _Writer:
         """Return what a footnote says of a claim: the range that its value is an end of, unless a headline says it or
         another claim the other end, and how many points are no gain; "" without a range."""
         ends = {each.claim.bound for each in self.verdicts.values() if each.is_said and _is_alike(each, verdict)}
-        if number_of(verdict.claim) in self.headlined or (len(ends) > 1 and not verdict.is_mixed):
+        if number_of(verdict.claim) in self.headlined:
             return ""
-        if not (within := self._range(verdict)):
-            return ""
+        sides = self._sides(verdict)
+        if (len(ends) > 1 and not verdict.is_mixed) or not (within := self._range(verdict)):
+            return sides
         what = self._where_better(verdict) if verdict.is_mixed else readable_label(verdict.claim.what, self.words)
-        return _text(p.Prose.of([what, *within]).parts, self.results)
+        range_ = _text(p.Prose.of([what, *within]).parts, self.results)
+        return self.words["semicolon"].join([range_, sides] if sides else [range_])
+
+    def _sides(self, verdict: ClaimVerdict) -> str:
+        """Return what a footnote says of the two sides of a claim."""
+        return note_on_sides(verdict.claim, self.results.plan, self.words)
 
     def _bracketed(self, notes: Sequence[str]) -> str:
         return self.words["aside"].format(text=self.words.locale.listed(notes))
@@ -330,7 +337,7 @@ class _Writer:
             both = {(verdict.claim.points.sql, "high"), (verdict.claim.points.sql, "low")} <= ends
             within = () if both else self._range(verdict)
             notes = self._beside(verdict, before_range=bool(within))
-            return _split(self._said(verdict), self._in_one_bracket(notes, within))
+            return _split(self._said(verdict, self._sides(verdict)), self._in_one_bracket(notes, within))
         return p.HeadlineNumber(value=_markdown([self.words["missing"]]), text=_markdown([self.not_said(verdict)]))
 
     def _in_one_bracket(self, notes: Sequence[str], within: Sequence[_Part]) -> list[_Part]:

@@ -15,6 +15,7 @@ from pypdf import PdfReader
 from benchbrief.model import plan as p
 from benchbrief.model.points import Point
 from benchbrief.model.precision import stepped
+from benchbrief.reports.claim_sides import note_on_sides
 from benchbrief.reports.claims_sheet import claims_sheet
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.render.render_report import render
@@ -609,18 +610,34 @@ def test_a_load_generator_that_may_be_the_limit_makes_a_claim_a_lower_bound_or_u
     assert (allowed.state, allowed.at_least) == ("decided", False)
 
 
-def test_the_sheet_names_declared_facts_that_differ_between_the_sides() -> None:
+def test_facts_that_differ_between_the_sides_are_told_by_the_sheet_and_a_note(tmp_path: Path) -> None:
     plan = WORLD.plan(w.report("B", p.TextElement(prose=w.text(p.Said(claim="said")))))  # type: ignore[arg-type]  # a part of a text
     facts = {
-        "flash": {"disks": "1", "memory": "8 GiB", "vendor": "Ours"},
-        "disk": {"disks": "3", "memory": "8 GiB", "vendor": "Theirs"},
+        "flash": {"disks": "1", "memory": "8 GiB", "price": "2 USD/h", "path": "/f", "storage": "flash of our own"},
+        "disk": {"disks": "3", "memory": "8 GiB", "price": "1 USD/h", "path": "/d", "storage": "a disk"},
     }
+    made = _of_hardware(plan, facts)
+    (row,) = claims_sheet(made, WORLD.store())
+    (line,) = [line for line in row.lines if line.startswith("different beside what it compares: disks 1 against 3; ")]
+    assert "price 2 USD/h against 1 USD/h" in line
+    # What the hardware is named for, its price and its paths are no further causes.
+    assert note_on_sides(made.claims[0], made, CATALOGUES["en"]) == "also different: disks 1 against 3"
+    html = render(made, WORLD.store(), "brief", tmp_path, formats={"html"}).html.read_text("utf-8")
+    assert html.count("also different: disks 1 against 3") == 1
+    rival = _of_hardware(plan, {key: {**facts[key], "vendor": f"Vendor of {key}"} for key in facts})
+    (row,) = claims_sheet(rival, WORLD.store())
+    theirs = "Disk: disks 3; memory 8 GiB; price 1 USD/h; data path /d; storage a disk; vendor Vendor of disk"
+    assert f"of another vendor, so its legal department may ask for: {theirs}" in row.lines
+    assert (
+        note_on_sides(rival.claims[0], rival, CATALOGUES["en"]) == f"compared with another vendor’s product, {theirs}"
+    )
+    assert note_on_sides(rival.claims[0], rival, CATALOGUES["ja"]).startswith("他社製品との比較です（Disk：")
+
+
+def _of_hardware(plan: p.Plan, facts: dict[str, dict[str, str]]) -> p.Plan:
+    """A plan with the claim of one piece of hardware against another, with these facts."""
     hardware = {key: each.model_copy(update={"facts": facts[key]}) for key, each in plan.hardware.items()}
-    changed = {"claims": (compared(8.71, 8.72, 8.73),), "hardware": hardware}
-    (row,) = claims_sheet(plan.model_copy(update=changed), WORLD.store())
-    assert "different beside what it compares: Disks 1 against 3; Vendor Ours against Theirs" in row.lines
-    (rival,) = [line for line in row.lines if line.startswith("of another vendor")]
-    assert rival.endswith("Disk: Disks 3; Memory 8 GiB; Vendor Theirs")
+    return plan.model_copy(update={"claims": (compared(8.71, 8.72, 8.73),), "hardware": hardware})
 
 
 def test_the_sheet_names_durations_that_differ_between_the_sides() -> None:

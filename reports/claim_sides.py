@@ -1,0 +1,92 @@
+"""What differs between the two sides of a claim beside what it compares, and the facts of another vendor's product."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from benchbrief.model.plan import Cell, Claim, Hardware, Plan
+from benchbrief.model.points import Point
+from benchbrief.reports.disclosure.systems_under_test import fact_name, fact_text, within_sentence
+from benchbrief.reports.text.number_format import quantity
+from benchbrief.reports.words.brief_words import Words
+from benchbrief.results.analysis.claim_verdicts import is_base
+
+_VENDOR = "vendor"
+_NO_CAUSE = ("price", _VENDOR)
+"""Facts that change no measured number."""
+
+
+def note_on_sides(claim: Claim, plan: Plan, words: Words) -> str:
+    """Return a line for readers of the claim: what else differs between its sides, and another vendor's product with
+    its facts; "" where nothing does. Facts that say what the hardware is called after are what the claim compares."""
+    found = []
+    if rival := facts_of_rival(claim, plan, words):
+        found.append(words["said_rival"].format(facts=rival))
+    facts = () if rival else differing_facts(claim, plan, words, causes=True)
+    if differing := [*facts, *differing_settings(claim, plan, words)]:
+        found.append(words["said_also_different"].format(facts=words.locale.listed(differing)))
+    return words["semicolon"].join(found)
+
+
+def differing_facts(claim: Claim, plan: Plan, words: Words, *, causes: bool = False) -> Iterator[str]:
+    """Yield the declared facts in which the hardware of a claim differs from that which it is compared with; only those
+    that may be `causes` of a difference beside the one that the hardware is named for."""
+    base = plan.hardware.get(str(claim.against.get("hardware", "")))
+    if base is None:
+        return
+    named = _hardware_of(claim) - {base.key}
+    for other in (each for each in plan.hardware.values() if each.key in named):
+        for name in dict.fromkeys((*other.facts, *base.facts)):
+            if causes and (name in _NO_CAUSE or any(_is_named_for(each, name) for each in (other, base))):
+                continue
+            its, of_base = (fact_text(each.facts.get(name, ""), words) or words["missing"] for each in (other, base))
+            if its != of_base:
+                yield words["sheet_differs"].format(fact=within_sentence(fact_name(name, words)), its=its, base=of_base)
+
+
+def differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
+    """Yield the durations and data sizes in which the cells of a claim differ from those that it is compared with."""
+    found: tuple[dict[str, set[str]], ...] = ({}, {})
+    unvaried = dict.fromkeys(plan.factors)
+    reads = [(read, int(is_base(read, claim))) for read in claim.points.reads or ()]
+    for cell in plan.cells:
+        keys = {**unvaried, **Point.of(cell).keys}
+        for side in {side for read, side in reads if read.covers(keys)}:
+            for name, value in _settings(cell, plan):
+                found[side].setdefault(name, set()).add(value)
+    for name, its in found[0].items():
+        of_base = found[1].get(name, its)
+        if its != of_base:
+            sides = {"its": words.locale.listed(sorted(its)), "base": words.locale.listed(sorted(of_base))}
+            yield words["sheet_differs"].format(fact=words[f"sheet_{name}"], **sides)
+
+
+def _settings(cell: Cell, plan: Plan) -> Iterator[tuple[str, str]]:
+    experiment = plan.experiments[cell.experiment]
+    yield "warm_up", quantity(experiment.warm_up_s, "s")
+    yield "measured_time", quantity(experiment.measure_s, "s")
+    if isinstance(records := plan.workloads[cell.workload].properties.get("records"), float):
+        yield "records", quantity(records, "records")
+
+
+def _is_named_for(hardware: Hardware, name: str) -> bool:
+    """Return whether a fact has a word of the hardware's label, or is a path, which says where and not what."""
+    text = str(hardware.facts.get(name, ""))
+    of_label, of_fact = (re.findall(r"[^\W_]{2,}", each.casefold()) for each in (hardware.label, f"{name} {text}"))
+    return text.startswith("/") or not set(of_label).isdisjoint(of_fact)
+
+
+def facts_of_rival(claim: Claim, plan: Plan, words: Words) -> str:
+    """Return what a claim is compared with and its facts, where it is another vendor's product by the fact `vendor`;
+    "" elsewhere."""
+    base = plan.hardware.get(str(claim.against.get("hardware", "")))
+    vendors = {plan.hardware[key].facts.get(_VENDOR) for key in _hardware_of(claim) if key in plan.hardware}
+    if base is None or _VENDOR not in base.facts or not vendors - {base.facts[_VENDOR]}:
+        return ""
+    facts = (f"{within_sentence(fact_name(name, words))} {fact_text(fact, words)}" for name, fact in base.facts.items())
+    return f"{base.label}{words['colon']}{words['semicolon'].join(facts)}"
+
+
+def _hardware_of(claim: Claim) -> set[str]:
+    return {str(key) for read in claim.points.reads or () for key in read.keys.get("hardware", ())}
