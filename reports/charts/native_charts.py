@@ -26,7 +26,10 @@ def native_charts(charts: Iterable[Chart]) -> tuple[NativeChart, ...]:
 
 def _native(chart: Chart) -> NativeChart:
     categories = chart.x.categories if chart.x.kind == "category" else ()
-    made = [(trace, _series(trace, chart, len(categories))) for trace in chart.traces]
+    measured = (point.y for trace in chart.traces if not trace.ideal for point in trace.points)
+    highest = max((value for value in measured if value is not None), default=0.0)
+    shown = [trace for trace in chart.traces if not trace.ideal or any(p.y and p.y <= highest for p in trace.points)]
+    made = [(trace, _series(trace, chart, len(categories))) for trace in shown]
     return NativeChart(
         heading=chart.heading,
         x_title=chart.x.written_title,
@@ -69,6 +72,7 @@ def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
         ends=tuple(point.end for point in points) if trace.mark == "range" else (),
         right=trace.right,
         dashed=trace.dashed or trace.mark == "rule",
+        is_ideal=trace.ideal,
     )
 
 

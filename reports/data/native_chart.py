@@ -12,7 +12,7 @@ class NativeSeries:
     """A series. A range goes from its `values` to its `ends`, and a bracket has the ratio of two bars: office programs
     draw neither. `values` belong to the chart's categories or, without these, to `xs`; None is a gap. `low` and `high`
     are the ends of intervals, None where a value has none. `colour` is as #0072b2. On a `right` axis, values are in
-    the unit of that."""
+    the unit of that. An ideal may leave the chart."""
 
     name: str
     mark: Literal["bar", "line", "points", "range", "bracket"]
@@ -24,6 +24,7 @@ class NativeSeries:
     ends: tuple[float | None, ...] = ()
     right: bool = False
     dashed: bool = False
+    is_ideal: bool = False
 
     @property
     def has_intervals(self) -> bool:

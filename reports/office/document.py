@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
 from typing import Any, Literal
@@ -12,8 +13,7 @@ from typing import Any, Literal
 import docx
 from docx.enum.style import WD_STYLE_TYPE
 from docx.enum.table import WD_TABLE_ALIGNMENT
-from docx.enum.text import WD_ALIGN_PARAGRAPH
-from docx.oxml import OxmlElement
+from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_TAB_ALIGNMENT
 from docx.oxml.ns import qn
 from docx.shared import Emu, Mm, Pt, RGBColor
 from docx.table import _Cell
@@ -39,15 +39,28 @@ from benchbrief.reports.data.view_model import (
     TableView,
     TextView,
 )
+from benchbrief.reports.office.brief_frame import Front, endings_of, front_of, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
-from benchbrief.reports.office.packages import opened, settled, time_of
-from benchbrief.reports.office.rich_text import Run, joined, limits_line, note_runs, paragraphs, runs_of
+from benchbrief.reports.office.packages import opened, settled
+from benchbrief.reports.office.rich_text import Paragraph as Said
+from benchbrief.reports.office.rich_text import Run, joined, note_runs, paragraphs, runs_of
 from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels
 from benchbrief.reports.office.text_fit import column_widths
-from benchbrief.reports.office.word_parts import Footnotes, add_field, add_link, element, line, shade
+from benchbrief.reports.office.word_parts import (
+    Footnotes,
+    add_field,
+    add_link,
+    element,
+    has_marks,
+    line,
+    number_anew,
+    put,
+    set_numbering,
+    shade,
+)
 from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
 from benchbrief.reports.view.arrange_elements import headline_of
-from benchbrief.reports.view.house_style import template_of, typeface_of
+from benchbrief.reports.view.house_style import typeface_of
 
 _DPI = 300
 _PIXEL = 0.75
@@ -78,8 +91,8 @@ class _Style:
 _STYLES = {
     "Title": _Style(26, True, _BAND, 0, 4),
     "Subtitle": _Style(13, False, SOFT, 0, 6),
-    "Heading 1": _Style(17, True, _BAND, 16, 4, next_to=True),
-    "Heading 2": _Style(14, True, _BAND, 14, 3, next_to=True),
+    "Heading 1": _Style(16, True, _BAND, 13, 3, next_to=True),
+    "Heading 2": _Style(13.5, True, _BAND, 12, 3, next_to=True),
     "Heading 3": _Style(12, True, _BAND, 10, 2, next_to=True),
     "Caption": _Style(9.5, False, INK, 8, 4, next_to=True),
     "List Bullet": _Style(),
@@ -95,7 +108,7 @@ _STYLES = {
     "Brief Note": _Style(8.5, False, SOFT, 0, 2),
     "Brief Box": _Style(10, False, INK, 2, 2),
     "Brief Box Number": _Style(_CARD_PT, True, _BAND, 2, 0),
-    "Brief Table": _Style(9, None, "", 1.5, 1.5),
+    "Brief Table": _Style(9, None, "", 1.5, 1),
     "Brief Legal": _Style(8, False, SOFT, 8, 2),
     "Brief Code": _Style(0, None, "", of="character", based="Default Paragraph Font"),
     "Brief Link": _Style(0, None, "#0b5cad", of="character", based="Default Paragraph Font"),
@@ -121,6 +134,10 @@ class _Writer:
     document: Any
     """Of python-docx, whose types are not whole."""
     footnotes: Footnotes = field(init=False)
+    cell: _Cell | None = None
+    """The cell that is written into; None for the page."""
+    width: Emu = field(init=False)
+    """The width of what is written."""
     notes: dict[int, Footnote] = field(default_factory=dict)
     """The footnotes of running text, by their numbers."""
 
@@ -133,94 +150,81 @@ class _Writer:
     def write(self) -> None:
         view = self.view
         _empty_body(self.document)
+        front = front_of(view, self.brief.report, self.words)
         self.set_styles()
-        self.set_page()
-        self.set_properties()
+        self.set_page(front.origin)
+        for name, value in properties_of(view).items():
+            setattr(self.document.core_properties, name, value)
         self.notes = {note.number: note for note in (*_notes_of_texts(view.blocks), *view.legal_notes)}
-        self.write_title()
+        self.write_front(front)
         headline, blocks = headline_of(view.blocks)
         if headline:
             self.write_headline(headline)
-        self.write_limits_line()
-        if not view.disclosed:
-            for notice in view.notices:
-                self.paragraph("Brief Limits", runs_of(joined((Markup("<b>{}</b>").format(notice.title), notice.text))))
+        self.write_paragraphs(front.warnings, "Brief Limits")
         self.write_blocks(blocks)
         if not view.blocks:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
-        if view.disclosed:
-            self.write_ending()
-        if view.legal:
-            self.write_prose(view.legal, style="Brief Legal")
+        for chapter in endings_of(view, self.words) if view.disclosed else ():
+            self.heading(chapter.head, 2)
+            self.write_paragraphs(chapter.said)
+        self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
 
-    def write_title(self) -> None:
-        view, template = self.view, template_of(self.brief.report.template)
-        self.paragraph("Brief Kicker", runs_of(self.words.get(template.word) or template.label(view.language)))
-        self.paragraph("Title", runs_of(view.title_html or view.title))
-        if view.subtitle:
-            self.paragraph("Subtitle", runs_of(view.subtitle_html or view.subtitle))
-        self.write_notes(view.title_notes)
-        if view.origin:
-            self.paragraph("Brief Origin", runs_of(" · ".join(tag.text for tag in view.origin)))
-        byline = " · ".join(filter(None, (view.author, view.date)))
-        last = self.paragraph("Brief Note", runs_of(byline)) if byline else self.document.paragraphs[-1]
+    def write_front(self, front: Front) -> None:
+        self.paragraph("Brief Kicker", runs_of(front.kicker))
+        self.paragraph("Title", runs_of(front.title))
+        if front.subtitle:
+            self.paragraph("Subtitle", runs_of(front.subtitle))
+        self.write_notes(self.view.title_notes)
+        if front.origin:
+            self.paragraph("Brief Origin", runs_of(front.origin))
+        last = self.paragraph("Brief Note", runs_of(front.byline)) if front.byline else self.document.paragraphs[-1]
         if not self.brief.template:
-            borders = OxmlElement("w:pBdr")
+            borders = element("w:pBdr")
             borders.append(line("bottom", self.brief.report.theme.accent or ACCENT, 18, 6))
-            last._p.get_or_add_pPr().append(borders)
+            put(last._p.get_or_add_pPr(), borders)
 
-    def write_limits_line(self) -> None:
-        if said := limits_line(self.view, self.words):
-            self.paragraph("Brief Limits", runs_of(said))
-
-    def write_ending(self) -> None:
-        view, words = self.view, self.words
-        if view.method and view.method.items:
-            self.heading(words["method_source" if view.imported else "method"], 2)
-            self.write_items(view.method.items)
-        if view.limits:
-            self.heading(words["limits"], 2)
-            for number, limit in enumerate(view.limits, start=1):
-                said = self.paragraph("Normal", (Run(f"{number}. "), *runs_of(code_in_backticks(limit.text))))
-                said.paragraph_format.left_indent, said.paragraph_format.first_line_indent = Pt(14), Pt(-14)
-        if view.companion:
-            other = view.companion
-            named = joined((Markup("<b>{}</b>").format(words["full_disclosure"]), words["companion_has"]))
-            self.paragraph("Normal", runs_of(named))
-            digest = f"{other.file}, SHA-256 {other.sha256}"
-            self.paragraph("Brief Note", runs_of(joined((digest, other.address))))
-        if view.repeat:
-            again = joined((Markup("<b>{}</b>").format(words["m_repeat"]), code_in_backticks(view.repeat)))
-            self.paragraph("Normal", runs_of(again))
-
-    def write_items(self, items: Iterable[Item]) -> None:
-        for item in items:
-            term = Markup("<b>{}</b>").format(code_in_backticks(item.term)) if item.term else ""
-            self.paragraph("Normal", runs_of(joined((term, code_in_backticks(item.text)))))
+    def write_paragraphs(self, said: Iterable[Said], style: str = "Normal") -> None:
+        """Write paragraphs in a style; the items of lists in theirs, and with marks of ours where that has none."""
+        lists = {"bullet": "List Bullet", "number": "List Number"}
+        numbering, count = None, 0
+        for each in said:
+            count = count + 1 if each.item == "number" else 0
+            own = self.document.styles[lists.get(each.item, style)]
+            marked = not each.item or has_marks(own)
+            mark = "" if marked else f"{count}. " if count else "\N{BULLET} "
+            made = self.paragraph(own.name, (Run(mark), *each.runs) if mark else each.runs)
+            if count and marked:
+                numbering = number_anew(self.document, own) if count == 1 else numbering
+                set_numbering(made, numbering)
+            if each.level:
+                made.paragraph_format.left_indent = Pt(18 * (1 + each.level))
 
     # --- the blocks --------------------------------------------------------------------------------------------------
 
     def write_blocks(self, blocks: Iterable[Block]) -> None:
-        """Write each block by the method for its kind."""
         for block in blocks:
-            getattr(self, f"write_{block.kind}")(block)
-
-    def write_text(self, block: TextView) -> None:
-        self.write_prose(block.html)
-
-    def write_section(self, block: SectionView) -> None:
-        self.heading(block.title_html or block.title, block.level)
-        self.write_blocks(block.blocks)
-
-    def write_figures(self, block: FigureRow) -> None:
-        self.write_blocks(block.figures)
-
-    def write_prose(self, html: Markup, style: str = "Normal", place: _Cell | None = None) -> None:
-        lists = {"": style, "bullet": "List Bullet", "number": "List Number"}
-        for each in paragraphs(html):
-            made = self.paragraph(lists[each.item], each.runs, place)
-            if each.level:
-                made.paragraph_format.left_indent = Pt(18 * (1 + each.level))
+            match block:
+                case TextView():
+                    self.write_paragraphs(paragraphs(block.html))
+                case SectionView():
+                    self.heading(block.title_html or block.title, block.level)
+                    self.write_blocks(block.blocks)
+                case HeadlineView():
+                    self.write_headline(block)
+                case CalloutView():
+                    self.write_callout(block)
+                case TableView():
+                    self.write_table(block)
+                case FigureView():
+                    self.write_figures((block,))
+                case FigureRow():
+                    self.write_figures(block.figures)
+                case FormulaView():
+                    self.write_formula(block)
+                case FactsView():
+                    self.write_facts(block)
+                case DisclosureView():
+                    self.write_disclosure(block)
 
     def write_headline(self, block: HeadlineView) -> None:
         table = self.grid(1, len(block.numbers), lines=False)
@@ -238,7 +242,8 @@ class _Writer:
         widest = max((text_width(plain_text(card.html), _CARD_PT) for card in block.cards), default=0.0)
         beside = (widest * 1.2 + 14) * len(block.cards) <= self.width.pt
         columns = len(block.cards) if beside and block.cards else 2 if block.cards else 1
-        table = self.grid(1, columns, lines=False)
+        table = self.grid(1, columns)
+        table.style = None
         head = table.rows[0].cells[0].merge(table.rows[0].cells[-1])
         said = joined((Markup("<b>{}</b>").format(block.title_html or block.title), block.column))
         self.paragraph("Brief Box", runs_of(said, block.marks), head, first=True)
@@ -256,9 +261,9 @@ class _Writer:
                     run.bold = True
         if block.html or block.note:
             row = table.add_row()
-            text = row.cells[0].merge(row.cells[-1])
-            self.write_prose(Markup("{}<p>{}</p>").format(block.html or "", block.note or ""), "Brief Box", text)
-            _drop_first(text)
+            with self.inside(row.cells[0].merge(row.cells[-1])):
+                text = Markup("{}<p>{}</p>").format(block.html or "", block.note or "")
+                self.write_paragraphs(paragraphs(text), "Brief Box")
         for row in table.rows:
             for place, cell in enumerate(row.cells):
                 _shade(cell, _SHADED)
@@ -272,22 +277,43 @@ class _Writer:
         unit = f" ({block.unit})" if block.unit else ""
         title = Markup("{}{}").format(block.title_html or block.title, unit)
         self.caption("table", block.number, title, block.marks)
-        self.write_grid(grid_of(block))
-        for text in (block.heat, block.compared):
-            if text:
-                self.paragraph("Brief Note", runs_of(text))
-        if block.note:
-            self.paragraph("Brief Note", runs_of(code_in_backticks(block.note)))
+        below = [text for text in (block.heat, block.compared, code_in_backticks(block.note or "")) if text]
+        self.write_grid(grid_of(block), noted=bool(below or block.notes))
+        for text in below:
+            self.paragraph("Brief Note", runs_of(text))
         self.write_notes(block.notes)
 
-    def write_figure(self, block: FigureView) -> None:
+    def write_figures(self, figures: Sequence[FigureView]) -> None:
+        """Write a figure, or several side by side: what each says, its drawing, and its notes."""
+        parts = (self.write_message, self.write_drawing, self.write_below)
+        if len(figures) == 1:
+            for part in parts:
+                part(figures[0])
+            return
+        table = self.grid(len(parts), len(figures), lines=False)
+        for part, row in zip(parts, table.rows, strict=True):
+            put(row._tr.get_or_add_trPr(), element("w:cantSplit"))
+            for cell, figure in zip(row.cells, figures, strict=True):
+                with self.inside(cell):
+                    part(figure)
+                for each in cell.paragraphs if row is not table.rows[-1] else ():
+                    each.paragraph_format.keep_with_next = True
+        self.gap()
+
+    def write_message(self, block: FigureView) -> None:
         if block.claim:
             self.paragraph("Brief Claim", runs_of(block.claim))
         self.caption("figure", block.number, block.title_html or block.title, block.marks)
+
+    def write_drawing(self, block: FigureView) -> None:
         picture = self.picture(block)
         if picture is None:
             reason = self.words["undrawn_figure"].format(reason=block.undrawn) if block.undrawn else ""
             self.paragraph("Normal", runs_of(reason or self.words["empty_figure"]))
+        elif block.key or block.note or block.notes:
+            picture.paragraph_format.keep_with_next = True
+
+    def write_below(self, block: FigureView) -> None:
         if block.key:
             self.paragraph("Brief Note", runs_of(block.key))
         if block.note:
@@ -300,7 +326,7 @@ class _Writer:
             return None
         size = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', block.svg)
         pixels = float(size[1]) if size else float(block.width)
-        wide = min(self.width, Pt(pixels * _PIXEL))
+        wide = Emu(min(self.width, Pt(pixels * _PIXEL)))
         try:
             content = self.brief.converter.png(block.svg, wide.inches * _DPI / pixels)
         except NotDrawn as error:
@@ -313,6 +339,17 @@ class _Writer:
         properties.set("name", f"{self.words['figure']} {block.number}")
         return paragraph
 
+    @contextmanager
+    def inside(self, cell: _Cell) -> Iterator[None]:
+        """Write into a cell, in place of its empty paragraph."""
+        self.cell, self.width = cell, Emu((cell.width or self.width) - Pt(_CELL_GAP))
+        try:
+            yield
+        finally:
+            self.cell, self.width = None, self.text_width
+            if len(cell.paragraphs) > 1 and not cell.paragraphs[0].text:
+                cell._tc.remove(cell.paragraphs[0]._p)
+
     def write_formula(self, block: FormulaView) -> None:
         title = Markup("{}{}<b>{}</b>").format(self.words["formula"], self.words["colon"], block.title)
         self.paragraph("Normal", runs_of(title, block.marks)).paragraph_format.keep_with_next = True
@@ -322,24 +359,24 @@ class _Writer:
         self.write_notes(block.notes)
 
     def write_facts(self, block: FactsView) -> None:
-        grid = grid_of_facts(block, self.words)
+        grid = None if block.common and not block.beside else grid_of_facts(block, self.words)
         if grid is None:
             title = Markup("<b>{}</b>").format(block.title_html or block.title)
             self.paragraph("Normal", runs_of(joined((title, block.common or self.words["no_facts"]))))
         else:
             self.caption("table", block.number, block.title_html or block.title)
             if block.common:
-                self.paragraph("Brief Note", runs_of(block.common))
-            self.write_grid(grid)
+                self.paragraph("Brief Note", runs_of(block.common)).paragraph_format.keep_with_next = True
+            self.write_grid(grid, noted=bool(block.notes))
         self.write_notes(block.notes)
 
     def write_disclosure(self, block: DisclosureView) -> None:
         self.heading(self.words["disclosure"], 2)
         self.heading(self.words["d_cells"], 3)
-        self.write_items(block.bad_cells or (Item("", block.all_ok),))
+        self.write_paragraphs(said_of(block.bad_cells or (Item("", block.all_ok),)))
         for group in block.groups:
             self.heading(group.title, 3)
-            self.write_items(group.items)
+            self.write_paragraphs(said_of(group.items))
             for table in group.tables:
                 self.write_grid(grid_of_levels(table))
 
@@ -368,11 +405,17 @@ class _Writer:
             table.style = self.document.styles[wanted]
         table.alignment = WD_TABLE_ALIGNMENT.LEFT
         table.autofit = False
+        if not lines:  # a table that is none to its reader stands in line with the text
+            margins = element("w:tblCellMar")
+            for side, twips in (("left", 0), ("right", int(_CELL_GAP * 20))):
+                margins.append(element(f"w:{side}", w=twips, type="dxa"))
+            put(table._tbl.tblPr, margins)
         for column in table.columns:
             column.width = Emu(int(self.width / columns))
         return table
 
-    def write_grid(self, grid: Grid) -> None:
+    def write_grid(self, grid: Grid, *, noted: bool = False) -> None:
+        """Write a table, which stays on one page with what is `noted` below it where it is short."""
         table = self.grid(grid.rows, grid.columns)
         widths = column_widths(grid, self.width.pt, _TABLE_PT, _CELL_GAP)
         for column, width in zip(table.columns, widths, strict=True):
@@ -391,28 +434,28 @@ class _Writer:
                 _shade(place, _HEAT[cell.heat])
             elif cell.row < grid.heads and not self.brief.template:
                 _shade(place, _SHADED)
-            text.paragraph_format.keep_with_next = cell.row < grid.rows - 1 and grid.rows <= _KEPT_ROWS
+            text.paragraph_format.keep_with_next = (noted or cell.row < grid.rows - 1) and grid.rows <= _KEPT_ROWS
         for at, row in enumerate(table.rows):
             properties = row._tr.get_or_add_trPr()
-            properties.append(element("w:cantSplit"))
+            put(properties, element("w:cantSplit"))
             if at < grid.heads:
-                properties.append(element("w:tblHeader"))
+                put(properties, element("w:tblHeader"))
             for width, cell_ in zip(widths, row.cells, strict=True):
                 cell_.width = Pt(width)
         if not self.brief.template or table.style is None or table.style.name != "Table Grid":
             _rule(table)
-        self.gap()
+        self.gap().paragraph_format.keep_with_next = noted
 
-    def gap(self) -> None:
+    def gap(self) -> Any:
         """Leave a little room below a table."""
-        self.document.add_paragraph(style="Brief Figure").paragraph_format.line_spacing = Pt(6)
+        made = self.paragraph("Brief Figure", ())
+        made.paragraph_format.line_spacing = Pt(4)
+        return made
 
     def paragraph(self, style: str, runs: Iterable[Run], place: _Cell | None = None, *, first: bool = False) -> Any:
         """Add a paragraph to the document, or to a cell, whose `first` one is there."""
-        if place is None:
-            made = self.document.add_paragraph()
-        else:
-            made = place.paragraphs[0] if first else place.add_paragraph()
+        place = place or self.cell
+        made = place.paragraphs[0] if place and first else (place or self.document).add_paragraph()
         made.style = self.document.styles[style]
         self.add_runs(made, runs, links=place is None)
         return made
@@ -435,8 +478,7 @@ class _Writer:
     # --- the look ----------------------------------------------------------------------------------------------------
 
     @property
-    def width(self) -> Emu:
-        """The width of the text."""
+    def text_width(self) -> Emu:
         page = self.document.sections[-1]
         return Emu((page.page_width or 0) - (page.left_margin or 0) - (page.right_margin or 0))
 
@@ -448,11 +490,11 @@ class _Writer:
             _set_font(styles["Normal"], family)
             normal = styles["Normal"].font
             normal.size = Pt(10)
-            styles["Normal"].paragraph_format.space_after = Pt(5)
-            styles["Normal"].paragraph_format.line_spacing = 1.15
+            styles["Normal"].paragraph_format.space_after = Pt(4)
+            styles["Normal"].paragraph_format.line_spacing = 1.1
         language = element("w:lang", val=_LANGUAGES.get(self.view.language, self.view.language))
         language.set(qn("w:eastAsia"), "ja-JP")
-        styles["Normal"].element.get_or_add_rPr().append(language)
+        put(styles["Normal"].element.get_or_add_rPr(), language)
         for name, look in _STYLES.items():
             if name in known and self.brief.template:
                 continue
@@ -485,19 +527,30 @@ class _Writer:
             border.getparent().remove(border)
             break
 
-    def set_page(self) -> None:
+    def set_page(self, origin: str) -> None:
+        """Set the page, with the title at its head after the first one, and the origin and the number at its foot."""
         section = self.document.sections[0]
+        feet = [section.footer]
         if not self.brief.template:
             size = (Mm(215.9), Mm(279.4)) if self.brief.report.paper == "letter" else (Mm(210), Mm(297))
             section.page_width, section.page_height = size
             section.left_margin = section.right_margin = Mm(20)
-            section.top_margin, section.bottom_margin = Mm(20), Mm(18)
+            section.top_margin, section.bottom_margin = Mm(18), Mm(20)
+            section.header_distance = section.footer_distance = Mm(10)
+            section.different_first_page_header_footer = True
+            feet.append(section.first_page_footer)
+            for mode in self.document.settings.element.iter(qn("w:compatSetting")):
+                if mode.get(qn("w:name")) == "compatibilityMode":  # that of Word since 2013
+                    mode.set(qn("w:val"), "15")
+        self.width = self.text_width
         self.running(section.header, (Run(plain_text(Markup.escape(self.view.title))),))
-        origin = " · ".join(tag.text for tag in self.view.origin)
-        foot = self.running(section.footer, (Run(f"{origin}  " if origin else ""),))
-        add_field(foot, "PAGE", "1")
-        foot.add_run(" / ")
-        add_field(foot, "NUMPAGES", "1")
+        for place in feet:
+            foot = self.running(place, (Run(origin), Run("\t")))
+            if not self.brief.template:
+                foot.paragraph_format.tab_stops.add_tab_stop(self.width, WD_TAB_ALIGNMENT.RIGHT)
+            add_field(foot, "PAGE", "1")
+            foot.add_run(" / ")
+            add_field(foot, "NUMPAGES", "1")
 
     def running(self, place: Any, runs: Iterable[Run]) -> Any:
         """Write a head or a foot of pages, below what the house's template has there."""
@@ -505,15 +558,6 @@ class _Writer:
         own.style = self.document.styles["Brief Note"]
         self.add_runs(own, runs)
         return own
-
-    def set_properties(self) -> None:
-        own = self.document.core_properties
-        own.title, own.subject = writable(self.view.title[:255]), writable(self.view.subtitle[:255])
-        own.author, own.keywords = writable(self.view.author[:255]), writable(", ".join(self.view.keywords)[:255])
-        own.language = self.view.language
-        own.comments = f"benchbrief {self.view.version}, {self.view.run_id}: {self.view.side_file}"
-        own.last_modified_by, own.revision = "benchbrief", 1
-        own.created = own.modified = time_of(self.view.made)
 
 
 def _notes_of_texts(blocks: Iterable[Block]) -> Iterator[Footnote]:
@@ -550,20 +594,14 @@ def _shade(cell: _Cell, colour: str) -> None:
 def _border(cell: _Cell, left: str) -> None:
     """Draw a line at the left of a box."""
     if left:
-        borders = OxmlElement("w:tcBorders")
+        borders = element("w:tcBorders")
         borders.append(line("left", left, 24))
-        cell._tc.get_or_add_tcPr().insert(1, borders)
-
-
-def _drop_first(cell: _Cell) -> None:
-    """Take the empty paragraph out that a cell begins with."""
-    if len(cell.paragraphs) > 1 and not cell.paragraphs[0].text:
-        cell._tc.remove(cell.paragraphs[0]._p)
+        put(cell._tc.get_or_add_tcPr(), borders)
 
 
 def _rule(table: Any) -> None:
     """Draw thin lines between the rows of a table, and thicker ones around it."""
-    borders = OxmlElement("w:tblBorders")
+    borders = element("w:tblBorders")
     for side, eighths in (("top", 8), ("bottom", 8), ("insideH", 4)):
         borders.append(line(side, _RULE, eighths))
-    table._tbl.tblPr.append(borders)
+    put(table._tbl.tblPr, borders)

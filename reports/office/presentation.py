@@ -23,17 +23,17 @@ from benchbrief.reports.data.view_model import (
     DisclosureView,
     FactsView,
     FigureView,
-    Footnote,
     FormulaView,
     HeadlineView,
     Item,
     NumberSource,
     TableView,
 )
+from benchbrief.reports.office.brief_frame import Front, endings_of, front_of, noted, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
-from benchbrief.reports.office.packages import settled, time_of
-from benchbrief.reports.office.rich_text import Paragraph, Run, joined, limits_line, note_runs, paragraphs, runs_of
-from benchbrief.reports.office.slide_charts import add_charts, can_draw
+from benchbrief.reports.office.packages import settled
+from benchbrief.reports.office.rich_text import Paragraph, Run, paragraphs, runs_of
+from benchbrief.reports.office.slide_charts import add_charts, can_draw, simplified
 from benchbrief.reports.office.slide_masters import (
     CONTENTS,
     LEAST_PT,
@@ -65,16 +65,20 @@ from benchbrief.reports.office.text_fit import (
 )
 from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
 from benchbrief.reports.view.arrange_elements import Slide, headline_of, slides_of
-from benchbrief.reports.view.house_style import template_of, typeface_of
+from benchbrief.reports.view.house_style import typeface_of
 
 _BRAND = "#0b3a5b"
-_TEXT_PT, _LARGE_PT = 14.0, 22.0
-"""The type of texts beside a figure, and the largest one of texts alone."""
+_TEXT_PT, _READ_PT, _LARGE_PT, _STATED_PT = 14.0, 16.0, 20.0, 28.0
+"""The type of texts beside a figure and beside a table, and the largest ones of texts and of a paragraph alone."""
 _TITLE_PT = 16.0
 """The smallest type of a title."""
 _TEXT_SHARE, _NOTES_SHARE = 0.35, 0.3
 """The most of a slide that texts take above a figure or a table, and its notes below."""
 _TABLE_PT = (18.0, 16.0, 14.0, 13.0, LEAST_PT)
+_FACT_ROWS, _BESIDE = 11, 24.0
+"""The most rows of a table of facts that a line says, too; and the room between a picture and its data."""
+_TABLE_SHARE, _MOST_PAD = 0.85, 7.0
+"""The share of its place up to which rows of a short table get more room, and how much above and below at the most."""
 _CARDS = 4
 """The most numbers of a box side by side."""
 _DPI = 220
@@ -113,7 +117,7 @@ class _Deck:
         self.view, self.words = brief.view, brief.words
         self.brand = brief.report.theme.brand or _BRAND
         self.accent = brief.report.theme.accent or ACCENT
-        self.masters = masters_of(brief.template, typeface_of(brief.report), self.brand)
+        self.masters = masters_of(brief.template, typeface_of(brief.report), self.brand, self.accent)
         self.slide: Any = None
         self.ink = INK if self.masters.is_ours else ""
         self.numbers = {number.id: number for number in self.view.numbers.numbers}
@@ -122,52 +126,38 @@ class _Deck:
     # --- the whole ---------------------------------------------------------------------------------------------------
 
     def write(self) -> None:
-        self.set_properties()
+        front = front_of(self.view, self.brief.report, self.words)
+        for name, value in properties_of(self.view).items():
+            setattr(self.masters.presentation.core_properties, name, value)
         headline, blocks = headline_of(self.view.blocks)
-        self.write_front(headline)
+        self.write_front(front, headline)
         if not self.view.disclosed:
-            said = [
-                Markup("<p><b>{}</b> {}</p>").format(notice.title, code_in_backticks(notice.text))
-                for notice in self.view.notices
-            ]
-            self.flow(self.words["limits"], _all(said))
+            self.flow(self.words["limits"], front.warnings)
         for slide in slides_of(blocks):
             self.write_slide(slide)
         if not self.view.blocks:
             self.flow(self.view.title, paragraphs(self.words["empty_report"]))
-        if self.view.disclosed:
-            self.write_ending()
-        self.write_legal()
+        legal = [*paragraphs(self.view.legal), *noted(self.view.legal_notes)]
+        small = height_of_all(legal, self.masters.content.width, LEAST_PT)
+        for chapter in endings_of(self.view, self.words) if self.view.disclosed else ():
+            self.flow(chapter.head, chapter.said, spare=small + 2 * _AIR)
+        self.write_legal(legal, small)
         self.close()
 
-    def set_properties(self) -> None:
-        own, view = self.masters.presentation.core_properties, self.view
-        own.title, own.subject = writable(view.title[:255]), writable(view.subtitle[:255])
-        own.author, own.keywords = writable(view.author[:255]), writable(", ".join(view.keywords)[:255])
-        own.comments = f"benchbrief {view.version}, {view.run_id}: {view.side_file}"
-        own.language, own.last_modified_by, own.revision = view.language, "benchbrief", 1
-        own.created = own.modified = time_of(view.made)
-
-    def write_front(self, headline: HeadlineView | None) -> None:
+    def write_front(self, front: Front, headline: HeadlineView | None) -> None:
         view, masters = self.view, self.masters
         self.slide = masters.presentation.slides.add_slide(masters.first)
-        title = placeholder(self.slide, TITLES)
-        self.entitle(title, view.title_html or Markup.escape(view.title))
-        template = template_of(self.brief.report.template)
-        origin = " · ".join(tag.text for tag in view.origin)
-        byline = " · ".join(
-            filter(None, (self.words.get(template.word) or template.label(view.language), view.author, view.date))
-        )
-        below = [(Run(text, bold=text == origin),) for text in (origin, byline) if text]
+        self.entitle(placeholder(self.slide, TITLES), escape(front.title))
+        byline = " · ".join(filter(None, (front.kicker, front.byline)))
+        below = [(Run(text, bold=text == front.origin),) for text in (front.origin, byline) if text]
         subtitle = next((each for each in self.slide.placeholders if each.placeholder_format.type not in TITLES), None)
-        self.write_subtitle(subtitle, self.seen(runs_of(view.subtitle_html or view.subtitle)), below)
-        notes = [Paragraph(note_runs(note)) for note in view.title_notes]
-        limits = paragraphs(limits_line(view, self.words))
+        self.write_subtitle(subtitle, self.seen(runs_of(front.subtitle)), below)
+        said = [*(front.warnings if view.disclosed else ()), *noted(view.title_notes)]
         if masters.is_ours:
-            self.write_headline(headline, Area(44, 306, 872, 232 - 44), [*limits, *notes])
-        elif headline or limits or notes:
-            self.open(Markup.escape(view.title))
-            self.write_headline(headline, masters.content, [*limits, *notes])
+            self.write_headline(headline, Area(44, 306, 872, 232 - 44), said)
+        elif headline or said:
+            self.open(escape(view.title))
+            self.write_headline(headline, masters.content, said)
 
     def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: Sequence[tuple[Run, ...]]) -> None:
         """Write the subtitle and the lines below it. One that is too long is shortened, and whole in the notes."""
@@ -187,8 +177,7 @@ class _Deck:
         fill_placeholder(shape, [subtitle, *below] if own else below, points)
 
     def write_headline(self, headline: HeadlineView | None, area: Area, below: Sequence[Paragraph]) -> None:
-        notes = [Paragraph(note_runs(note)) for note in headline.notes] if headline else []
-        below = [*below, *notes]
+        below = [*below, *noted(headline.notes if headline else ())]
         least = min(area.height * 0.5, height_of_all(below, area.width, LEAST_PT)) if below else 0.0
         if headline:
             numbers = [(number.value, number.text, ()) for number in headline.numbers]
@@ -197,31 +186,9 @@ class _Deck:
             points = 14.0 if height_of_all(below, area.width, 14.0) <= area.height - 0.6 * area.height else LEAST_PT
             self.put(below, area.below(area.height - least) if headline else area, points)
 
-    def write_ending(self) -> None:
-        view, words = self.view, self.words
-        if view.method and view.method.items:
-            self.flow(words["method_source" if view.imported else "method"], _items(view.method.items))
-        said = [Paragraph(runs_of(code_in_backticks(limit.text)), "number") for limit in view.limits]
-        if view.companion:
-            other = view.companion
-            named = joined((Markup("<b>{}</b>").format(words["full_disclosure"]), words["companion_has"]))
-            digest = joined((f"{other.file}, SHA-256 {other.sha256[:16]}", other.address))
-            said += [*paragraphs(named), *paragraphs(digest)]
-        if view.repeat:
-            again = joined((Markup("<b>{}</b>").format(words["m_repeat"]), code_in_backticks(view.repeat)))
-            said += paragraphs(again)
-        if said:
-            small = height_of_all(self.legal(), self.masters.content.width, LEAST_PT)
-            self.flow(words["limits"] if view.limits else view.title, said, spare=small + 2 * _AIR)
-
-    def legal(self) -> list[Paragraph]:
-        return [*paragraphs(self.view.legal), *_noted(self.view.legal_notes)]
-
-    def write_legal(self) -> None:
+    def write_legal(self, said: Sequence[Paragraph], height: float) -> None:
         """Write the small print at the foot of the last slide, or on one of its own."""
-        said = self.legal()
         area = self.masters.content
-        height = height_of_all(said, area.width, LEAST_PT)
         if said and self.used + 2 * _AIR + height <= area.height:
             self.put(said, area.below(area.height - height), LEAST_PT)
         elif said:
@@ -284,14 +251,14 @@ class _Deck:
             self.seen(each.runs)
         add_text(self.slide, area, said, points, self.ink, bold=bold)
 
-    def flow(self, head: str | Markup, said: Sequence[Paragraph], most: float = _LARGE_PT, spare: float = 0.0) -> None:
+    def flow(self, head: str | Markup, said: Sequence[Paragraph], most: float = 0.0, spare: float = 0.0) -> None:
         """Write texts alone, on as many slides as they need. They leave `spare` points free where one has room."""
         if not said:
             return
-        area = self.masters.content
+        area, most = self.masters.content, most or (_STATED_PT if len(said) == 1 else _LARGE_PT)
         if height_of_all(said, area.width, _TEXT_PT) + spare <= area.height:
             area = replace(area, height=area.height - spare)
-        sizes = [size for size in (most, 20.0, 18.0, 16.0, _TEXT_PT) if size <= most]
+        sizes = [size for size in (most, 24.0, _LARGE_PT, 18.0, 16.0, _TEXT_PT) if size <= most]
         points = next((size for size in sizes if height_of_all(said, area.width, size) <= area.height), sizes[-1])
         pages = _paged(said, area.width, area.height, points)
         for place, page in enumerate(pages):
@@ -300,12 +267,12 @@ class _Deck:
             self.used = height_of_all(page, area.width, points)
 
     def write_slide(self, slide: Slide) -> None:
-        head = slide.head or Markup.escape(self.view.title)
-        texts = [each for text in slide.texts for each in (*paragraphs(text.html), *_noted(text.notes))]
-        after = [each for text in slide.after for each in (*paragraphs(text.html), *_noted(text.notes))]
+        head = slide.head or escape(self.view.title)
+        texts = [each for text in slide.texts for each in (*paragraphs(text.html), *noted(text.notes))]
+        after = [each for text in slide.after for each in (*paragraphs(text.html), *noted(text.notes))]
         if slide.topics:
             for topic in slide.topics:
-                own = [each for text in topic.texts for each in (*paragraphs(text.html), *_noted(text.notes))]
+                own = [each for text in topic.texts for each in (*paragraphs(text.html), *noted(text.notes))]
                 self.flow(topic.head or head, own)
             return
         if not slide.blocks:
@@ -326,14 +293,17 @@ class _Deck:
         self.open(head)
         area = self.masters.content
         if texts:
-            self.put(texts, area, _TEXT_PT)
-            area = area.below(height_of_all(texts, area.width, _TEXT_PT) + _AIR)
+            points = _TEXT_PT if isinstance(block, FigureView) else _READ_PT
+            if height_of_all(texts, area.width, points) > area.height * _TEXT_SHARE:
+                points = _TEXT_PT
+            self.put(texts, area, points)
+            area = area.below(height_of_all(texts, area.width, points) + _AIR)
         below = [*_below(block), *after]
         height = height_of_all(below, area.width, LEAST_PT)
         apart = height > self.masters.content.height * _NOTES_SHARE
         room = area if apart or not below else replace(area, height=area.height - height - _AIR)
         self.sources += [source.expression for source in _sources(block)]
-        used = getattr(self, f"draw_{block.kind}")(head, block, room)
+        used = self.draw(head, block, room)
         if below and not apart:
             self.put(below, Area(area.left, room.top + used + _AIR, area.width, height), LEAST_PT)
         elif below:
@@ -341,7 +311,22 @@ class _Deck:
 
     # --- blocks: each returns the height that it takes on the last slide ---------------------------------------------
 
-    def draw_figure(self, head: Markup, block: FigureView, area: Area) -> float:
+    def draw(self, head: Markup, block: Block, area: Area) -> float:
+        match block:
+            case FigureView():
+                return self.draw_figure(block, area)
+            case TableView():
+                return self.draw_grid(head, grid_of(block), area)
+            case FactsView():
+                return self.draw_facts(head, block, area)
+            case FormulaView():
+                return self.draw_formula(block, area)
+            case CalloutView():
+                return self.draw_callout(head, block, area)
+            case _:  # those of which `slides_of` makes slides
+                raise TypeError(block.kind)
+
+    def draw_figure(self, block: FigureView, area: Area) -> float:
         if not block.svg and not block.native:
             reason = self.words["undrawn_figure"].format(reason=block.undrawn) if block.undrawn else ""
             self.put(paragraphs(reason or self.words["empty_figure"]), area, _TEXT_PT)
@@ -349,53 +334,73 @@ class _Deck:
         name = f"{self.words['figure']} {block.number}"
         caption = runs_of(Markup("<b>{}</b>{}{}").format(name, self.words["colon"], block.title), block.marks)
         said = [Paragraph(caption)] if block.title else []
-        if not can_draw(block.native):
-            said.append(Paragraph(runs_of(self.words["office_picture"].format(program="PowerPoint"))))
-        height = height_of_all(said, area.width, LEAST_PT)
+        whole = can_draw(block.native)
+        picture = [*said, *paragraphs(self.words["office_picture"].format(program="PowerPoint"))]
+        room = area.below(height_of_all(picture, area.width, LEAST_PT) + 2)
+        too_small = not whole and self.picture_of(block, room)[1] * _least_type(block.svg) < LEAST_PT - 0.5
+        native = simplified(block.native) if whole or too_small else ()
+        if native and not whole:
+            said += paragraphs(self.words["office_simplified"].format(program="PowerPoint"))
+        elif not native:
+            said = picture
         self.put(said, area, LEAST_PT)
-        room = area.below(height + 2)
-        if can_draw(block.native):
-            add_charts(self.slide, block.native, room, block.alt, name)
+        room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
+        if native:
+            add_charts(self.slide, native, room, block.alt, name, self.ink)
+        if whole:
             return area.height
-        self.add_picture(block, room, name)
-        data = plain_grid((block.data_head, *block.data), len(block.data_head)) if block.data else None
-        if data:
-            self.draw_grid(Markup.escape(self.words["office_data"].format(number=block.number)), data, None)
+        data = plain_grid((block.data_head, *block.data), len(block.data_head), numbers=True) if block.data else None
+        used = room.width if native else self.add_picture(block, room, name, data)
+        beside = Area(room.left + used + _BESIDE, room.top, room.width - used - _BESIDE, room.height)
+        if data and _fits(data, beside):
+            self.draw_grid(escape(name), data, beside)
+        elif data:
+            self.draw_grid(escape(self.words["office_data"].format(number=block.number)), data, None)
         return area.height
 
-    def add_picture(self, block: FigureView, area: Area, name: str) -> None:
+    def picture_of(self, block: FigureView, area: Area) -> tuple[str, float]:
+        """Return the drawing of a figure for an area, and the points of a pixel of it."""
         svg = block.svg
         wide, high = _size(svg)
         needed = min(area.width / wide, _MOST_SCALE) * high
         if needed > area.height and block.redrawn:
             svg = block.redrawn(max(_SMALLEST_SHARE, area.height / needed))
             wide, high = _size(svg)
-        scale = min(area.width / wide, _MOST_SCALE, area.height / high)
+        return svg, min(area.width / wide, _MOST_SCALE, area.height / high)
+
+    def add_picture(self, block: FigureView, area: Area, name: str, data: Grid | None) -> float:
+        """Add the drawing of a figure, at the left where it leaves room for its data. Returns its width."""
+        svg, scale = self.picture_of(block, area)
+        wide, high = _size(svg)
         try:
             content = self.brief.converter.png(svg, scale * _DPI / 72)
         except NotDrawn as error:
             self.brief.faults.append(f"{name} is missing from the file for PowerPoint: {error}")
-            return
-        left = area.left + (area.width - wide * scale) / 2
+            return 0.0
+        spare = area.width - wide * scale
+        alone = data is None or not _fits(data, replace(area, width=spare - _BESIDE))
+        left = area.left + (spare / 2 if alone else 0.0)
         box = (Pt(left), Pt(area.top), Pt(wide * scale), Pt(high * scale))
         picture = self.slide.shapes.add_picture(io.BytesIO(content), *box)
         picture.name = name
         picture._element.nvPicPr.cNvPr.set("descr", writable(block.alt))
-
-    def draw_table(self, head: Markup, block: TableView, area: Area) -> float:
-        return self.draw_grid(head, grid_of(block), area)
+        return wide * scale
 
     def draw_facts(self, head: Markup, block: FactsView, area: Area) -> float:
-        grid = grid_of_facts(block, self.words)
-        said = paragraphs(Markup.escape(block.common or ("" if grid else self.words["no_facts"])))
+        grid, common = grid_of_facts(block, self.words), block.common
+        if common and not block.beside:  # which is all of the rows in a line
+            grid, common = (grid, "") if grid and grid.rows <= _FACT_ROWS else (None, common)
+        said = paragraphs(escape(common or ("" if grid else self.words["no_facts"])))
+        if grid is None:
+            points = _LARGE_PT if height_of_all(said, area.width, _LARGE_PT) <= area.height else _TEXT_PT
+            self.put(said, area, points)
+            return height_of_all(said, area.width, points)
         height = height_of_all(said, area.width, _TEXT_PT)
         if said:
             self.put(said, area, _TEXT_PT)
-        if grid is None:
-            return height
         return height + self.draw_grid(head, grid, area.below(height + (_AIR if said else 0)))
 
-    def draw_formula(self, head: Markup, block: FormulaView, area: Area) -> float:
+    def draw_formula(self, block: FormulaView, area: Area) -> float:
         said = [Paragraph((Run("= "), *runs_of(step))) for step in block.steps]
         points = next((size for size in (20.0, 16.0) if height_of_all(said, area.width, size) <= area.height), LEAST_PT)
         self.put(said, area, points)
@@ -412,7 +417,7 @@ class _Deck:
         if not block.cards:
             return height
         if len(block.cards) <= 2 * _CARDS:
-            cards = [(card.html, Markup.escape(card.label), card.marks) for card in block.cards]
+            cards = [(card.html, escape(card.label), card.marks) for card in block.cards]
             return height + self.write_cards(cards, area, 44.0)
         texts = [(block.title, block.column), *((card.label, plain_text(card.html)) for card in block.cards)]
         for card in block.cards:
@@ -446,10 +451,10 @@ class _Deck:
     def write_disclosure(self, block: DisclosureView) -> None:
         words = self.words
         cells = block.bad_cells or (Item("", block.all_ok),)
-        self.flow(f"{words['disclosure']}{words['colon']}{words['d_cells']}", _items(cells), _TEXT_PT)
+        self.flow(f"{words['disclosure']}{words['colon']}{words['d_cells']}", said_of(cells), _TEXT_PT)
         for group in block.groups:
-            head = Markup.escape(f"{words['disclosure']}{words['colon']}{group.title}")
-            self.flow(head, _items(group.items), _TEXT_PT)
+            head = escape(f"{words['disclosure']}{words['colon']}{group.title}")
+            self.flow(head, said_of(group.items), _TEXT_PT)
             for table in group.tables:
                 self.draw_grid(head, grid_of_levels(table), None)
 
@@ -475,8 +480,20 @@ class _Deck:
                 at = first if area is not None and not place else whole
                 plain = self.masters.is_ours
                 name = plain_text(head)
-                used = add_grid(self.slide, piece.within(begin, end), at, widths, points, name, plain=plain)
+                rows = piece.within(begin, end)
+                spare = at.height * _TABLE_SHARE - sum(row_heights(rows, widths, points, CELL_GAP, CELL_PAD))
+                pad = CELL_PAD + max(0.0, min(_MOST_PAD, spare / rows.rows / 2)) if len(pages) == 1 else CELL_PAD
+                used = add_grid(self.slide, rows, at, widths, points, name, plain=plain, pad=pad)
         return used
+
+
+def _fits(grid: Grid, area: Area) -> bool:
+    """Return whether a table has room in an area, in the smallest type."""
+    widths = least_widths(grid, LEAST_PT, CELL_GAP)
+    if sum(widths) > area.width:
+        return False
+    columns = column_widths(grid, area.width, LEAST_PT, CELL_GAP)
+    return sum(row_heights(grid, columns, LEAST_PT, CELL_GAP, CELL_PAD)) <= area.height
 
 
 def _fitted(grid: Grid, area: Area) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
@@ -503,27 +520,14 @@ def _across(grid: Grid, width: float) -> list[Grid]:
     return [*pieces, grid.across(first, grid.columns)] if pieces else [grid]
 
 
-def _all(texts: Iterable[Markup]) -> list[Paragraph]:
-    return [each for text in texts for each in paragraphs(text)]
-
-
-def _items(items: Iterable[Item]) -> list[Paragraph]:
-    terms = (Markup("<b>{}</b>").format(code_in_backticks(item.term)) if item.term else "" for item in items)
-    return _all(joined((term, code_in_backticks(item.text))) for term, item in zip(terms, items, strict=True))
-
-
-def _noted(notes: Iterable[Footnote]) -> list[Paragraph]:
-    return [Paragraph(note_runs(note)) for note in notes]
-
-
 def _below(block: Block) -> list[Paragraph]:
     """Return what stands below a figure, a table or a box."""
     said: list[Paragraph] = []
     for name in ("key", "heat", "compared"):
-        said += paragraphs(Markup.escape(str(getattr(block, name, "") or "")))
+        said += paragraphs(escape(str(getattr(block, name, "") or "")))
     note = getattr(block, "note", None)
     said += paragraphs(code_in_backticks(note)) if note else ()
-    return [*said, *_noted(getattr(block, "notes", ()))]
+    return [*said, *noted(getattr(block, "notes", ()))]
 
 
 def _sources(block: Block) -> tuple[NumberSource, ...]:
@@ -535,6 +539,11 @@ def _size(svg: str) -> tuple[float, float]:
     """Return the width and height of a drawing in its pixels."""
     found = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
     return (float(found[1]), float(found[2])) if found else (657.0, 300.0)
+
+
+def _least_type(svg: str) -> float:
+    """Return the smallest type of a drawing in its pixels."""
+    return min((float(size) for size in re.findall(r'font-size[=:]\s*"?([\d.]+)', svg)), default=LEAST_PT)
 
 
 def _paged(said: Sequence[Paragraph], width: float, height: float, points: float) -> list[list[Paragraph]]:

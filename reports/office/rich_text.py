@@ -11,9 +11,8 @@ from typing import Literal
 from markupsafe import Markup, escape
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.data.view_model import Footnote, ReportView
+from benchbrief.reports.data.view_model import Footnote
 from benchbrief.reports.text.html_markup import code_in_backticks, note_letter, note_marks, writable
-from benchbrief.reports.words.brief_words import Words
 
 _BLOCKS = {"p", "li", "pre", "blockquote", "div", "tr", "h1", "h2", "h3", "h4", "h5", "h6"}
 _BOLD, _ITALIC, _CODE = {"b", "strong", "th"}, {"i", "em"}, {"code", "pre"}
@@ -24,7 +23,7 @@ _WEB = ("http://", "https://", "mailto:")
 @dataclass(frozen=True)
 class Run:
     """A piece of text in one look. `note` is the number of the footnote whose mark it is, `number` the id of a number
-    of the ledger, and `link` an address of the web."""
+    of the ledger, `link` an address of the web, and `colour` one of its own."""
 
     text: str
     bold: bool = False
@@ -34,6 +33,7 @@ class Run:
     link: str = ""
     note: int = 0
     number: str = ""
+    colour: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,15 +75,6 @@ def note_runs(note: Footnote) -> tuple[Run, ...]:
 def joined(parts: Iterable[str | Markup]) -> Markup:
     """Return texts behind each other, without the empty ones."""
     return Markup(" ").join(escape(part) for part in parts if part)
-
-
-def limits_line(view: ReportView, words: Words) -> Markup:
-    """Return what the first page says of the limits of a brief with a disclosure; nothing where there are none."""
-    if not (view.limits and view.disclosed):
-        return Markup()
-    grave = (Markup("<b>{}</b>").format(code_in_backticks(text)) for text in view.grave_limits)
-    stated = (words["limits_stated"], *view.stated_limits) if view.stated_limits else ()
-    return joined((*grave, *map(code_in_backticks, stated), view.limits_line))
 
 
 class _Reader(HTMLParser):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pptx.chart.data import CategoryChartData, XyChartData
@@ -22,10 +23,14 @@ from pptx.util import Pt
 from benchbrief.model.precision import magnitude
 from benchbrief.reports.charts.chart import GRID, INK, SOFT
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
+from benchbrief.reports.office.rich_text import Paragraph, Run
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
+from benchbrief.reports.office.slide_parts import add_text, height_of_all
 from benchbrief.reports.text.html_markup import writable
 
 _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
+_ALONE_PT = 14.0
+"""The type of a chart that has its slide alone."""
 _MOST_LABELS = 16
 """The most bars whose values are written at them."""
 _CATEGORIES: Any = CategoryChartData
@@ -49,28 +54,48 @@ _MARKERS = (
 
 def can_draw(charts: Sequence[NativeChart]) -> bool:
     """Return whether these panels can be charts that show all that the figure's own drawing shows."""
-    return 0 < len(charts) <= _MOST_PANELS and all(map(_can_draw, charts))
+    return all(chart.whole for chart in charts) and bool(simplified(charts))
+
+
+def simplified(charts: Sequence[NativeChart]) -> tuple[NativeChart, ...]:
+    """Return these panels as charts without what none can draw beside values, such as brackets; none where these could
+    not be told."""
+    made = [replace(chart, series=tuple(each for each in chart.series if each.mark != "bracket")) for chart in charts]
+    return tuple(made) if 0 < len(made) <= _MOST_PANELS and all(map(_can_draw, made)) else ()
 
 
 def _can_draw(chart: NativeChart) -> bool:
+    if any(series.mark == "range" for series in chart.series):
+        return False
     marks = {"bar" if series.mark == "bar" else "line" for series in chart.series}
     bars_on_scale = "bar" in marks and not chart.categories
     axes = any(series.right for series in chart.series) or chart.right
     many = len(chart.series) > _MOST_SERIES or sum(len(series.values) for series in chart.series) > _MOST_POINTS
-    return chart.whole and len(marks) == 1 and not (bars_on_scale or axes or many)
+    return len(marks) == 1 and not (bars_on_scale or axes or many)
 
 
-def add_charts(slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str) -> None:
-    """Draw the panels in an area: one chart, or several with the same axes."""
+def add_charts(slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str, ink: str) -> None:
+    """Draw the panels in an area: one chart, or several with the same axes and one legend."""
+    series = {each.name: each for chart in charts for each in chart.series}
+    if len(charts) > 1:
+        marks = [(Run("\N{BLACK SQUARE} ", colour=each.colour), Run(f"{each.name}    ")) for each in series.values()]
+        named = [run for mark in marks if len(series) > 1 for run in mark]
+        said = [Paragraph((Run(f"{charts[0].left}    ", bold=True), *named))]
+        add_text(slide, area, said, LEAST_PT, ink)
+        area = area.below(height_of_all(said, area.width, LEAST_PT))
     columns = 1 if len(charts) == 1 else 2 if len(charts) in (2, 4) else 3
     rows = math.ceil(len(charts) / columns)
     gap = 10.0
     width, height = (area.width - gap * (columns - 1)) / columns, (area.height - gap * (rows - 1)) / rows
-    values = [value for chart in charts for series in chart.series for value in _reach(series)]
+    every = [each for chart in charts for each in chart.series]
+    values = [value for each in every if not each.is_ideal for value in _reach(each)]
     for place, chart in enumerate(charts):
         left, top = area.left + (place % columns) * (width + gap), area.top + (place // columns) * (height + gap)
-        with_title = place % columns == 0
-        _add(slide, chart, Area(left, top, width, height), values, f"{name} {chart.heading}".strip(), alt, with_title)
+        own = Area(left, top, width, height)
+        points = LEAST_PT if len(charts) > 1 else _ALONE_PT
+        lowest = chart.x_title if place + columns >= len(charts) else ""  # the axes of panels are named once
+        shown = replace(chart, left="", x_title=lowest) if len(charts) > 1 else chart
+        _add(slide, shown, own, values, f"{name} {chart.heading}".strip(), alt, points)
 
 
 def _reach(series: NativeSeries) -> list[float]:
@@ -78,7 +103,7 @@ def _reach(series: NativeSeries) -> list[float]:
 
 
 def _add(
-    slide: Any, chart: NativeChart, area: Area, shared: Sequence[float], name: str, alt: str, titled: bool
+    slide: Any, chart: NativeChart, area: Area, shared: Sequence[float], name: str, alt: str, points: float
 ) -> None:
     kind = _KINDS[chart.series[0].mark, bool(chart.categories)]
     box = (Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
@@ -86,17 +111,17 @@ def _add(
     frame.name = writable(name)
     frame._element.nvGraphicFramePr.cNvPr.set("descr", writable(alt))
     made = frame.chart
-    made.font.size, made.font.color.rgb = Pt(LEAST_PT), rgb(INK)
+    made.font.size, made.font.color.rgb = Pt(points), rgb(INK)
     made.has_title = bool(chart.heading)
     if chart.heading:
         text = made.chart_title.text_frame
         text.text = writable(chart.heading)
         text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(13), True
-    made.has_legend = len(chart.series) > 1
+    made.has_legend = len(chart.series) > 1 and points > LEAST_PT
     if made.has_legend:
         made.legend.position, made.legend.include_in_layout = XL_LEGEND_POSITION.TOP, False
-        made.legend.font.size = Pt(LEAST_PT)
-    _axes(made, chart, shared, titled=titled)
+        made.legend.font.size = Pt(points)
+    _axes(made, chart, shared, points)
     bars = sum(len(series.values) for series in chart.series)
     for place, (series, drawn) in enumerate(zip(chart.series, made.plots[0].series, strict=True)):
         _look(drawn, series, place)
@@ -104,11 +129,12 @@ def _add(
             _intervals(drawn, series, across=not chart.categories)
     if chart.series[0].mark == "bar":
         plot = made.plots[0]
-        plot.gap_width, plot.overlap = 70, -5
+        plot.gap_width, plot.overlap = (70 if len(chart.categories) > 2 else 140), -5
         if bars <= _MOST_LABELS and not any(series.has_intervals for series in chart.series):
             plot.has_data_labels = True
             labels = plot.data_labels
-            labels.font.size, labels.position = Pt(LEAST_PT), XL_LABEL_POSITION.OUTSIDE_END
+            labels.font.size, labels.position = Pt(points), XL_LABEL_POSITION.OUTSIDE_END
+            labels.font.bold = points > LEAST_PT
             labels.number_format, labels.number_format_is_linked = _number_format(chart.series), False
 
 
@@ -145,7 +171,7 @@ def _number_format(series: Sequence[NativeSeries]) -> str:
     return "#,##0" + ("." + "0" * decimals if decimals else "")
 
 
-def _axes(made: Any, chart: NativeChart, shared: Sequence[float], *, titled: bool) -> None:
+def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float) -> None:
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
     values.major_gridlines.format.line.color.rgb = rgb(GRID)
@@ -154,13 +180,13 @@ def _axes(made: Any, chart: NativeChart, shared: Sequence[float], *, titled: boo
     categories.has_major_gridlines = False
     if chart.categories and min(shared, default=0.0) < 0:
         categories.tick_label_position = XL_TICK_LABEL_POSITION.LOW  # below the bars, and not on them
-    for axis, title in ((values, chart.left if titled else ""), (categories, chart.x_title)):
-        axis.tick_labels.font.size = Pt(LEAST_PT)
+    for axis, title in ((values, chart.left), (categories, chart.x_title)):
+        axis.tick_labels.font.size = Pt(points)
         axis.has_title = bool(title)
         if title:
             text = axis.axis_title.text_frame
             text.text = writable(title)
-            text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(LEAST_PT), False
+            text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(points), False
             text.paragraphs[0].font.color.rgb = rgb(SOFT)
     most = max((abs(value) for value in shared), default=0.0)
     values.tick_labels.number_format = "0.0E+00" if most >= 1e12 or 0 < most < 1e-4 else "#,##0.######"
@@ -169,6 +195,7 @@ def _axes(made: Any, chart: NativeChart, shared: Sequence[float], *, titled: boo
     values.tick_labels.number_format_is_linked = False
     if chart.log_left and min(shared, default=0.0) > 0:
         _log(values, 10)
+        values.minimum_scale, values.maximum_scale = _decades(min(shared), max(shared), 10)
     elif shared and min(shared) >= 0 and max(shared) > 0:
         values.minimum_scale = 0
         values.maximum_scale = _round_above(max(shared))
@@ -182,10 +209,15 @@ def _scale_x(axis: Any, chart: NativeChart) -> None:
     if chart.log_x and xs and min(xs) > 0:
         base = 2 if all(math.log2(x).is_integer() for x in xs) else 10
         _log(axis, base)
-        axis.minimum_scale = float(base) ** math.floor(math.log(min(xs), base) + 1e-9)
-        axis.maximum_scale = float(base) ** max(1, math.ceil(math.log(max(xs), base) - 1e-9))
+        axis.minimum_scale, axis.maximum_scale = _decades(min(xs), max(xs), base)
     elif xs and min(xs) >= 0 and max(xs) > 0:
         axis.minimum_scale = 0
+
+
+def _decades(low: float, high: float, base: int) -> tuple[float, float]:
+    """Return the powers of a base between which values lie, at least one apart."""
+    first = math.floor(math.log(low, base) + 1e-9)
+    return float(base) ** first, float(base) ** max(first + 1, math.ceil(math.log(high, base) - 1e-9))
 
 
 def _round_above(value: float) -> float:

@@ -70,11 +70,11 @@ class Masters:
     is_ours: bool
 
 
-def masters_of(template: tuple[str, bytes] | None, family: str, brand: str) -> Masters:
+def masters_of(template: tuple[str, bytes] | None, family: str, brand: str, accent: str) -> Masters:
     """Return the layouts to write on. Raises ReportError where the house's template lacks one, or a placeholder."""
     if template is None:
         presentation = pptx.Presentation()
-        _as_ours(presentation, family, brand)
+        _as_ours(presentation, family, brand, accent)
         layouts = {each.name: each for each in presentation.slide_layouts}
         first, others = layouts["Title Slide"], layouts["Title Only"]
         content = Area(_MARGIN, 104, _WIDTH - 2 * _MARGIN, _HEIGHT - 104 - 44)
@@ -161,7 +161,7 @@ def _content(presentation: Any, layout: Any, file: str) -> Area:
     return area
 
 
-def _as_ours(presentation: Any, family: str, brand: str) -> None:
+def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
     """Turn the library's template, of 4:3, into ours."""
     presentation.slide_width, presentation.slide_height = Pt(_WIDTH), Pt(_HEIGHT)
     master = presentation.slide_master
@@ -174,8 +174,8 @@ def _as_ours(presentation: Any, family: str, brand: str) -> None:
         for shape in list(of.placeholders):
             kind = shape.placeholder_format.type
             if kind in TITLES:
-                _place(shape, Area(_MARGIN, 30, _WIDTH - 2 * _MARGIN, 66))
-                _set_look(shape, 26, brand, bold=True, anchor="b")
+                _place(shape, Area(_MARGIN, 34, _WIDTH - 2 * _MARGIN, 66))
+                _set_look(shape, 26, brand, bold=True)
             elif kind == PP_PLACEHOLDER.FOOTER:
                 _place(shape, Area(_MARGIN, _HEIGHT - 34, 640, 20))
                 _set_look(shape, LEAST_PT, SOFT, anchor="ctr")
@@ -194,6 +194,8 @@ def _as_ours(presentation: Any, family: str, brand: str) -> None:
     _set_look(title, 36, "#ffffff", bold=True, anchor="b")
     _set_look(subtitle, 16, "#ffffff", anchor="t")
     band.insert(2, _rectangle(Area(0, 0, _WIDTH, 284), brand))
+    band.insert(3, _rectangle(Area(0, 284, _WIDTH, 6), accent))
+    layouts["Title Only"].shapes._spTree.insert(2, _rectangle(Area(0, 0, _WIDTH, 10), brand))
 
 
 def _rectangle(area: Area, colour: str) -> Any:

@@ -26,21 +26,17 @@ _PLAIN_TABLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
 """The style `No Style, No Grid` of PowerPoint."""
 _HEAD, _RULE = "#f2f6f9", "C9D3DA"
 HEAT = ("#ffffff", "#eef5fa", "#d0e5f2", "#a9d0e8", "#7fb8da", "#57a0cb")
-_BETWEEN = 0.45
-"""The room between paragraphs, as a multiple of the type's size."""
+_BETWEEN, _INDENT = 0.45, 1.3
+"""The room between paragraphs, and the indent of items of lists, as multiples of the type's size."""
 
 
 def height_of_all(paragraphs: Iterable[Paragraph], width: float, points: float) -> float:
     """Return the height of paragraphs below each other."""
-    return sum(height_of(_told(each), width - _indent(each), points) + _BETWEEN * points for each in paragraphs)
+    return sum(height_of(each.text, width - _indent(each, points), points) + _BETWEEN * points for each in paragraphs)
 
 
-def _told(paragraph: Paragraph) -> str:
-    return ("• " if paragraph.item else "") + paragraph.text
-
-
-def _indent(paragraph: Paragraph) -> float:
-    return 16.0 * (paragraph.level + 1) if paragraph.item else 0.0
+def _indent(paragraph: Paragraph, points: float) -> float:
+    return _INDENT * points * (paragraph.level + 1) if paragraph.item else 0.0
 
 
 def add_text(
@@ -59,19 +55,16 @@ def add_text(
     frame = box.text_frame
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0
-    numbers = 0
     for place, each in enumerate(paragraphs):
         made = frame.paragraphs[0] if place == 0 else frame.add_paragraph()
         made.alignment, made.space_after = align, Pt(_BETWEEN * points)
         if each.item:
-            numbers = numbers + 1 if each.item == "number" else 0
-            mark = f"{numbers}. " if each.item == "number" else "• "
             properties = made._p.get_or_add_pPr()
-            properties.set("marL", str(Pt(_indent(each))))
-            properties.set("indent", str(-Pt(12)))
-            fill(made, (Run(mark), *each.runs), points, colour, bold=bold)
-        else:
-            fill(made, each.runs, points, colour, bold=bold)
+            properties.set("marL", str(Pt(_indent(each, points))))
+            properties.set("indent", str(-Pt(_INDENT * points)))
+            mark = '<a:buAutoNum {} type="arabicPeriod"/>' if each.item == "number" else '<a:buChar {} char="•"/>'
+            properties.append(parse_xml(mark.format(nsdecls("a"))))
+        fill(made, each.runs, points, colour, bold=bold)
     return box
 
 
@@ -86,8 +79,8 @@ def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *
             font = made.font
             if points:
                 font.size = Pt(points)
-            if colour:
-                font.color.rgb = rgb(colour)
+            if run.colour or colour:
+                font.color.rgb = rgb(run.colour or colour)
             if run.bold or bold:
                 font.bold = True
             if run.italic:
@@ -126,10 +119,11 @@ def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
 
 
 def add_grid(
-    slide: Any, grid: Grid, area: Area, widths: Sequence[float], points: float, name: str, *, plain: bool
+    slide: Any, grid: Grid, area: Area, widths: Sequence[float], points: float, name: str, *, plain: bool, pad: float
 ) -> float:
-    """Add a table, and return its height. A `plain` one has our look, any other that of the house's theme."""
-    heights = row_heights(grid, widths, points, CELL_GAP, CELL_PAD)
+    """Add a table with a `pad` above and below each text, and return its height. A `plain` one has our look, any other
+    that of the house's theme."""
+    heights = row_heights(grid, widths, points, CELL_GAP, pad)
     box = (Pt(area.left), Pt(area.top), Pt(sum(widths)), Pt(sum(heights)))
     frame = slide.shapes.add_table(grid.rows, grid.columns, *box)
     frame.name = writable(name[:200])
@@ -147,7 +141,7 @@ def add_grid(
         if cell.rows > 1 or cell.columns > 1:
             place.merge(table.cell(cell.row + cell.rows - 1, cell.column + cell.columns - 1))
         place.margin_left = place.margin_right = Pt(CELL_GAP / 2)
-        place.margin_top = place.margin_bottom = Pt(CELL_PAD)
+        place.margin_top = place.margin_bottom = Pt(pad)
         place.vertical_anchor = MSO_ANCHOR.BOTTOM if cell.row < grid.heads else MSO_ANCHOR.MIDDLE
         text = place.text_frame.paragraphs[0]
         spanning = cell.row < grid.heads and cell.columns > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -138,12 +139,22 @@ def grid_of_levels(table: LevelTable) -> Grid:
     return plain_grid((table.head, *table.rows), len(table.head))
 
 
-def plain_grid(texts: Sequence[Sequence[str]], columns: int) -> Grid:
-    """Return a table of texts with one row of heads. The last text of a short row spans the rest of it."""
+_NUMBER = re.compile(r"[^\w]?\d.*")
+
+
+def plain_grid(texts: Sequence[Sequence[str]], columns: int, *, numbers: bool = False) -> Grid:
+    """Return a table of texts with one row of heads. The last text of a short row spans the rest of it. With `numbers`,
+    columns behind the first one that have nothing else stand at the right."""
     cells = []
+    numeric = {
+        column
+        for column in range(1, columns)
+        if numbers and all(_NUMBER.fullmatch(line[column]) for line in texts[1:] if line[column])
+    }
     for row, line in enumerate(texts):
         for column, text in enumerate(line):
             spans = columns - column if column == len(line) - 1 else 1
             bold = row == 0 or len(line) == 1
-            cells.append(GridCell(row, column, runs_of(Markup.escape(text)), columns=spans, bold=bold))
+            is_number = column in numeric
+            cells.append(GridCell(row, column, runs_of(Markup.escape(text)), 1, spans, is_number, bold))
     return Grid(len(texts), columns, 1, tuple(cells))

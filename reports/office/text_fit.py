@@ -51,13 +51,16 @@ def height_of(text: str, width: float, points: float, *, bold: bool = False) -> 
 
 def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:
     """Return the widths of a table's columns that fill `width`: of their texts on one line where there is room, else
-    between that and their longest words. A cell has a `gap` beside its text."""
-    least, whole = least_widths(grid, points, gap), [gap] * grid.columns
-    for cell in grid.cells:
-        if cell.columns == 1 and cell.plain:
-            line = _halved(cell.text) if cell.row < grid.heads else _line(cell.text)
-            whole[cell.column] = max(whole[cell.column], line * _scale(cell, grid, points) + gap)
-    whole = [max(low, high) for low, high in zip(least, whole, strict=True)]
+    with heads on two lines, else between that and their longest words. A cell has a `gap` beside its text."""
+    least = least_widths(grid, points, gap)
+    for of_head in (_line, _halved):
+        whole = list(least)
+        for cell in grid.cells:
+            if cell.columns == 1 and cell.plain:
+                line = (of_head if cell.row < grid.heads else _line)(cell.text)
+                whole[cell.column] = max(whole[cell.column], line * _scale(cell, grid, points) + gap)
+        if sum(whole) <= width:
+            break
     if sum(whole) <= width:
         spare = (width - sum(whole)) / grid.columns
         return tuple(each + spare for each in whole)

@@ -28,6 +28,61 @@ def element(tag: str, **values: object) -> Any:
     return made
 
 
+_BEFORE = {
+    "w:pBdr": "pStyle keepNext keepLines pageBreakBefore framePr widowControl numPr suppressLineNumbers",
+    "w:shd": "pBdr tcW gridSpan hMerge vMerge tcBorders",
+    "w:tcBorders": "cnfStyle tcW gridSpan hMerge vMerge",
+    "w:tblBorders": "tblStyle tblpPr tblOverlap bidiVisual tblStyleRowBandSize tblStyleColBandSize tblW jc "
+    "tblCellSpacing tblInd",
+    "w:tblCellMar": "tblStyle tblpPr tblOverlap bidiVisual tblStyleRowBandSize tblStyleColBandSize tblW jc "
+    "tblCellSpacing tblInd tblBorders shd tblLayout",
+    "w:lang": "rStyle rFonts b bCs i iCs caps smallCaps strike dstrike outline shadow emboss imprint noProof "
+    "snapToGrid vanish webHidden color spacing w kern position sz szCs highlight u effect bdr shd fitText vertAlign "
+    "rtl cs em",
+}
+"""What stands before an element of ours among the properties of a paragraph, a cell, a table or a run."""
+
+
+def put(properties: Any, own: Any) -> None:
+    """Put an element among properties, where the standard has its place, instead of one that is there."""
+    for old in properties.findall(own.tag):
+        properties.remove(old)
+    before = {qn(f"w:{name}") for name in _BEFORE.get(f"w:{own.tag.rpartition('}')[2]}", "").split()}
+    at = max((place for place, each in enumerate(properties, 1) if each.tag in before), default=0)
+    properties.insert(at if before else len(properties), own)
+
+
+def has_marks(style: Any) -> bool:
+    """Return whether a style numbers its paragraphs, or marks them as items of a list."""
+    while style is not None:
+        properties = style.element.pPr
+        if properties is not None and properties.numPr is not None:
+            return True
+        style = style.base_style
+    return False
+
+
+def number_anew(document: Any, style: Any) -> int | None:
+    """Return the id of a numbering as a style has it, which begins at 1; None where that is another's."""
+    properties = style.element.pPr
+    if properties is None or properties.numPr is None or properties.numPr.numId is None:
+        return None
+    root = document.part.numbering_part.element
+    own = next((each for each in root.num_lst if each.numId == properties.numPr.numId.val), None)
+    if own is None:
+        return None
+    made = root.add_num(own.abstractNumId.val)
+    made.add_lvlOverride(ilvl=0).add_startOverride(1)
+    return int(made.numId)
+
+
+def set_numbering(paragraph: Paragraph, number: int | None) -> None:
+    if number is not None:
+        numbering = paragraph._p.get_or_add_pPr().get_or_add_numPr()
+        numbering.get_or_add_ilvl().val = 0
+        numbering.get_or_add_numId().val = number
+
+
 def add_field(paragraph: Paragraph, code: str, shown: str) -> None:
     """Add a field that shows a text until it is computed again: `SEQ Table`, `PAGE`."""
     field = element("w:fldSimple", instr=code)
@@ -51,9 +106,7 @@ def add_link(paragraph: Paragraph, address: str, text: str, style: str) -> None:
 
 def shade(properties: Any, colour: str) -> None:
     """Shade a paragraph or a cell, by its properties."""
-    for old in properties.findall(qn("w:shd")):
-        properties.remove(old)
-    properties.append(element("w:shd", val="clear", color="auto", fill=colour.lstrip("#")))
+    put(properties, element("w:shd", val="clear", color="auto", fill=colour.lstrip("#")))
 
 
 def line(side: str, colour: str, eighths: int, space: int = 0) -> Any:

@@ -36,9 +36,10 @@ from benchbrief.reports.data.view_model import (
     TableView,
     TextView,
 )
+from benchbrief.reports.office.brief_frame import endings_of, front_of, properties_of
 from benchbrief.reports.office.long_sheets import LongRows, with_long_rows
 from benchbrief.reports.office.office_formats import HandOver
-from benchbrief.reports.office.packages import settled, time_of
+from benchbrief.reports.office.packages import settled
 from benchbrief.reports.office.points_table import PointsTable, labels_of, measured_points, probed_means
 from benchbrief.reports.office.rich_text import paragraphs
 from benchbrief.reports.office.sheet_values import (
@@ -54,10 +55,12 @@ from benchbrief.reports.view.house_style import typeface_of
 from benchbrief.reports.view.said_claims import claims_of
 from benchbrief.reports.words.brief_words import counted
 
-_LONGEST = 255
-"""The most characters of a property and of a series' name."""
+_LONGEST, _MOST_OF_A_FOOT = 255, 180
+"""The most characters of a series' name, and of the origin at the foot of a printed sheet."""
 _NARROWEST, _WIDEST = 12, 60
 """The widths of columns, in characters."""
+_SIDES, _WRAPPED = 1.0, 1.05
+"""The characters beside a text, and how much longer it gets where it is broken at words."""
 _ROW, _HIGHEST = 15.0, 409.0
 """The height of a row of one line, and the most that a row may have, in points."""
 _NO_FORMULAS = {
@@ -66,7 +69,11 @@ _NO_FORMULAS = {
     "strings_to_numbers": False,
     "nan_inf_to_errors": False,
 }
-_PICTURE_WIDTH, _PICTURE_HEIGHT = 720, 400
+_MOST_LABELS = 8
+"""The most bars of a series whose values stand at them."""
+_LONG_NAME = 48
+"""The width of a column of names of measurements."""
+_PICTURE_WIDTH, _PICTURE_HEIGHT, _PICTURE_ROWS = 720, 400, 24
 
 
 def written(brief: HandOver) -> bytes:
@@ -110,14 +117,21 @@ class _Sheet:
         self.row += 1
         return self.row - 1
 
+    def band(self, text: str, height: float, style: str) -> None:
+        """Write a line of the head of the first sheet, in both of its columns."""
+        self.sheet.set_row(self.row, height, self.styles.of(style))
+        self.sheet.write_string(self.row, 0, cell_text(text), self.styles.of(style))
+        self.row += 1
+
     def _height(self, cell: object, style: str, column: int) -> float:
         """Return the points of height that a cell needs."""
         look = _LOOKS[style]
         size = float(str(look.get("font_size", 11))) * 1.36
         if not isinstance(cell, str) or "text_wrap" not in look:
             return size if cell not in ("", None) else 0.0
-        room = max(1.0, self.widths.get(column, 8.43) - 1)
-        lines = sum(max(1, math.ceil(text_width(text, 1.0) / 0.5 / room)) for text in cell.split("\n"))
+        room = max(1.0, self.widths.get(column, 8.43) - _SIDES)
+        wide = map(_characters, cell.split("\n"))
+        lines = sum(1 if each <= room else math.ceil(each * _WRAPPED / room) for each in wide)
         return lines * size
 
     def cell(self, column: int, cell: object, style: str = "") -> None:
@@ -148,14 +162,16 @@ class _Number:
     format: str
 
 
+_BAND = "#0B3A5B"
 _LOOKS: Mapping[str, Mapping[str, object]] = {
     "": {},
-    "title": {"bold": True, "font_size": 18},
-    "subtitle": {"font_size": 12, "font_color": "#55626E"},
-    "heading": {"bold": True, "font_size": 13},
+    "title": {"bold": True, "font_size": 20, "font_color": "#FFFFFF", "bg_color": _BAND, "valign": "vcenter"},
+    "subtitle": {"font_size": 11, "font_color": "#FFFFFF", "bg_color": _BAND, "valign": "vcenter"},
+    "heading": {"bold": True, "font_size": 14, "font_color": _BAND},
     "origin": {"bold": True, "font_color": "#9C2A00"},
-    "large": {"bold": True, "font_size": 20, "align": "left"},
-    "strong": {"bold": True},
+    "large": {"bold": True, "font_size": 20, "align": "left", "font_color": _BAND},
+    "strong": {"bold": True, "align": "left"},
+    "said": {"font_size": 11, "font_color": "#55626E"},
     "number": {"align": "right", "valign": "top"},
     "best": {"align": "right", "valign": "top", "bold": True},
     "soft": {"font_color": "#55626E", "text_wrap": True, "valign": "top"},
@@ -200,6 +216,8 @@ class _Workbook:
     def __init__(self, book: Any, brief: HandOver, results: Results) -> None:
         self._book, self._results = book, results
         self._view, self._words, self._converter, self._faults = brief.view, brief.words, brief.converter, brief.faults
+        self._report, self._front = brief.report, front_of(brief.view, brief.report, brief.words)
+        self._origin = self._front.origin.replace("&", "&&")[:_MOST_OF_A_FOOT]
         self._claims = list(sheet_of(brief.report, claims_of(brief.report, results), results))
         self._styles = _Styles(book, typeface_of(brief.report))
         self.long: list[LongRows] = []
@@ -207,16 +225,7 @@ class _Workbook:
 
     def write(self) -> None:
         words, view = self._words, self._view
-        self._book.set_properties(
-            {
-                "title": cell_text(view.title)[:_LONGEST],
-                "subject": cell_text(view.subtitle)[:_LONGEST],
-                "author": cell_text(view.author)[:_LONGEST],
-                "keywords": cell_text(", ".join(view.keywords))[:_LONGEST],
-                "comments": cell_text(" · ".join(tag.text for tag in view.origin))[:_LONGEST],
-                "created": time_of(view.made),
-            }
-        )
+        self._book.set_properties(properties_of(view))
         planned = [_Planned(words["xlsx_brief"], "", self._brief)]
         if self._claims:
             planned.append(_Planned(words["xlsx_claims"], words["xlsx_claims_title"], self._claims_sheet))
@@ -231,7 +240,10 @@ class _Workbook:
             made = self._book.add_worksheet(name)
             made.hide_gridlines(2)
             made.set_landscape()
+            made.set_paper(1 if self._report.paper == "letter" else 9)
             made.fit_to_pages(1, 0)
+            made.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.7)
+            made.set_footer(f"&L&9{self._origin}&C&9&A&R&9&P / &N")
             each.write(_Sheet(name, made, self._styles))
 
     def _of_blocks(self, blocks: Iterable[Block]) -> Iterator[_Planned]:
@@ -257,13 +269,15 @@ class _Workbook:
 
     def _brief(self, sheet: _Sheet) -> None:
         view, words = self._view, self._words
+        front = self._front
         sheet.columns(34, 110)
-        sheet.line(_line(view.title_html) or view.title, style="title")
-        if view.subtitle:
-            sheet.line(_line(view.subtitle_html) or view.subtitle, style="subtitle")
-        sheet.line(" · ".join(filter(None, (view.author, view.date))), style="top")
-        for tag in view.origin:
-            sheet.line(tag.text, style="origin")
+        sheet.sheet.set_portrait()
+        sheet.sheet.fit_to_pages(1, 1)
+        sheet.band(_line(front.title), 36.0, "title")
+        sheet.band(_line(front.subtitle), 20.0, "subtitle")
+        sheet.band(" · ".join(filter(None, (front.kicker, front.byline))), 20.0, "subtitle")
+        if front.origin:
+            sheet.line(front.origin, style="origin")
         self._notes(sheet, view.title_notes)
         if view.limits:
             sheet.line()
@@ -340,7 +354,7 @@ class _Workbook:
             *("xlsx_claim_high", "xlsx_claim_judged", "xlsx_claim_repeats", "xlsx_claim_notes", "xlsx_claim_name"),
             "xlsx_claim_digest",
         )
-        sheet.columns(60, 12, 10, 24, 12, 12, 28, 10, 60, 18, 20)
+        sheet.columns(46, 11, 9, 18, 11, 11, 22, 9, 46, 14, 20)
         sheet.line(*(words[head] for head in heads), style="head")
         for claim in self._claims:
             found = claim.verdict
@@ -358,7 +372,8 @@ class _Workbook:
                 claim.digest,
                 style="wrap",
             )
-        sheet.sheet.freeze_panes(1, 0)
+        sheet.sheet.freeze_panes(1, 1)
+        sheet.sheet.repeat_rows(0)
         sheet.sheet.autofilter(0, 0, sheet.row - 1, len(heads) - 1)
 
     # --- tables --------------------------------------------------------------------------------------------------
@@ -377,7 +392,8 @@ class _Workbook:
         heads = [_with_unit(" · ".join((*head.heads, head.label)), head.unit or table.unit) for head in table.columns]
         if widths:
             texts = [[row.head.label, *(_line(cell.html) for cell in row.cells)] for row in table.rows]
-            sheet.columns(*(_width(column) for column in zip(*texts, strict=True)))
+            columns = zip((table.corner, *heads), *texts, strict=True)
+            sheet.columns(*(_width((*head.split(" · "), *column)) for head, *column in columns))
         styles = {
             0: "head",
             **{at: "head_right" if head.numeric else "head" for at, head in enumerate(table.columns, 1)},
@@ -433,7 +449,7 @@ class _Workbook:
         sheet.columns(26, rest=14, up_to=max(across, len(figure.data_head)))
         sheet.line(f"{words['figure']} {figure.number}", _said(figure), style="heading")
         if figure.claim:
-            sheet.line("", _line(figure.title_html) or figure.title, style="subtitle")
+            sheet.line("", _line(figure.title_html) or figure.title, style="said")
         whole = all(chart.whole and chart.series for chart in figure.native)
         if figure.native and not whole:
             sheet.line("", words["xlsx_picture"], style="note")
@@ -445,8 +461,10 @@ class _Workbook:
                 sheet.sheet.insert_chart(
                     top + 21 * number, across, chart, {"description": cell_text(figure.alt)[:2000]}
                 )
+            sheet.row = max(sheet.row, top + 21 * len(charts))
         elif figure.svg:
             self._picture(sheet, figure, top, across)
+            sheet.row = max(sheet.row, top + _PICTURE_ROWS)
         if not figure.native:
             sheet.line(*figure.data_head, style="head")
             for row in figure.data:
@@ -498,7 +516,11 @@ class _Workbook:
         """Write the head of a long table, whose rows follow when the workbook is finished."""
         room = MOST_ROWS - 2
         left_out = max(0, table.count - room)
-        sheet.columns(*(14 if each.is_number else 24 for each in table.columns))
+        first, *others = table.columns
+        sheet.columns(
+            _LONG_NAME if first.head == self._words["xlsx_measurement"] else 24,
+            *(14 if each.is_number else 24 for each in others),
+        )
         if left_out:
             sheet.line(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"), style="origin")
             self._faults.append(counted(self._words, "xlsx_rows_left_out", left_out, of=f"{table.count:,}"))
@@ -508,6 +530,7 @@ class _Workbook:
         said = [names.get(each.head) for each in table.columns]
         self.long.append(LongRows(len(self._book.worksheets()), head + 2, table, room, said))
         sheet.sheet.freeze_panes(head + 1, 1)
+        sheet.sheet.repeat_rows(head)
         sheet.sheet.autofilter(head, 0, head + min(room, table.count), len(table.columns) - 1)
 
     def _names(self) -> dict[str, Callable[[str], str]]:
@@ -528,18 +551,13 @@ class _Workbook:
         for term, text in view.numbers.origin:
             sheet.line(term, text, styles={0: "top", 1: "wrap"})
         sheet.line(words["xlsx_side_file"], view.side_file, styles={0: "top", 1: "wrap"})
-        if other := view.companion:
-            named = filter(None, (other.file, other.address, f"SHA-256 {other.sha256}"))
-            sheet.line(words["full_disclosure"], ", ".join(named), styles={0: "top", 1: "wrap"})
-        if view.limits:
+        for chapter in endings_of(view, words):
             sheet.line()
-            sheet.line(counted(words, "limits_line", len(view.limits)), style="heading")
-            for limit in view.limits:
-                sheet.line("", limit.text, style="wrap")
-        if view.method:
-            sheet.line()
-            for item in view.method.items:
-                sheet.line(item.term, item.text, styles={0: "top", 1: "wrap"})
+            sheet.line(chapter.head, style="heading")
+            for text in chapter.numbered:
+                sheet.line("", _line(text), style="wrap")
+            for item in chapter.items:
+                sheet.line(item.term, _line(item.text), styles={0: "top", 1: "wrap"})
         for gap in view.numbers.not_made:
             sheet.line("", gap, style="origin")
         if view.legal:
@@ -559,14 +577,14 @@ class _Column:
     """What it has of its series: value, x, low, high, or the end of a range."""
 
     @cached_property
-    def _shown(self) -> list[object]:
+    def shown(self) -> list[object]:
         if all(cell is None or isinstance(cell, float) for cell in self.cells):
             return _alike(*(cell for cell in self.cells if cell is None or isinstance(cell, float)))
         return list(self.cells)
 
     def cell(self, row: int) -> object:
         """Return a cell; None below its end."""
-        return self._shown[row] if row < len(self._shown) else None
+        return self.shown[row] if row < len(self.shown) else None
 
 
 def _columns_of(chart: NativeChart) -> list[_Column]:
@@ -657,7 +675,10 @@ def _of_kind(
             "line": {"color": each.colour, "width": 2, **({"dash_type": "dash"} if each.dashed else {})}
         }
         if each.mark == "bar":
-            look = {"fill": {"color": each.colour}, "gap": 60}
+            look = {"fill": {"color": each.colour}, "gap": 60 if len(each.values) > 2 else 140}
+            if not each.has_intervals and len(each.values) <= _MOST_LABELS:
+                form = next((cell.format for cell in columns[value or 0].shown if isinstance(cell, _Number)), "0")
+                look["data_labels"] = {"value": True, "num_format": form}
         elif each.mark == "points":
             look["line"] = {"none": True}
         if each.mark != "bar":
@@ -710,8 +731,13 @@ def _with_unit(label: str, unit: str) -> str:
 
 def _width(texts: Iterable[str]) -> float:
     """Return the width of a column of these texts, in characters."""
-    longest = max((text_width(text, 1.0) / 0.56 for text in texts), default=0.0)
-    return min(_WIDEST, max(_NARROWEST, longest + 3))
+    longest = max(map(_characters, texts), default=0.0)
+    return min(_WIDEST, max(_NARROWEST, longest + 2 * _SIDES))
+
+
+def _characters(text: str) -> float:
+    """Return the width of a text in the characters by which columns are measured, 7 pixels at 11 points."""
+    return text_width(text, 1.0) * 11 * 96 / 72 / 7
 
 
 def _said(figure: FigureView) -> str:

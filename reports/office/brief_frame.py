@@ -1,0 +1,115 @@
+"""What stands around the figures of a brief in each file to edit: its title, how it was measured, its limits and legal
+lines, and the properties of the file. Each writer lays them out in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from markupsafe import Markup
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.plan import Report
+from benchbrief.reports.data.view_model import Footnote, Item, ReportView
+from benchbrief.reports.office.packages import time_of
+from benchbrief.reports.office.rich_text import Paragraph, joined, note_runs, paragraphs, runs_of
+from benchbrief.reports.text.html_markup import code_in_backticks, writable
+from benchbrief.reports.view.house_style import template_of
+from benchbrief.reports.words.brief_words import Words
+
+_LONGEST = 255
+"""The most characters of a property."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """`origin` says where the numbers are from, `warnings` what limits them: in a line, or each notice of a brief
+    without a disclosure of its own."""
+
+    kicker: str
+    title: str | Markup
+    subtitle: str | Markup
+    origin: str
+    byline: str
+    warnings: tuple[Paragraph, ...]
+
+
+def front_of(view: ReportView, report: Report, words: Words) -> Front:
+    """Return what a brief begins with."""
+    template = template_of(report.template)
+    return Front(
+        words.get(template.word) or template.label(view.language),
+        view.title_html or view.title,
+        view.subtitle_html or view.subtitle,
+        " · ".join(tag.text for tag in view.origin),
+        " · ".join(filter(None, (view.author, view.date))),
+        paragraphs(_limits_line(view, words)) if view.disclosed else tuple(_notices(view)),
+    )
+
+
+def _limits_line(view: ReportView, words: Words) -> Markup:
+    if not view.limits:
+        return Markup()
+    grave = (Markup("<b>{}</b>").format(code_in_backticks(text)) for text in view.grave_limits)
+    stated = (words["limits_stated"], *view.stated_limits) if view.stated_limits else ()
+    return joined((*grave, *map(code_in_backticks, stated), view.limits_line))
+
+
+def _notices(view: ReportView) -> Iterator[Paragraph]:
+    for notice in view.notices:
+        yield from paragraphs(Markup("<p><b>{}</b> {}</p>").format(notice.title, code_in_backticks(notice.text)))
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part of the ending: its numbered texts, and then its `items`."""
+
+    head: str
+    numbered: tuple[str, ...]
+    items: tuple[Item, ...]
+
+    @property
+    def said(self) -> tuple[Paragraph, ...]:
+        numbered = (Paragraph(runs_of(code_in_backticks(text)), "number") for text in self.numbered)
+        return (*numbered, *said_of(self.items))
+
+
+def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
+    """Yield how it was measured, then the limits with what names the disclosure and how to measure again."""
+    if view.method and view.method.items:
+        yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items)
+    items = []
+    if other := view.companion:
+        where = filter(None, (f"{other.file}, SHA-256 {other.sha256[:16]}", other.address))
+        items.append(Item(words["full_disclosure"], " ".join((words["companion_has"], *where))))
+    if view.repeat:
+        items.append(Item(words["m_repeat"], view.repeat))
+    if view.limits or items:
+        head = words["limits"] if view.limits else view.title
+        yield Chapter(head, tuple(limit.text for limit in view.limits), tuple(items))
+
+
+def said_of(items: Iterable[Item]) -> list[Paragraph]:
+    """Return lines of the disclosure or of the method as paragraphs."""
+    terms = ((Markup("<b>{}</b>").format(code_in_backticks(item.term)) if item.term else "", item) for item in items)
+    return [each for term, item in terms for each in paragraphs(joined((term, code_in_backticks(item.text))))]
+
+
+def noted(notes: Iterable[Footnote]) -> list[Paragraph]:
+    """Return footnotes as paragraphs, each with its mark."""
+    return [Paragraph(note_runs(note)) for note in notes]
+
+
+def properties_of(view: ReportView) -> dict[str, object]:
+    """Return the properties of a file, by the names that they have in all three libraries."""
+    origin = " · ".join((*(tag.text for tag in view.origin), f"benchbrief {view.version}, {view.run_id}"))
+    texts = {
+        "title": view.title,
+        "subject": view.subtitle,
+        "author": view.author,
+        "keywords": ", ".join(view.keywords),
+        "comments": f"{origin}: {view.side_file}",
+    }
+    made = time_of(view.made)
+    own = {name: writable(text[:_LONGEST]) for name, text in texts.items()}
+    by = {"language": view.language, "last_modified_by": "benchbrief", "revision": 1}
+    return {**own, **by, "created": made, "modified": made}
