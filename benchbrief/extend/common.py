@@ -7,7 +7,15 @@ from benchbrief.model.message import Message, OwnWords, figure, share_figure, sp
 from benchbrief.model.plan import Cell, Database, Dataset, Hardware, Host, Plan, Probe, StepKind, Workload
 from benchbrief.model.run_messages import say as _say
 from benchbrief.runners.driver_contexts import Endpoint
-from benchbrief.runners.errors import BadOutput, Interrupted, LoadShort, RunnerError, ServerFailed, ToolMissing
+from benchbrief.runners.errors import (
+    BadOutput,
+    HostError,
+    Interrupted,
+    LoadShort,
+    RunnerError,
+    ServerFailed,
+    ToolMissing,
+)
 from benchbrief.runners.jobs.commands import printable, quote, read_script, with_values
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobFile, JobOutput, Word
@@ -50,6 +58,7 @@ __all__ = [
     "GoesOn",
     "Hardware",
     "Host",
+    "HostError",
     "Hosts",
     "Interrupted",
     "Job",

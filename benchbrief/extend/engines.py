@@ -4,6 +4,7 @@ from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.data_directories import warn_of_aged
 from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.engines.started_server import StartedServer
 from benchbrief.runners.seams import (
     ChecksPlace,
     CountsWriters,
@@ -36,6 +37,7 @@ __all__ = [
     "Settles",
     "ShapesData",
     "Size",
+    "StartedServer",
     "TellsSize",
     "Undoes",
     "command_files",

@@ -30,7 +30,7 @@ _FIND = read_script(__file__, "scripts/find_tool.sh")
 
 @dataclass(frozen=True)
 class FoundTool:
-    """A tool on a host: its path there, links resolved, and its version ("" when it prints none)."""
+    """A tool on a host: its path there, links to the same name resolved, and its version ("" when it prints none)."""
 
     path: str
     version: str

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-import tempfile
 import time
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import figure
 from benchbrief.runners.engines.mongodb.mongo_client import Connection, say
+from benchbrief.runners.engines.server_job import ServerJob
 from benchbrief.runners.errors import RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.tasks import Command, Job
-from benchbrief.runners.seams import Requirement, RunningJob, Stopping, Transport
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.seams import Requirement, Stopping, Transport
 
 STAND_IN = "mongo-stand-in"
 _NEEDS_JAVA = "the embedded MongoDB server needs Java 17: `sudo apt-get install default-jre-headless`"
@@ -34,15 +33,14 @@ _DIGEST = read_script(__file__, "scripts/digest_stand_in.sh")
 
 @dataclass(frozen=True)
 class EmbeddedServer:
-    """A running stand-in. Load generators reach it at `host` and `port`. `keep` is as in `seams.Engine`.
+    """A running stand-in. Load generators reach it at `host` and `port`.
 
     It is `attached` when an earlier controller of the run had started it.
     """
 
-    job: RunningJob
+    job: ServerJob
     host: str
     port: int
-    keep: Path | None
     attached: bool = False
 
     def last_words(self) -> str:
@@ -52,7 +50,7 @@ class EmbeddedServer:
 
     def stop(self) -> None:
         """End the server, keep its output, and leave nothing of it on its host. Raises RunnerError."""
-        _end(self.job, self.keep)
+        self.job.stop()
 
 
 def find_stand_in(transport: Transport) -> str:
@@ -80,52 +78,29 @@ def start(transport: Transport, bind: str, data: str | None, keep: Path | None, 
     Attaches to one that runs under the key. Raises ToolMissing when it is not on the host, ServerFailed when it does
     not start.
     """
-    state = transport.find(key) if key else None
-    if state in ("ended", "killed"):
+    job = ServerJob(transport, key, "mongo-stand-in")
+    job.keep = keep
+    attached = job.attach()
+    if not attached:
         with suppress(RunnerError):  # keep the output of one that was killed, too
-            _end(transport.start(_job(Command(("true",)), key)), keep)
-    if state == "running":
-        command = Command(("true",))
-    elif data:
-        command = Command(("sh", "-c", _TAKE_OVER, "sh", find_stand_in(transport), bind, data))
-    else:
-        command = Command((find_stand_in(transport), "--port", "0", "--bind", bind))
-    job = transport.start(_job(command, key))
+            job.stop()
+        program = find_stand_in(transport)
+        taking = ("sh", "-c", _TAKE_OVER, "sh", program, bind, data or "")
+        job.start(Command(taking if data else (program, "--port", "0", "--bind", bind)))
     try:
         host, port = _listening(transport, job)
     except BaseException:
         with suppress(RunnerError):  # the reason that it did not start is reported
-            _end(job, keep)
+            job.stop()
         raise
-    return EmbeddedServer(job, host, port, keep, attached=state == "running")
+    return EmbeddedServer(job, host, port, attached)
 
 
-def _job(command: Command, key: str) -> Job:
-    """Return the stand-in's job. It attaches to a job that runs under the key, else it runs the command."""
-    return Job("mongo-stand-in", command, timeout_s=float("inf"), background=True, key=key)
-
-
-def _end(job: RunningJob, keep: Path | None) -> None:
-    job.stop()
-    try:
-        with tempfile.TemporaryDirectory() as unread:
-            job.collect(_next_free(keep) if keep else Path(unread))
-    except OSError as error:
-        raise RunnerError(say.stand_in_unkept(said=error.strerror)) from error
-    finally:
-        job.discard()
-
-
-def _next_free(folder: Path) -> Path:
-    """Return a new folder for the output of this start, so that a dead server's output is kept."""
-    return next(path for number in count(1) if not (path := folder / str(number)).exists())
-
-
-def _listening(transport: Transport, job: RunningJob) -> tuple[str, int]:
+def _listening(transport: Transport, job: ServerJob) -> tuple[str, int]:
     deadline = time.monotonic() + _START_TIMEOUT_S
     while True:
         ended = job.wait(_LOOK_EVERY_S)
-        said = job.tail()
+        said = job.tail(2000)
         if match := _LISTENING.search(said):
             return match[1], int(match[2])
         if ended or time.monotonic() > deadline:

@@ -1,6 +1,6 @@
 """Our own MongoDB servers: started on the hardware's hosts, configured as the spec says, and ended.
 
-Each is a background job on its host, whose output is kept. Its data are in a folder of its own below the database's
+Each is a `ServerJob`. Its data are in a folder of its own below the database's
 path, which is ours only when it holds our marker (see `data_directories.py`). The marker records the servers'
 layout, since data of another layout can't be used."""
 
@@ -12,11 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
-from itertools import count
 from pathlib import Path
 from urllib.parse import quote as percent_encode
 
-from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Database, DatabaseKey, Dataset, Hardware, Reference, ServerStart
 from benchbrief.runners.engines import data_directories
@@ -24,36 +22,15 @@ from benchbrief.runners.engines.mongodb.mongo_client import Connection, RefusedB
 from benchbrief.runners.engines.mongodb.mongo_cluster import find_writable
 from benchbrief.runners.engines.mongodb.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
 from benchbrief.runners.engines.server_addresses import address_of
+from benchbrief.runners.engines.server_job import END_TIMEOUT_S, ServerJob, ask_to_end, end_old_servers, server_command
 from benchbrief.runners.errors import Interrupted, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.long_commands import run_to_end
-from benchbrief.runners.jobs.tasks import Command, Job, JobFile
+from benchbrief.runners.jobs.tasks import JobFile
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.journal.secret_references import read_reference
-from benchbrief.runners.seams import Hosts, RunningJob, Stopping
+from benchbrief.runners.seams import Hosts, Stopping
 
-_END_TIMEOUT_S = 120.0
-"""How long a server may take to end, in seconds: it first writes a checkpoint of its whole cache."""
-
-
-_RUN = read_script(__file__, "scripts/run_server.sh")
-
-_END = read_script(__file__, "scripts/end_server.sh")
-
-_END_OLD = read_script(__file__, "scripts/end_old_servers.sh")
-
-
-@dataclass
-class _Running:
-    member: Member
-    job: RunningJob
-
-    def last_words(self) -> str:
-        with suppress(RunnerError):
-            return " ".join(self.job.tail(600).split())[-300:] or say.said_nothing()
-        return ""
+_PROGRAMS = {"router": "mongos", "data": "mongod", "config": "mongod"}
 
 
 def server_keys(key: DatabaseKey, database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
@@ -74,35 +51,27 @@ class Servers:
     def __init__(self, key: DatabaseKey, database: Database, hosts: Hosts, made: Layout) -> None:
         if database.start is None or not database.path:
             raise PlanRefused(say.database_pathless(database=database.name), say.hint_path(origin=database.origin))
-        self._key = key
         self._database = database
         self._start = database.start
         self._path = database.path
         self._hosts = hosts
         self._layout = made
         self.keep: Path | None = None
-        self._running: dict[str, _Running] = {}
+        self._jobs = {
+            each.name: ServerJob(hosts[each.host], _job_key(key, each), f"{_PROGRAMS[each.role]} {each.name}")
+            for each in made.members
+        }
 
     def attach(self) -> bool:
         """Attach to the servers that an earlier controller of the run started, if all run. Otherwise end them."""
-        states = {member: self._hosts[member.host].find(_job_key(self._key, member)) for member in self._layout.members}
-        for member, state in states.items():
-            if state is not None:
-                self.run(member)  # attaches to the job with this key
-        if all(state == "running" for state in states.values()):
+        for name, job in self._jobs.items():
+            job.keep = self.keep / name if self.keep else None
+        attached = [job.attach() for job in self._jobs.values()]  # to all, before any is ended
+        if all(attached):
             return True
         with suppress(RunnerError):  # keep the output of those that were killed, too
             self.stop()
         return False
-
-    def end_old(self, host_id: str, stopping: Stopping) -> str | None:
-        """End servers on the same data that are not jobs of this run. Returns None on success, else what is wrong.
-
-        Raises Interrupted when the run must stop. The servers then continue to end by themselves.
-        """
-        end = Command(("sh", "-c", _END_OLD, "sh", self._path))
-        ran = run_to_end(self._hosts[host_id], Job("end_old_servers", end, timeout_s=_END_TIMEOUT_S + 30), stopping)
-        return (ran.said or "its old servers did not end") if ran.exit_code != 0 else None
 
     def run(self, member: Member) -> None:
         """Start a server. Raises ToolMissing, RunnerError."""
@@ -114,15 +83,7 @@ class Servers:
         if start.auth and "--keyFile" in arguments:
             key = read_reference(start.auth.key, f"the key of database {self._database.name}")
             files.append(JobFile(KEY_FILE, (Secret(key, name="key"),)))
-        job = Job(
-            f"{'mongos' if router else 'mongod'} {member.name}",
-            Command(("sh", "-c", _RUN, "sh", program, directory, *arguments)),
-            timeout_s=float("inf"),
-            files=tuple(files),
-            background=True,
-            key=_job_key(self._key, member),
-        )
-        self._running[member.name] = _Running(member, self._hosts[member.host].start(job))
+        self._jobs[member.name].start(server_command(program, directory, arguments), tuple(files))
 
     def program(self, host_id: str, name: str) -> str:
         """Return the path of a program on a host. Raises ToolMissing."""
@@ -136,18 +97,18 @@ class Servers:
 
     def ended(self) -> str:
         """Return a sentence on a server that ended by itself, with the end of its output; "" when all run."""
-        for each in self._running.values():
-            if each.job.wait(0):
-                return say.member_ended(member=each.member.name, host=each.member.host, said=each.last_words())
+        for member in self._layout.members:
+            job = self._jobs[member.name]
+            if job.has_ended():
+                return say.member_ended(member=member.name, host=member.host, said=job.last_words())
         return ""
 
     def last_words(self, member: Member) -> str:
-        running = self._running.get(member.name)
-        return running.last_words() if running else ""
+        return self._jobs[member.name].last_words()
 
     def pause(self, seconds: float) -> None:
         """Wait until the seconds have passed or a server ends."""
-        next(iter(self._running.values())).job.wait(seconds)
+        next(job for job in self._jobs.values() if job.is_started).wait(seconds)
 
     def stop(self) -> None:
         """End every server, and keep its output. Raises RunnerError.
@@ -157,37 +118,16 @@ class Servers:
         """
         failures = []
         for group in ("router", "data", "config"):
-            these = [each for each in self._running.values() if each.member.role == group]
+            these = [each for each in self._layout.members if each.role == group and self._jobs[each.name].is_started]
             for each in these:
-                with suppress(RunnerError):
-                    self._end_process(each.member)
+                ask_to_end(self._hosts[each.host], f"{self._path}/{each.name}")
             for each in these:
-                del self._running[each.member.name]
                 try:
-                    underway = self._hosts[each.member.host].session.underway
-                    with underway.waited_for(f"{each.member.name} on {each.member.host} to end", _END_TIMEOUT_S):
-                        each.job.wait(_END_TIMEOUT_S)
-                    each.job.stop()
-                    _collect(each.job, self.keep / each.member.name if self.keep else None)
+                    self._jobs[each.name].stop(END_TIMEOUT_S)
                 except RunnerError as error:
                     failures.append(error)
         if failures:
             raise failures[0]
-
-    def _end_process(self, member: Member) -> None:
-        """Ask a server to end. A job's own `stop` leaves too little time for a clean end."""
-        end = Command(("sh", "-c", _END, "sh", f"{self._path}/{member.name}"))
-        run_persistently(self._hosts[member.host], end)
-
-
-def _collect(job: RunningJob, folder: Path | None) -> None:
-    """Keep an ended job's output, and remove it from its host. Raises RunnerError."""
-    try:
-        with tempfile.TemporaryDirectory() as unread:
-            free = (path for number in count(1) if folder and not (path := folder / str(number)).exists())
-            job.collect(next(free) if folder else Path(unread))
-    finally:
-        job.discard()
 
 
 _LISTEN_TIMEOUT_S = 300.0
@@ -335,7 +275,7 @@ class StartedCluster:
         """Make the directory ours. Its contents stay only when servers of the same layout made them."""
         at = self._hosts[host_id]
         self._require(data_directories.open_directory(at, self._path), host_id, say.directory_unusable)
-        self._require(self.servers.end_old(host_id, self._stopping), host_id, say.directory_unusable)
+        self._require(end_old_servers(at, self._path, self._stopping), host_id, say.directory_unusable)
         kept = self._database.reset != "drop_and_load" and data_directories.read_mark(at, self._path) == self._mark()
         if not kept:
             self._require(data_directories.empty_directory(at, self._path), host_id, say.directory_unemptied)

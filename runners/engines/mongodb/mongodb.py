@@ -35,7 +35,7 @@ from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.engines.mongodb.mongo_facts import counters_of, facts_of, size_of, status_of, storage_of
 from benchbrief.runners.engines.mongodb.mongo_layout import warn_of_unguarded
 from benchbrief.runners.engines.mongodb.mongo_start import StartedCluster, server_keys
-from benchbrief.runners.engines.server_addresses import address_of
+from benchbrief.runners.engines.server_addresses import listening_address
 from benchbrief.runners.errors import Interrupted, PlanRefused, ServerFailed
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.journal import controller_clock
@@ -297,8 +297,13 @@ class MongoDB:
     def _reached(self) -> mongo_layout.MongoUri:
         """Return the URI by which load generators reach the server. Starts the server if it is ours."""
         if self._database.server == "embedded":
+            host = self._hosts[self._host]
             self._embedded = mongo_stand_in.start(
-                self._hosts[self._host], self._bind_address(), self._database.path, self.keep, *self.job_keys()
+                host,
+                listening_address(self._plan, self._database, host),
+                self._database.path,
+                self.keep,
+                *self.job_keys(),
             )
         elif self._database.start:
             self._cluster = StartedCluster(
@@ -330,14 +335,6 @@ class MongoDB:
         if connection is not None:
             connection.close()
         self._open.close()
-
-    def _bind_address(self) -> str:
-        """Return the address at which the stand-in listens: the loopback if all load generators run on its host."""
-        keys = {key for key, database in self._plan.databases.items() if database == self._database}
-        clients = {host for cell in self._plan.cells if cell.database in keys for host in cell.load_hosts}
-        if clients <= {self._host}:
-            return "127.0.0.1"
-        return address_of(self._hosts[self._host])
 
     def _primary(self, uri: mongo_layout.MongoUri) -> Connection:
         """Return a connection to the server that takes writes, after waiting for an election. Raises ServerFailed."""

@@ -1,0 +1,129 @@
+"""One process of a server that a run starts: a background job on its host, which a later controller finds again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from benchbrief.model.message import Message, figure
+from benchbrief.model.run_messages import say
+from benchbrief.runners.errors import Interrupted, RunnerError
+from benchbrief.runners.jobs.commands import read_script
+from benchbrief.runners.jobs.connection_retry import run_persistently
+from benchbrief.runners.jobs.long_commands import run_to_end
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile, Word
+from benchbrief.runners.seams import RunningJob, Stopping, Transport
+
+END_TIMEOUT_S = 120.0
+"""How long a server may take to end, in seconds: it first writes a checkpoint of its whole cache."""
+_LOOK_EVERY_S = 0.1
+_RUN = read_script(__file__, "scripts/run_server.sh")
+_END = read_script(__file__, "scripts/end_server.sh")
+_END_OLD = read_script(__file__, "scripts/end_old_servers.sh")
+
+
+def server_command(program: str, data: str, arguments: Sequence[Word]) -> Command:
+    """Return the command of a server whose data are in a folder. The folder is made, and known as the server's."""
+    return Command(("sh", "-c", _RUN, "sh", program, data, *arguments))
+
+
+def ask_to_end(host: Transport, data: str) -> None:
+    """Ask the server of a folder to end. A job's own `stop` leaves too little time for a clean end."""
+    with suppress(RunnerError):
+        run_persistently(host, Command(("sh", "-c", _END, "sh", data)))
+
+
+def end_old_servers(host: Transport, path: str, stopping: Stopping) -> str | None:
+    """End servers of the folders in `path` that are not jobs of this run. Returns None on success, else what is wrong.
+
+    Raises Interrupted when the run must stop. The servers then continue to end by themselves.
+    """
+    end = Command(("sh", "-c", _END_OLD, "sh", path))
+    ran = run_to_end(host, Job("end_old_servers", end, timeout_s=END_TIMEOUT_S + 30), stopping)
+    return (ran.said or "its old servers did not end") if ran.exit_code != 0 else None
+
+
+class ServerJob:
+    """A process of a server. `key` is its own in the run. At each end, its output goes to a new folder in `keep`, or to
+    nowhere with None."""
+
+    def __init__(self, host: Transport, key: str, title: str) -> None:
+        self.host, self.key, self.title = host, key, title
+        self.keep: Path | None = None
+        self._job: RunningJob | None = None
+
+    @property
+    def is_started(self) -> bool:
+        """Whether this object has started the process, or is attached to it."""
+        return self._job is not None
+
+    def start(self, command: Command, files: tuple[JobFile, ...] = ()) -> None:
+        """Start the process, or attach to the one that runs under the key. Raises RunnerError."""
+        job = Job(self.title, command, timeout_s=float("inf"), files=files, background=True, key=self.key)
+        self._job = self.host.start(job)
+
+    def attach(self) -> bool:
+        """Attach to the process of an earlier controller. Returns False when none was started, or it has ended: then
+        `stop` keeps its output."""
+        state = self.host.find(self.key) if self.key else None
+        if state is not None:
+            self.start(Command(("true",)))
+        return state == "running"
+
+    def has_ended(self) -> bool:
+        return self._job is not None and self._job.wait(0)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the seconds have passed or the process ends. Returns whether it has ended."""
+        return self._job is None or self._job.wait(seconds)
+
+    def tail(self, limit: int = 600) -> str:
+        """Return the end of its output; "" when it can't be read."""
+        with suppress(RunnerError):
+            return self._job.tail(limit) if self._job else ""
+        return ""
+
+    def last_words(self) -> str:
+        return " ".join(self.tail().split())[-300:] or say.said_nothing()
+
+    def wait_for(self, ready: Callable[[], str], timeout_s: float, stopping: Stopping) -> Message | None:
+        """Wait until `ready` returns "", and not what is still missing. Returns None then, else what is wrong: the
+        process has ended, or the time is over. Raises Interrupted."""
+        waited = 0.0
+        while said := ready():
+            if stopping.is_set():
+                raise Interrupted
+            if self.wait(_LOOK_EVERY_S):
+                return say.process_ended(name=self.title, host=self.host.host.id, said=self.last_words())
+            waited += _LOOK_EVERY_S
+            if waited > timeout_s:
+                return say.process_deaf(
+                    name=self.title, host=self.host.host.id, seconds=figure(timeout_s, ".0f"), said=said
+                )
+        return None
+
+    def stop(self, grace_s: float = 0.0) -> None:
+        """End the process, which was asked to and has `grace_s` for it; keep its output, and leave nothing of it on its
+        host. No error when it does not run. Raises RunnerError."""
+        job, self._job = self._job, None
+        if job is None:
+            return
+        if grace_s:
+            with self.host.session.underway.waited_for(f"{self.title} on {self.host.host.id} to end", grace_s):
+                job.wait(grace_s)
+        job.stop()
+        try:
+            with tempfile.TemporaryDirectory() as unread:
+                job.collect(_next_free(self.keep) if self.keep else Path(unread))
+        except OSError as error:
+            raise RunnerError(say.output_unkept(name=self.title, said=error.strerror)) from error
+        finally:
+            job.discard()
+
+
+def _next_free(folder: Path) -> Path:
+    """Return a new folder for the output of this start, so that a dead server's output is kept."""
+    return next(path for number in count(1) if not (path := folder / str(number)).exists())

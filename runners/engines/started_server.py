@@ -1,0 +1,223 @@
+"""The base of engines whose server the run starts: one program on one host, with its data in the database's directory.
+
+An engine says the command line, how to see that the server answers, and what is in its data set. All else is here:
+declared commands, the directory and what is in it, servers that were left behind, the job and its kept output, a
+controller that goes on in another's place, and the end."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.model.message import Message
+from benchbrief.model.plan import Database, Hardware, Plan
+from benchbrief.model.run_messages import say
+from benchbrief.runners.driver_contexts import Endpoint
+from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.engines.server_addresses import listening_address
+from benchbrief.runners.engines.server_job import END_TIMEOUT_S, ServerJob, ask_to_end, end_old_servers, server_command
+from benchbrief.runners.errors import PlanRefused, RunnerError, ServerFailed, ToolMissing
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.jobs.tasks import Command, Completed, JobFile, Word
+from benchbrief.runners.journal import controller_clock
+from benchbrief.runners.journal.secret_masking import Secret
+from benchbrief.runners.journal.secret_references import secrets_of
+from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+
+CONFIG_FILE = "server.conf"
+"""The configuration file that the spec names with `config`, in the server's working directory."""
+_LISTEN_TIMEOUT_S = 300.0
+"""How long a server may take to answer, in seconds: after an unclean end, it may first replay its journal."""
+
+
+class StartedServer(ABC):
+    """An engine's server on the first host of the hardware. Has all of `Engine` and `OutlivesController` but `name`,
+    `describe`, `holds`, `reset` and `loaded`.
+
+    `host` is the server's host, `port` its port and `directory` the folder for its data. `config` is the name of its
+    configuration file, "" for none.
+    """
+
+    def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
+        """Raises RunnerError for a database that is not to be started, or has no `path`."""
+        if database.start is None or not database.path:
+            raise PlanRefused(say.database_pathless(database=database.name), say.hint_path(origin=database.origin))
+        self.keep: Path | None = None
+        self.stopping: Stopping = GoesOn()
+        self.plan, self.database, self.hardware, self.hosts = plan, database, hardware, hosts
+        self.host = hosts[hardware.hosts[0]]
+        self.port = database.start.port
+        self.directory = f"{database.path}/server"
+        self.config = CONFIG_FILE if database.start.config else ""
+        self._path, self._start = database.path, database.start
+        self._job = ServerJob(self.host, f"server/{plan.key_of(database, hardware)}", Path(self._start.binary).name)
+        self._entered = False
+        self._started_at = 0.0
+        """By the controller's clock; 0 for a server that an earlier controller started."""
+
+    # --- what an engine says ---
+
+    @abstractmethod
+    def arguments(self) -> Sequence[Word]:
+        """Return the words behind the program on its command line."""
+
+    @abstractmethod
+    def ready(self) -> str:
+        """Return "" when the server answers, else what it said, or what was missing. Never raises for a silent one."""
+
+    @abstractmethod
+    def uri(self) -> str:
+        """Return where load generators reach it, by its `address` and `port`."""
+
+    def files(self) -> Sequence[JobFile]:
+        """Return further files for its working directory."""
+        return ()
+
+    # --- its life ---
+
+    @property
+    def address(self) -> str:
+        """Where it listens: the loopback if only its own host reaches it. Raises HostError."""
+        return listening_address(self.plan, self.database, self.host)
+
+    @property
+    def program(self) -> str:
+        """The path of the program, by the name that it was found by. Raises ToolMissing."""
+        found = tool_discovery.find_program(self.host, self._start.binary)
+        if found is None:
+            raise ToolMissing(
+                say.server_program_missing(program=self._start.binary, host=self.host.host.id),
+                say.hint_program(origin=self.database.origin),
+            )
+        return found
+
+    def start(self) -> Endpoint:
+        """Start it, or attach to it when it runs, and wait until it is ready.
+
+        Data of an earlier run stay if a server with the same command line made them and the database is not loaded
+        each time. Raises ToolMissing, ServerFailed, Interrupted, or RunnerError for a directory that can't be used.
+        """
+        if self._job.is_started:
+            self.healthy()
+            return self._endpoint()
+        if not self._entered:
+            self._entered = True
+            self._hooks("prepare")
+        try:
+            self._job.keep = self.keep
+            if self._job.attach():
+                self._wait()
+            else:
+                self._job.stop()
+                self._take_directory()
+                self._run()
+        except BaseException:
+            self._end()
+            raise
+        return self._endpoint()
+
+    def restart(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """End it, do something to its data, and start it again. Raises as `start`."""
+        self._end()
+        meanwhile()
+        self._run()
+
+    def stop(self) -> None:
+        """End it, keep its output, and run the teardown. Its data stay. Raises RunnerError."""
+        entered, self._entered = self._entered, False
+        self._end()
+        if entered:
+            self._hooks("teardown")
+
+    def healthy(self) -> None:
+        """Raises ServerFailed when it does not run, or does not answer."""
+        if not self._job.is_started:
+            raise ServerFailed(say.not_started(database=self.database.name), say.hint_start())
+        if self._job.has_ended():
+            raise self._failed(
+                say.process_ended(name=self._job.title, host=self.host.host.id, said=self._job.last_words())
+            )
+        if said := self.ready():
+            raise self._failed(say.process_deaf(name=self._job.title, host=self.host.host.id, seconds="0", said=said))
+
+    def look(self) -> None:  # noqa: B027  # there is nothing to do
+        """Do nothing: a server that would have to be started is not looked at."""
+
+    def build(self) -> str:
+        found = tool_discovery.find_program(self.host, self._start.binary)
+        return tool_discovery.digest(self.host, found) if found else ""
+
+    def counters(self) -> dict[str, float]:
+        return {}
+
+    def take_over(self) -> None:
+        self._entered = True
+
+    def job_keys(self) -> Mapping[str, str]:
+        return {self._job.key: self.host.host.id}
+
+    def require_running_since(self, at: float) -> None:
+        if self._started_at > at:
+            raise ServerFailed(say.server_anew(database=self.database.name), say.hint_server_log())
+
+    # --- for an engine's own methods ---
+
+    def run(self, *words: Word, timeout_s: float = 60.0) -> Completed:
+        """Run a short command on the server's host, such as a client that asks it something. Raises HostError."""
+        return self.host.run(Command(words), timeout_s=timeout_s)
+
+    def restore_by_command(self) -> str:
+        """Run what `reset = command(...)` declares; return what was done, as `Restores` does. Raises RunnerError."""
+        self._hooks("reset")
+        self.healthy()
+        return say.restored_by_command()
+
+    # --- within ---
+
+    def _endpoint(self) -> Endpoint:
+        text = self.uri()
+        return Endpoint(uri=Secret(text, name=f"uri of {self.database.name}", of=secrets_of(self.database)))
+
+    def _run(self) -> None:
+        own = (JobFile(CONFIG_FILE, (self._start.config,)),) if self.config else ()
+        command = server_command(self.program, self.directory, self.arguments())
+        self._job.start(command, (*own, *self.files()))
+        self._wait()
+        self._started_at = controller_clock.now()
+
+    def _wait(self) -> None:
+        if wrong := self._job.wait_for(self.ready, _LISTEN_TIMEOUT_S, self.stopping):
+            raise self._failed(wrong)
+
+    def _end(self) -> None:
+        if self._job.is_started:
+            ask_to_end(self.host, self.directory)
+            self._job.stop(END_TIMEOUT_S)
+
+    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
+        run_hooks(when, self.database, self.hardware, self.hosts, self.keep, self.stopping)
+
+    def _take_directory(self) -> None:
+        """Make the directory ours, and empty it, unless a server with the same command line made what is in it."""
+        text = repr((self.database.engine, self._start.config_sha256, [str(each) for each in self.arguments()]))
+        at, path, mark = self.host, self._path, hashlib.sha256(text.encode()).hexdigest()[:16]
+        self._require(data_directories.open_directory(at, path))
+        self._require(end_old_servers(at, path, self.stopping))
+        if self.database.reset != "drop_and_load" and data_directories.read_mark(at, path) == mark:
+            return
+        self._require(data_directories.empty_directory(at, path))
+        self._require(data_directories.mark_directory(at, path, mark))
+
+    def _require(self, problem: str | None) -> None:
+        if problem is not None:
+            raise RunnerError(
+                say.directory_unusable(database=self.database.name, host=self.host.host.id, said=problem),
+                say.hint_new_directory(origin=self.database.origin),
+            )
+
+    def _failed(self, what: Message) -> ServerFailed:
+        return ServerFailed(say.of_server(database=self.database.name, what=what), say.hint_kept_output())
