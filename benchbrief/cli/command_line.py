@@ -103,7 +103,7 @@ SECTIONS = (
         "setup",
         {
             "doctor": "Say what is missing here and on a spec's hosts.",
-            "extensions": "List extensions: where each is from, and what is broken.",
+            "extensions": "List extensions and what is broken; make and try one.",
             "lsp": "Serve an editor (Language Server Protocol).",
             "completion": "Print a completion script for a shell.",
         },

@@ -86,7 +86,7 @@ def parse_cell(evidence: Evidence, verdict: CellVerdict, problems: dict[str, Pro
 def _parse(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> Measurement:
     if evidence.imported:
         return _imported(evidence, verdict, job)
-    driver, context = _driver(evidence.world, verdict.cell.tool.driver), _context(evidence, verdict, job)
+    driver, context = _driver(evidence.world, verdict.cell.tool.driver), context_of(evidence, verdict, job)
     return host_clocks.read_output(driver, context, JobOutput.of(job, evidence.run_dir), verdict.offset(job.host))
 
 
@@ -127,7 +127,8 @@ def _imported_samples(
         raise ResultsError(str(error)) from error
 
 
-def _context(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> CellContext:
+def context_of(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> CellContext:
+    """Return what the driver of a measured job knew, but for secrets."""
     cell = verdict.cell
     tool = evidence.record.tools.get((job.host, cell.tool.driver))
     # Nothing runs here, so the endpoint's secrets are neither known nor needed.
@@ -153,7 +154,7 @@ def parse_probe(
         driver = _driver(evidence.world, verdict.cell.tool.driver)
         if not isinstance(driver, TellsDatabase):
             raise RunnerError(f"{driver.name} does not say what its database counts")
-        return driver.database_samples(_context(evidence, verdict, job), JobOutput.of(job, evidence.run_dir), there)
+        return driver.database_samples(context_of(evidence, verdict, job), JobOutput.of(job, evidence.run_dir), there)
     samples = _probe_kind(evidence.world, name).parse(probe, JobOutput.of(job, evidence.run_dir), there)
     return _in_our_time(samples, there[1] - there[0], window[1] - window[0])
 

@@ -2,16 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from importlib.metadata import EntryPoint
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
-from benchbrief.cli.terminal import one_line, show, show_json, show_painted
+from benchbrief.cli.terminal import Stop, one_line, show, show_json, show_painted
+from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.lazy_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from benchbrief.model.extension_spec import ExtensionSpec
 
 
 @dataclass(frozen=True)
@@ -32,15 +29,70 @@ class Installed:
     epilog="""
 \b
 Examples:
-  bench extensions               of each kind, with their packages
+  bench extensions                     of each kind, with their packages
   bench extensions --json
+  bench extensions new engine redis    write a package that works as it stands: bench-redis
+  bench extensions try redis           does an installed one conform? It says what was tried and what not
+  bench extensions try redis --spec brief.bench
 
-Each is loaded to see whether it works. A broken one stops no spec that does not use it.
+Each is loaded to see whether it works. A broken one stops no spec that does not use it. `new` writes a package for
+one of these kinds: engine (with its load generator), probe, meter, importer, transport, scheduler, template. `try` ends
+with code 1 if something does not hold.
 """
 )
+@click.argument("task", nargs=-1, metavar="[new KIND NAME | try NAME]")
+@click.option("--spec", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="With `try`: a spec to run.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(as_json: bool) -> None:
-    """List the installed extensions of each kind: which package each is from, and what is wrong with it."""
+def command(task: tuple[str, ...], spec: Path | None, as_json: bool) -> None:
+    """List the installed extensions of each kind, make a package for a new one, or try whether one conforms.
+
+    The list says which package each is from, and what is wrong with it.
+    """
+    match task:
+        case ():
+            _list(as_json)
+        case ("new", kind, name):
+            _new(kind, name, as_json)
+        case ("try", name):
+            _try(name, spec, as_json)
+        case _:
+            raise click.UsageError("`new` needs a kind and a name, `try` a name")
+
+
+def _new(kind: str, name: str, as_json: bool) -> None:
+    from benchbrief.dsl.diagnostics.suggest import did_you_mean
+    from benchbrief.extending.new_package import KINDS, new_package
+
+    if kind not in KINDS:
+        guess = did_you_mean(kind, KINDS)
+        raise click.UsageError(f"no kind `{kind}`: {f'did you mean `{guess}`?' if guess else ', '.join(KINDS)}")
+    folder = new_package(kind, name, Path())
+    if as_json:
+        show_json({"kind": kind, "name": name, "folder": str(folder)})
+        return
+    show(folder)
+    show(f"next: pip install --editable ./{folder} && bench extensions try {name}")
+
+
+def _try(name: str, spec: Path | None, as_json: bool) -> None:
+    from benchbrief.extending.conformance import try_extension
+
+    found = []
+    for each in try_extension(name, spec):
+        found.append(each)
+        if not as_json:
+            mark = {"holds": click.style("holds", fg="green"), "broken": click.style("broken", fg="red")}
+            show_painted(f"{mark.get(each.state, each.state):<9}  {one_line(each.of)}: {one_line(each.holds)}")
+            if each.said:
+                show(f"           {one_line(each.said)}")
+    if as_json:
+        show_json([each._asdict() for each in found])
+    broken = sum(each.state == "broken" for each in found)
+    if broken:
+        raise Stop(ExitCode.SPEC_WRONG)
+
+
+def _list(as_json: bool) -> None:
     found = list(_installed())
     if as_json:
         show_json([asdict(each) for each in found])
@@ -62,11 +114,12 @@ def command(as_json: bool) -> None:
 def _installed() -> Iterator[Installed]:
     import benchbrief
     from benchbrief.compiler.registry import REGISTRIES, RefusedExtension
+    from benchbrief.extending.installed_code import code_problem, imported_past
 
     for registry in REGISTRIES:
         kind = registry.kind
         for name, spec in registry.own.items():
-            yield Installed(kind, name, "benchbrief", benchbrief.__version__, _problem(kind, spec))
+            yield Installed(kind, name, "benchbrief", benchbrief.__version__, code_problem(spec))
         for offer in registry.offered():
             found = registry.load(offer)
             if not isinstance(found, RefusedExtension) and isinstance(
@@ -76,70 +129,7 @@ def _installed() -> Iterator[Installed]:
             if isinstance(found, RefusedExtension):
                 yield Installed(kind, offer.name, offer.package, offer.version, found.why, found.hint)
                 continue
-            problem = _problem(kind, found)
+            problem = code_problem(found)
             hint = f"install {offer.package} again, or ask its authors" if problem else ""
-            past = _imported_past(offer.target)
+            past = imported_past(offer.target)
             yield Installed(kind, offer.name, offer.package, offer.version, problem, hint, past)
-
-
-def _imported_past(target: str) -> tuple[str, ...]:
-    """Return the modules of benchbrief that a package's code imports and that are not made for extensions."""
-    import ast
-
-    from benchbrief.compiler.registry import package_files
-
-    found = set()
-    for path in (each for each in package_files(target) if each.suffix == ".py"):
-        try:
-            tree = ast.parse(path.read_bytes())
-        except (OSError, SyntaxError, ValueError):
-            continue  # what can't be read imports nothing
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and not node.level:
-                found |= {node.module or ""}
-            elif isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-    return tuple(sorted(each for each in found if each.startswith("benchbrief.") and not _is_for_extensions(each)))
-
-
-def _is_for_extensions(module: str) -> bool:
-    return f"{module}.".startswith("benchbrief.extend.")
-
-
-def _problem(kind: str, spec: ExtensionSpec) -> str:
-    """Return why the code can't be used; "" when it can, or when there is none."""
-    from benchbrief.model.extension_spec import raised
-    from benchbrief.runners.plugins import find_misfit, find_unhonoured
-
-    target = spec.implementation
-    if not target:
-        return ""
-    seam = _seam(kind, spec)
-    try:
-        made = EntryPoint("", target, "").load()
-        wrong = (find_misfit(made, seam) if seam else "") or find_unhonoured(made, spec)
-    except BaseException as error:
-        return f"`{target}` can't be imported: {raised(error)}"
-    return f"`{target}` {wrong}" if wrong else ""
-
-
-def _seam(kind: str, spec: ExtensionSpec) -> type | None:
-    """Return the protocol of an extension's class; None for a template, which has no class."""
-    from benchbrief.model.extension_spec import ImporterSpec
-    from benchbrief.results.imports.importer_seams import SORTS
-    from benchbrief.runners.fleet.scheduler import Scheduler
-    from benchbrief.runners.meters.meter_base import AnyMeter
-    from benchbrief.runners.seams import Driver, Engine, ProbeKind
-    from benchbrief.runners.transports.transport_base import JobTransport
-
-    if isinstance(spec, ImporterSpec):
-        return SORTS[spec.reads]
-    seams = {
-        "engine": Engine,
-        "tool": Driver,
-        "probe": ProbeKind,
-        "meter": AnyMeter,
-        "transport": JobTransport,
-        "scheduler": Scheduler,
-    }
-    return seams.get(kind)

@@ -1,0 +1,420 @@
+"""Whether an installed extension conforms: `bench extensions try`. It says what was tried, and what was not and why.
+
+A trial is a function whose docstring says what holds. It returns what is wrong, and raises NotTried where it can't.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeVar
+
+from benchbrief.compiler.registry import ENGINE_SPECS, REGISTRIES, TOOL_SPECS, Offer, RefusedExtension, package_files
+from benchbrief.dsl.bench_error import BenchError
+from benchbrief.extending.installed_code import code_problem, imported_past
+from benchbrief.model.engine_spec import EVERYWHERE, EngineSpec
+from benchbrief.model.events import MEASURE
+from benchbrief.model.extension_spec import LANGUAGES, ExtensionSpec, ImporterSpec, ProbeMeasure, raised
+from benchbrief.model.tool_spec import ToolSpec
+from benchbrief.results.imports.imported_files import Wrong
+from benchbrief.results.imports.importer_seams import output_importer
+from benchbrief.results.ingest.cell_measurement import context_of
+from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.results.runs.find_runs import last_run
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.runners.plugins import driver
+
+Read = TypeVar("Read")
+
+_RUN_S = 300.0
+_WARM_UP_S = 60.0
+_BENCH = (sys.executable, "-P", "-c", "from benchbrief.start import main; main()")
+_JOURNALS = f"bench-out/*/{JOURNAL}"
+_FOREIGN = "[OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), 12345.6\n"
+
+
+class NotTried(Exception):  # it is no error
+    """A trial can't be made here."""
+
+
+class Unknown(BenchError):
+    """There is no such extension of another package."""
+
+    code = "extension"
+
+
+class Outcome(NamedTuple):
+    """What came of a trial. `said` is what is wrong, or why it was not tried; "" when all holds."""
+
+    of: str
+    holds: str
+    state: Literal["holds", "broken", "not tried"]
+    said: str = ""
+
+
+class Subject:
+    """An extension under trial. `folder` is free for what its trials write. `spec_file` is a spec to run in place of a
+    sample. `measured` has the folders of the real runs that were made, by their specs."""
+
+    def __init__(
+        self, offer: Offer, spec: ExtensionSpec, folder: Path, spec_file: Path | None, measured: dict[str, Path | str]
+    ) -> None:
+        self.offer, self.spec, self.folder = offer, spec, folder
+        self._spec_file, self._measured = spec_file, measured
+
+    def bench(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            (*_BENCH, *words), cwd=folder, capture_output=True, text=True, timeout=_RUN_S, check=False
+        )
+
+    def place(self, **changed: str) -> Path:
+        """Return a new folder with a spec, `brief.bench`. Raises NotTried when none is known."""
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        text = self._spec_file.read_text(encoding="utf-8") if self._spec_file else self._sample(folder, **changed)
+        if self._spec_file:
+            shutil.copytree(
+                self._spec_file.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("bench-out")
+            )
+        (folder / "brief.bench").write_text(text, encoding="utf-8")
+        return folder
+
+    def measured(self) -> Path | str:
+        """Return the folder of a real run, or why it failed. Each spec is run once. Raises NotTried."""
+        folder = self.place()
+        text = (folder / "brief.bench").read_text(encoding="utf-8").replace(str(folder), "")
+        if text not in self._measured:
+            done = self.bench(folder, "run", "brief.bench", "--no-report")
+            self._measured[text] = _failed(done) or folder
+        return self._measured[text]
+
+    def _sample(self, folder: Path, reset: str = "", probe: str = "", template: str = "") -> str:
+        engine, tool = self._pair()
+        workload = next((name for name, each in tool.workloads.items() if each.timed), "") if tool else ""
+        if engine is None or tool is None or not workload:
+            raise NotTried("no spec is known that runs it here: give one with --spec")
+        server = "start" if "start" in engine.servers else "embedded" if engine.has_stand_in else ""
+        if not engine.in_process and not server:
+            raise NotTried("its server has to be there already: give a spec with --spec")
+        block = {"engine": engine.name, "path": f'"{folder / "data"}"', "server": server, "reset": reset}
+        client = "" if engine.in_process else "  client = load"
+        figure = 'figure "Throughput" { line = throughput by threads }'
+        reports = (f'report {each} "Trial" {{ {template}  language = {each}  {figure} }}' for each in LANGUAGES)
+        size = "records = 100" if "records" in tool.attributes else ""
+        lines = (
+            "hardware here { hosts = local }",
+            "" if engine.in_process else f"client load {{ hosts = local  tool = {tool.word} }}",
+            f"database db {{ {'  '.join(f'{key} = {value}' for key, value in block.items() if value)} }}",
+            f"workload work from {tool.word}.{workload} {{ {size} }}",
+            f"experiment e {{ hardware = here{client}  workloads = work  threads = [1, 2]  measure = 1 s",
+            f"  probes = [{probe}]\n}}" if probe else "}",
+            *reports,
+        )
+        return "\n".join(lines) + "\n"
+
+    def _pair(self) -> tuple[EngineSpec | None, ToolSpec | None]:
+        """Return an engine and a load generator with which the extension can be run here."""
+        if isinstance(self.spec, EngineSpec):
+            engine = self.spec
+        elif isinstance(self.spec, ToolSpec):
+            mine = self.spec
+            named = (ENGINE_SPECS.usable(name) for name in ENGINE_SPECS.names)
+            engine = next(each for each in named if each and (mine.name in each.tools or each.name in mine.drives))
+            return engine, mine
+        else:
+            found = ((each, TOOL_SPECS.own[each.default_tool]) for each in ENGINE_SPECS.own.values() if each.in_process)
+            return next(pair for pair in found if "records" in pair[1].attributes)
+        return engine, TOOL_SPECS.usable(engine.default_tool)
+
+
+Trial = Callable[[Subject], str]
+
+
+def spec_speaks_each_language(subject: Subject) -> str:
+    """its words in briefs are there in each language"""
+    lacking = [
+        f"{what} in `{language}`"
+        for what, words in _texts(subject.spec)
+        for language in LANGUAGES
+        if not words.get(language)
+    ]
+    return f"there are no words for {', '.join(lacking[:5])}" if lacking else ""
+
+
+def code_has_what_is_called(subject: Subject) -> str:
+    """its class has the methods of its kind, and of each reset that it offers"""
+    return code_problem(subject.spec)
+
+
+def code_imports_the_surface_alone(subject: Subject) -> str:
+    """it imports `benchbrief.extend` and nothing else of benchbrief"""
+    past = imported_past(subject.offer.target)
+    return f"it imports {', '.join(past)}" if past else ""
+
+
+def simulated_run_makes_briefs(subject: Subject) -> str:
+    """a simulated run makes a brief in each language"""
+    folder = subject.place(**_asked(subject))
+    done = subject.bench(folder, "run", "brief.bench", "--simulate")
+    if wrong := _failed(done):
+        return wrong
+    pages = [path.read_text(encoding="utf-8") for path in folder.rglob("*.html")]
+    lacking = [each for each in LANGUAGES if not any(f'lang="{each}"' in page for page in pages)]
+    return f"there is no page in {', '.join(lacking)}" if lacking else ""
+
+
+def real_run_measures(subject: Subject) -> str:
+    """a real run measures each cell"""
+    made = subject.measured()
+    return made if isinstance(made, str) else ""
+
+
+def output_of_another_state_is_refused(subject: Subject) -> str:
+    """an output that is empty, cut, doubled, foreign, of another cell, or of a failed tool is refused"""
+
+    tool = subject.spec if isinstance(subject.spec, ToolSpec) else None
+    if tool is None:
+        return ""
+    made = subject.measured()
+    if isinstance(made, str):
+        raise NotTried("no real run has an output to spoil")
+    evidence = read_evidence(last_run(made / "bench-out"))
+    verdict = evidence.verdicts[0]
+    job = next(each for each in verdict.jobs if each.job == MEASURE)
+    context, whole = context_of(evidence, verdict, job), JobOutput.of(job, evidence.run_dir)
+    parse = driver(tool.name).parse
+    parse(context, whole)
+    accepted = []
+    other = next((each for each in evidence.plan.cells if each.threads != context.cell.threads), None)
+    for what, output in _spoilt(whole, subject.folder):
+        accepted += [what] if _accepts(lambda each: parse(context, each), output, RunnerError) else []
+    if other and _accepts(lambda each: parse(replace(context, cell=other), each), whole, RunnerError):
+        accepted.append("one of a cell with other threads")
+    return f"it takes for good: {', '.join(accepted)}" if accepted else ""
+
+
+def killed_run_goes_on(subject: Subject) -> str:
+    """a run whose controller was killed while it measured goes on, and ends well"""
+    folder = subject.place()
+    with (folder / "said").open("w") as said:
+        running = subprocess.Popen((*_BENCH, "run", "brief.bench", "--no-report"), cwd=folder, stdout=said, stderr=said)
+    try:
+        _until(lambda: any('"measure"' in path.read_text() for path in folder.glob(_JOURNALS)), running)
+    finally:
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+    done = subject.bench(folder, "resume", "--no-report")
+    return _failed(done)
+
+
+def each_reset_runs(subject: Subject) -> str:
+    """each way to reset its data that needs nothing but the engine runs"""
+    if not isinstance(subject.spec, EngineSpec):
+        return ""
+    wrong = []
+    for reset in (*EVERYWHERE, *(each for each in subject.spec.resets if each in ("undo", "snapshot", "links"))):
+        folder = subject.place(reset=reset)
+        done = subject.bench(folder, "run", "brief.bench", "--no-report")
+        wrong += [f"`{reset}`: {said}"] if (said := _failed(done)) else []
+    return "; ".join(wrong)
+
+
+def probe_samples_for_real(subject: Subject) -> str:
+    """a real run has samples of each measure"""
+    folder = subject.place(**_asked(subject))
+    done = subject.bench(folder, "run", "brief.bench", "--no-report")
+    if wrong := _failed(done):
+        return wrong
+    asked = subject.bench(folder, "query", "--csv", "SELECT DISTINCT measure FROM samples")
+    lacking = [each for each in getattr(subject.spec, "measures", {}) if each not in asked.stdout]
+    return f"there are none of {', '.join(lacking)}" if lacking else ""
+
+
+def recorded_output_is_read(subject: Subject) -> str:
+    """each file in `outputs/` beside the package is read, and refused when empty, cut, doubled or foreign"""
+
+    if not isinstance(subject.spec, ImporterSpec) or subject.spec.reads != "outputs":
+        raise NotTried("only importers of outputs are tried by files")
+    recorded = _recorded(subject)
+    if not recorded:
+        raise NotTried("there is no folder `outputs` with recorded files beside its package")
+    importer, wrong = output_importer(subject.spec.name), []
+    for path in recorded:
+        try:
+            importer.read({path.name: path}, "", {})
+        except Wrong as error:
+            wrong.append(f"{path.name} is refused: {error}")
+            continue
+        for what, text in _spoilt_texts(path.read_text(encoding="utf-8")):
+            spoilt = subject.folder / path.name
+            spoilt.write_text(text, encoding="utf-8")
+            if _accepts(lambda each: importer.read({each.name: each}, "", {}), spoilt, Wrong):
+                wrong.append(f"it takes {what} {path.name} for good")
+    return "; ".join(wrong)
+
+
+def place_is_reached(subject: Subject) -> str:
+    """a run goes through it"""
+    folder = subject.place()
+    if subject.spec.name not in (folder / "brief.bench").read_text(encoding="utf-8"):
+        raise NotTried("give a spec with a host that it reaches: --spec")
+    done = subject.bench(folder, "run", "brief.bench", "--no-report")
+    return _failed(done)
+
+
+TRIALS: Mapping[str, tuple[Trial, ...]] = {
+    "engine": (simulated_run_makes_briefs, real_run_measures, each_reset_runs, killed_run_goes_on),
+    "tool": (simulated_run_makes_briefs, real_run_measures, output_of_another_state_is_refused),
+    "probe": (simulated_run_makes_briefs, probe_samples_for_real),
+    "template": (simulated_run_makes_briefs,),
+    "importer": (recorded_output_is_read,),
+    "transport": (place_is_reached,),
+}
+OF_ALL: tuple[Trial, ...] = (code_has_what_is_called, code_imports_the_surface_alone, spec_speaks_each_language)
+LEFT = {
+    "engine": "secrets, several hosts, hostile texts, `reset = command(...)` and snapshots of file systems",
+    "tool": "several hosts, an offered load, hostile texts",
+    "probe": "several hosts, a counter that goes back, a host that stops for a while",
+    "meter": "a real meter, or a stand-in that speaks its protocol, also when it is silent or below zero",
+    "transport": "a place that is not there, a connection that breaks",
+    "importer": "a number that was changed, settings of another cell",
+    "scheduler": "jobs that are submitted, cancelled or stuck",
+    "template": "the pages as you see them: `pdftoppm -r 80 -png brief.pdf page`",
+}
+"""What no trial tries, by kind: for tests of its own."""
+
+
+def try_extension(name: str, spec_file: Path | None = None) -> Iterator[Outcome]:
+    """Try all extensions of that name of other packages, and the load generators of an engine's own package. Raises
+    Unknown."""
+    subjects = list(_subjects(name))
+    if not subjects:
+        raise Unknown(f"no package has an extension named `{name}`", "`bench extensions` lists what is installed")
+    measured: dict[str, Path | str] = {}
+    with tempfile.TemporaryDirectory(prefix="bench-try-") as scratch:
+        for offer, found in subjects:
+            yield from _outcomes(offer, found, Path(scratch), spec_file, measured)
+
+
+def _outcomes(
+    offer: Offer,
+    found: ExtensionSpec | RefusedExtension,
+    scratch: Path,
+    spec_file: Path | None,
+    measured: dict[str, Path | str],
+) -> Iterator[Outcome]:
+    of = f"{found.kind} {found.name}"
+    if isinstance(found, RefusedExtension):
+        yield Outcome(of, "its spec can be used", "broken", found.why)
+        return
+    yield Outcome(of, "its spec can be used", "holds")
+    subject = Subject(offer, found, Path(tempfile.mkdtemp(dir=scratch)), spec_file, measured)
+    for trial in (*OF_ALL, *TRIALS.get(found.kind, ())):
+        yield _tried(of, trial, subject)
+    yield Outcome(of, LEFT[found.kind], "not tried", "no trial does: write tests of your own")
+
+
+def _subjects(name: str) -> Iterator[tuple[Offer, ExtensionSpec | RefusedExtension]]:
+    for registry in REGISTRIES:
+        for offer in registry.offered(name):
+            found = registry.load(offer)
+            yield offer, found
+            if isinstance(found, EngineSpec):
+                tools = next(each for each in REGISTRIES if each.kind == ToolSpec.kind)
+                mine = (each for tool in found.tools if tool != name for each in tools.offered(tool))
+                yield from ((each, tools.load(each)) for each in mine if each.package == offer.package)
+
+
+def _tried(of: str, trial: Trial, subject: Subject) -> Outcome:
+    holds = (trial.__doc__ or "").strip()
+    try:
+        wrong = trial(subject)
+    except NotTried as why:
+        return Outcome(of, holds, "not tried", str(why))
+    except subprocess.TimeoutExpired:
+        return Outcome(of, holds, "broken", f"it did not end within {_RUN_S:.0f} s")
+    except Exception as error:  # whatever another package's code raises
+        return Outcome(of, holds, "broken", raised(error))
+    return Outcome(of, holds, "broken" if wrong else "holds", wrong)
+
+
+def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield what a brief may show of an extension, with its words by language."""
+    measures: Mapping[str, ProbeMeasure] = getattr(spec, "measures", {})
+    yield from ((f"`{name}`", each.labels) for name, each in measures.items())
+    if isinstance(spec, ToolSpec):
+        yield from ((f"`{spec.word}.{name}`", each.description) for name, each in spec.workloads.items())
+        yield from ((f"`{key}`", words) for key, words in spec.texts.items())
+    if isinstance(spec, EngineSpec):
+        yield from ((f"`{key}`", words) for key, words in spec.texts.items())
+    if labels := getattr(spec, "labels", None):
+        yield "its label", labels
+
+
+def _asked(subject: Subject) -> dict[str, str]:
+    """Return what a sample spec says so that the extension is in use."""
+    match subject.spec.kind:
+        case "probe":
+            return {"probe": f"{subject.spec.name} every 200 ms"}
+        case "template":
+            return {"template": f"template = {subject.spec.name}"}
+    return {}
+
+
+def _spoilt_texts(text: str) -> Iterator[tuple[str, str]]:
+    yield "an empty", ""
+    yield "a cut", text[: len(text) // 2]
+    yield "a doubled", text + text
+    yield "a foreign", _FOREIGN
+
+
+def _spoilt(whole: JobOutput, folder: Path) -> Iterator[tuple[str, JobOutput]]:
+    """Yield copies of a good output with something wrong. Files beside its standard output stay as they are."""
+    for what, text in _spoilt_texts(whole.stdout.read_text(encoding="utf-8", errors="replace")):
+        copy = folder / what.split()[-1]
+        shutil.copytree(whole.directory, copy)
+        (copy / "stdout").write_text(text, encoding="utf-8")
+        yield f"{what} one", replace(whole, directory=copy)
+    yield "one of a tool that failed", replace(whole, exit_code=1)
+    yield "one of a tool that was stopped", replace(whole, exit_code=None)
+
+
+def _accepts(read: Callable[[Read], object], given: Read, refusal: type[Exception]) -> bool:
+    try:
+        read(given)
+    except refusal:
+        return False
+    return True
+
+
+def _recorded(subject: Subject) -> list[Path]:
+    """Return the recorded outputs: the files in a folder `outputs` in the package, or beside it."""
+    folders = {path.parent for path in package_files(subject.offer.target)}
+    places = {place / "outputs" for folder in folders for place in (folder, folder.parent)}
+    return sorted(path for place in places if place.is_dir() for path in place.iterdir() if path.is_file())
+
+
+def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
+    """Wait until something is there. Raises NotTried when the run ends before, or it takes long."""
+    deadline = time.monotonic() + _WARM_UP_S
+    while not there():
+        if running.poll() is not None or time.monotonic() > deadline:
+            raise NotTried("the run ended before it could be killed while it measured")
+        time.sleep(0.05)
+
+
+def _failed(done: subprocess.CompletedProcess[str]) -> str:
+    """Return how a command failed, with its first error or last line; "" when it did not."""
+    if not done.returncode:
+        return ""
+    lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
+    said = next((line for line in lines if line.startswith("error")), lines[-1] if lines else "it said nothing")
+    return f"it ended with code {done.returncode}: {said[:300]}"

@@ -1,0 +1,66 @@
+"""What an installed extension's code is: whether it has what is called, and what it imports of benchbrief."""
+
+from __future__ import annotations
+
+import ast
+from importlib.metadata import EntryPoint
+
+from benchbrief.compiler.registry import package_files
+from benchbrief.model.extension_spec import ExtensionSpec, ImporterSpec, raised
+from benchbrief.results.imports.importer_seams import SORTS
+from benchbrief.runners.fleet.scheduler import Scheduler
+from benchbrief.runners.meters.meter_base import AnyMeter
+from benchbrief.runners.plugins import find_misfit, find_unhonoured
+from benchbrief.runners.seams import Driver, Engine, ProbeKind
+from benchbrief.runners.transports.transport_base import JobTransport
+
+
+def imported_past(target: str) -> tuple[str, ...]:
+    """Return the modules of benchbrief that a package's code imports and that are not made for extensions."""
+    found = set()
+    for path in (each for each in package_files(target) if each.suffix == ".py"):
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            continue  # what can't be read imports nothing
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                found |= {node.module or ""}
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+    return tuple(sorted(each for each in found if each.startswith("benchbrief.") and not _is_for_extensions(each)))
+
+
+def _is_for_extensions(module: str) -> bool:
+    return f"{module}.".startswith("benchbrief.extend.")
+
+
+def code_problem(spec: ExtensionSpec) -> str:
+    """Return why the code can't be used; "" when it can, or when there is none."""
+
+    target = spec.implementation
+    if not target:
+        return ""
+    seam = _seam(spec)
+    try:
+        made = EntryPoint("", target, "").load()
+        wrong = (find_misfit(made, seam) if seam else "") or find_unhonoured(made, spec)
+    except BaseException as error:
+        return f"`{target}` can't be imported: {raised(error)}"
+    return f"`{target}` {wrong}" if wrong else ""
+
+
+def _seam(spec: ExtensionSpec) -> type | None:
+    """Return the protocol of an extension's class; None for a template, which has no class."""
+
+    if isinstance(spec, ImporterSpec):
+        return SORTS[spec.reads]
+    seams = {
+        "engine": Engine,
+        "tool": Driver,
+        "probe": ProbeKind,
+        "meter": AnyMeter,
+        "transport": JobTransport,
+        "scheduler": Scheduler,
+    }
+    return seams.get(spec.kind)

@@ -1,0 +1,82 @@
+"""The package that `bench extensions new` writes, and what `bench extensions try` finds in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler import registry
+from benchbrief.compiler.registry import REGISTRIES, RefusedExtension
+from benchbrief.extending.conformance import Outcome, try_extension
+from benchbrief.extending.installed_code import code_problem, imported_past
+from benchbrief.extending.new_package import KINDS, NotMade, new_package
+
+NAME = "my_own"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where packages are found, by this process and those that it starts."""
+    package = tmp_path / "bench-my-own"
+    monkeypatch.syspath_prepend(package)
+    monkeypatch.setenv("PYTHONPATH", str(package), prepend=os.pathsep)
+    registry.look_again()
+    yield tmp_path
+    for module in [each for each in sys.modules if each.startswith("bench_my_own")]:
+        del sys.modules[module]
+    registry.look_again()
+
+
+def write(kind: str, site: Path) -> Path:
+    """Write a package, with what `pip install --editable` would note of it."""
+    folder = new_package(kind, NAME, site)
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = project["entry-points"].items()
+    lines = (f"[{group}]\n" + "".join(f"{name} = {to}\n" for name, to in each.items()) for group, each in groups)
+    (info / "entry_points.txt").write_text("".join(lines))
+    registry.look_again()
+    return folder
+
+
+def not_held(outcomes: Iterator[Outcome]) -> list[str]:
+    return [f"{each.of}: {each.holds}: {each.said}" for each in outcomes if each.state == "broken"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_package_of_each_kind_can_be_used_as_it_is_written(kind: str, site: Path) -> None:
+    write(kind, site)
+    found = [each.find(name) for each in REGISTRIES for name in (NAME, f"{NAME}_load") if each.offered(name)]
+    assert [each.kind for each in found if each] == (["engine", "tool"] if kind == "engine" else [kind])
+    for spec in found:
+        assert spec is not None
+        assert not isinstance(spec, RefusedExtension), spec
+        assert code_problem(spec) == ""
+    assert imported_past("bench_my_own.spec:SPEC") == ()
+    with pytest.raises(NotMade, match=r"is the .* of bench-my-own 0.1.0 already"):
+        new_package(kind, NAME, site)
+
+
+def test_an_importer_that_takes_two_outputs_for_one_is_found_out(site: Path) -> None:
+    folder = write("importer", site)
+    assert not_held(try_extension(NAME)) == []
+    code = folder / "bench_my_own" / "my_own_importer.py"
+    code.write_text(code.read_text().replace("text.count(text[0]) > 1", "text.count(text[0]) > 2"))
+    for module in [each for each in sys.modules if each.startswith("bench_my_own.")]:
+        del sys.modules[module]
+    (found,) = not_held(try_extension(NAME))
+    assert found.endswith("it takes a doubled whole.txt for good")
+
+
+@pytest.mark.long
+def test_an_engine_conforms_as_it_is_written(site: Path) -> None:
+    """Simulated, for real, with each reset, killed and resumed, and with outputs that are no good."""
+    write("engine", site)
+    assert not_held(try_extension(NAME)) == []
