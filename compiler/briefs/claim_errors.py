@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.problems import CompileProblem, Misspelt
+from benchbrief.compiler.problems import Again, CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics.diagnostic import Edit, Suggestion
 from benchbrief.dsl.diagnostics.plain_amounts import ticked
 from benchbrief.dsl.source import Span
@@ -128,6 +128,15 @@ class NoClaim(CompileProblem):
     says = "only names of claims can stand here, not {found}"
     hint = 'declare it, `claim name "{{value:.1f}}X" {{ value = ... }}`, or write `headline "{{...}}" = "..."`'
     found: str
+
+
+class HeadlinedTwice(Again):
+    code = "E0851"
+    stands_alone = True
+    says = "the headline says the claim `{name}` twice"
+    remark = "said here"
+    hint = "keep one; each number of the first page is another claim"
+    name: str
 
 
 class NoSuchBase(Misspelt):

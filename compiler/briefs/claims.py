@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal
@@ -402,11 +402,11 @@ def _is_range(value: ast.Expr) -> bool:
 
 
 def words_around(
-    typer: Typer, text: ast.String, *, is_prose: bool, is_headline: bool = False
+    typer: Typer, text: ast.String, allowed: Collection[str], *, is_prose: bool, is_headline: bool = False
 ) -> Iterator[CompileProblem]:
-    """Yield what the words around a claim's name in a text add to its sentence, against the rules of its number: a
-    warning, and in a headline the mistake that it is in a claim. In prose, its own sentence counts alone. Results that
-    are typed into a title have a warning of their own."""
+    """Yield what the words around a claim's name in a text add to its sentence, against the rules of its number but
+    those that the report has `allowed` to be broken: a warning, and in a headline the mistake that it is in a claim. In
+    prose, its own sentence counts alone. Results that are typed into a title have a warning of their own."""
     for at, part in enumerate(text.parts):
         said = claim_named(typer, part.expr) if isinstance(part, ast.Hole) else None
         label = typer.scope.claims_by_name[said.claim].label if said else None
@@ -417,9 +417,9 @@ def words_around(
             before, after = _lead_in(re.split(_SENTENCES, before)[-1]), re.split(_SENTENCES, after)[0]
         else:
             before, after = (re.sub(_CLAUSES, " ", each) for each in (before, after))
-        own = _wrong_in(typer, said.claim, label)
-        whole = _wrong_in(typer, said.claim, replace(label, parts=(before, *label.parts, after)))
-        whole += _other_bases_around(typer, said.claim, text, at, is_prose=is_prose)
+        own = _wrong_in(typer, said.claim, label, allowed)
+        whole = _wrong_in(typer, said.claim, replace(label, parts=(before, *label.parts, after)), allowed)
+        whole += _other_bases_around(typer, said.claim, text, at, allowed, is_prose=is_prose)
         for problem in whole:
             if problem not in own and (is_prose or not isinstance(problem, wrong.TypedResult)):
                 around = wrong.WordsAround(text.span, said.claim, problem.summary, problem.code)
@@ -427,7 +427,7 @@ def words_around(
 
 
 def _other_bases_around(
-    typer: Typer, claim_name: str, text: ast.String, at: int, *, is_prose: bool
+    typer: Typer, claim_name: str, text: ast.String, at: int, allowed: Collection[str], *, is_prose: bool
 ) -> list[CompileProblem]:
     """Return what the words around a claim, up to other claims, compare it with, and its number is not."""
     label = typer.scope.claims_by_name[claim_name].label
@@ -439,7 +439,7 @@ def _other_bases_around(
         before, after = re.split(_SENTENCES, before)[-1], re.split(_SENTENCES, after)[0]
     if label is None or not words.compared_with(_contenders(typer), f"{before}{ELLIPSIS}{after}"):
         return []
-    problems = _wrong_in(typer, claim_name, replace(label, parts=(before, *label.parts, after)))
+    problems = _wrong_in(typer, claim_name, replace(label, parts=(before, *label.parts, after)), allowed)
     return [problem for problem in problems if isinstance(problem, wrong.OtherBase)]
 
 
@@ -474,15 +474,16 @@ def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence
             typer.report(wrong.OtherBase(label.span, name, text_of(value), ", ".join(each.label for each in base)))
 
 
-def _wrong_in(typer: Typer, name: str, label: ast.String) -> list[CompileProblem]:
-    """Return what would be wrong with a claim if this were its sentence."""
+def _wrong_in(typer: Typer, name: str, label: ast.String, allowed: Collection[str]) -> list[CompileProblem]:
+    """Return what would be wrong with a claim if this were its sentence, by all rules but those of the claim and these
+    that are `allowed` to be broken."""
     block, outer = typer.scope.claims_by_name[name], typer.findings
     typer.findings = held_back = HeldBack()
     try:
         body = read_body(typer, block, KEYS, repeated=("allow",))
-        values, allowed = body.values(_VALUE), set(exceptions(typer, body.all("allow")))
+        values, excepted = body.values(_VALUE), {*allowed, *exceptions(typer, body.all("allow"))}
         if len(values) == 1 and sum(isinstance(part, ast.Hole) and _is_value(part) for part in label.parts) == 1:
-            check_as_claim(typer, label, values[0], allowed, body.values("against"))
+            check_as_claim(typer, label, values[0], excepted, body.values("against"))
     finally:
         typer.findings = outer
     return held_back.problems

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar, get_args
 
 from benchbrief.compiler.blocks.values import described, origin
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.claim_errors import ClaimTaken, NoClaim
+from benchbrief.compiler.briefs.claim_errors import ClaimTaken, HeadlinedTwice, NoClaim
 from benchbrief.compiler.briefs.claims import claim, exceptions, words_around
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
@@ -69,7 +69,7 @@ from benchbrief.compiler.registry import TEMPLATE_SPECS, RefusedExtension
 from benchbrief.compiler.schemas import REPORT_RULES, TEMPLATE
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.dsl.source import display_width
+from benchbrief.dsl.source import Span, display_width
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
 from benchbrief.model.extension_spec import LANGUAGES, Format, TemplateSpec
@@ -441,7 +441,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     _warn_of_length(typer, block.label, titled, template)
     warn_of_results(typer, block, allowed.keys())
     for text, key in _texts(block):
-        for problem in words_around(typer, text, is_prose=key in _PROSE, is_headline=key == _HEADLINE):
+        for problem in words_around(typer, text, allowed, is_prose=key in _PROSE, is_headline=key == _HEADLINE):
             typer.report(problem)
     return plan.Report(
         name=name,
@@ -545,9 +545,10 @@ def _headline(
 ) -> tuple[plan.HeadlineElement, ...]:
     """Return the numbers of the first page as one element; () without any."""
     numbers: list[plan.HeadlineNumber | plan.Said] = []
+    places: dict[str, Span] = {}
     for attribute in attributes[:MOST_HEADLINES]:
         if attribute.label is None and not isinstance(attribute.values[0], ast.String):
-            numbers += _claims_named(typer, attribute)
+            numbers += _claims_named(typer, attribute, places)
             continue
         string = read_attributes(typer, "report", [attribute], (_HEADLINE,), (_HEADLINE,)).string(_HEADLINE)
         if attribute.label is None:
@@ -565,12 +566,17 @@ def _headline(
     return (plan.HeadlineElement(numbers=tuple(numbers)),) if numbers else ()
 
 
-def _claims_named(typer: Typer, attribute: ast.Attribute) -> list[plan.Said]:
-    """Return the claims of `headline = efficiency` or `= [a, b]`; none where something else stands there."""
+def _claims_named(typer: Typer, attribute: ast.Attribute, places: dict[str, Span]) -> list[plan.Said]:
+    """Return the claims of `headline = efficiency` or `= [a, b]`, each once; none where something else stands there.
+    `places` are those of the claims that were named before."""
     said = []
     for value in attribute.values:
         for each in value.items if isinstance(value, ast.List) else (value,):
             if found := claim_named(typer, each):
+                if earlier := places.get(found.claim):
+                    typer.report(HeadlinedTwice(each.span, earlier, found.claim))
+                    continue
+                places[found.claim] = each.span
                 said.append(found)
             elif isinstance(each, ast.Name):
                 typer.report(UnknownName(each.span, "claim", each.text, tuple(typer.scope.claims_by_name)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import count
 
 from benchbrief.compiler.briefs import claim_errors as wrong
 from benchbrief.compiler.briefs.claims import check_as_claim, is_counted, kind_of_result, typed_results
@@ -19,25 +20,30 @@ _SAID = {
     ("figure", "claim"): "the claim of a figure",
     ("callout", "column"): "the column of a callout",
     ("callout", "text"): "the text of a callout",
+    **{(kind, "note"): f"the note of a {kind}" for kind in ("figure", "table", "callout")},
+    ("report", "legal"): "the legal text",
 }
 """The attributes, by kind of block, that say a result as a title does."""
+_TYPED_ALONE = ("title of a", "note of a", "legal text")
+"""Places that have no computed results: elements' titles, or where these are no headings, as in any text."""
 _ROWS = ("the column of a callout", "each ")
 """Places that are written once for each of several keys. No claim can stand there, so a range is enough."""
 
 
 def warn_of_results(typer: Typer, report: ast.Block, allowed: Collection[str]) -> None:
     """Warn of results that no claim says, but by the rules that are `allowed` to be broken."""
+    names = _names(typer, report)
     for text, where, attribute in _places(report):
         is_headline = attribute is not None and attribute.key.text == "headline"
         if "typed" not in allowed and not is_headline:  # those of a headline are mistakes
             for found in typed_results(typer, text):
                 typer.report(wrong.TypedInTitle(text.span, found, where))
-        if "computed" in allowed or "title of" in where:  # such a title can have no number
+        if "computed" in allowed or any(each in where for each in _TYPED_ALONE):
             continue
         for hole in _numbers(typer, text):
             kind = kind_of_result(typer, hole.expr)
             if kind == "extreme" or (kind and not where.startswith(_ROWS)):
-                typer.report(_no_claim(typer, report, text, hole, where, attribute if is_headline else None))
+                typer.report(_no_claim(typer, report, text, hole, where, attribute if is_headline else None, names))
 
 
 def check_headline(typer: Typer, attribute: ast.Attribute, text: ast.String, allowed: Collection[str]) -> None:
@@ -83,23 +89,29 @@ def _places(block: ast.Block, each: str = "") -> Iterator[tuple[ast.String, str,
 
 
 def _no_claim(
-    typer: Typer, report: ast.Block, text: ast.String, hole: ast.Hole, where: str, headline: ast.Attribute | None
+    typer: Typer,
+    report: ast.Block,
+    text: ast.String,
+    hole: ast.Hole,
+    where: str,
+    headline: ast.Attribute | None,
+    names: Iterator[str],
 ) -> wrong.ComputedWithoutClaim:
-    """Return the warning of a computed result, with the claim to write in its place where that is its text."""
+    """Return the warning of a computed result, with the claim to write in its place where that is its text, by the next
+    of the `names`."""
     value = text_of(hole.expr)
     if where.startswith(_ROWS):
         return wrong.ComputedWithoutClaim(hole.span, value, where, can_be_claim=False)
     texts = (headline.label, *headline.values) if headline else (text,)
     strings = [each for each in texts if isinstance(each, ast.String)]
-    name = next(each for each in _names() if not _is_taken(typer, each))
     holes = [each for one in strings for each in _numbers(typer, one)]
     shown = f":{hole.format}" if hole.format else ""
     sentence = " ".join(_written(one, hole, f"{{value{shown}}}") for one in strings)
-    claim = f'claim {name} "{sentence}" {{ value = {value} }}'
     whole = Span(strings[0].span.source, strings[0].span.start, strings[-1].span.end)
     is_plain = len(holes) == 1 and all(_is_plain(typer, one) for one in strings)
     if not is_plain:
         return wrong.ComputedWithoutClaim(hole.span, value, where)
+    claim = f'claim {(name := next(names))} "{sentence}" {{ value = {value} }}'
     mended = (whole, f"= {name}" if headline else f'"{{{name}}}"', report.keyword.span)
     return wrong.ComputedWithoutClaim(hole.span, value, where, claim=claim, mended=mended)
 
@@ -123,9 +135,10 @@ def _is_plain(typer: Typer, text: ast.String) -> bool:
     )
 
 
-def _names() -> Iterator[str]:
-    yield "result"
-    yield from (f"result_{number}" for number in range(2, 1_000))
+def _names(typer: Typer, report: ast.Block) -> Iterator[str]:
+    """Yield names for claims that nothing in the spec has, each once, and none that another report is given."""
+    stem = f"{report.name.text}_result" if report.name and len(typer.scope.reports) > 1 else "result"
+    yield from (name for n in count(1) if not _is_taken(typer, name := f"{stem}_{n}" if n > 1 else stem))
 
 
 def _is_taken(typer: Typer, name: str) -> bool:
