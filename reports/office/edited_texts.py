@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.numbers_file import NumberEntry
 from benchbrief.reports.office.file_texts import FileText
-from benchbrief.reports.office.kept_ledger import KeptLedger, count_of, occurs, pattern_of
+from benchbrief.reports.office.kept_ledger import KeptLedger, count_of, is_unit, occurs, pattern_of, units_of
 
 _NUMBER = re.compile(r"[-−+]?\d(?:[\d.,’']*\d)?")
 _CLOSE = 1e-9
@@ -116,8 +116,9 @@ def _paired(then: Sequence[FileText], now: Sequence[FileText]) -> _Paired:
     _take(left, rest, lambda text: (text.drawn, text.cells, _rounded(text)))
     same = _take(left, rest, lambda text: (text.drawn, text.place, _skeleton(text)))
     same += _take(left, rest, lambda text: (text.drawn, _skeleton(text)) if _has_words(text) else None)
+    same += _take(left, rest, lambda text: text.place if text.drawn else None)
     reworded = _alike(left, rest) if len(left) * len(rest) <= _MOST_PAIRS else []
-    reworded += _take(left, rest, lambda text: text.place if text.columns or text.drawn else None)
+    reworded += _take(left, rest, lambda text: text.place if text.columns else None)
     return _Paired(same, reworded, left, rest)
 
 
@@ -185,8 +186,26 @@ def _changed(then: FileText, now: FileText, named: _Named) -> Iterator[EditedNum
             number = named.at(cell, *_span(cell))
             shown = found if found != cell or other is None else f"{found} ({other:.12g} for {value:.12g})"
             yield EditedNumber(number[0].id if number else "", then.where(at), cell, shown)
-        elif value is None and cell != found:
-            yield from _lost(then, cell, found, at, named)
+        elif cell != found:
+            yield from _lost(then, cell, found, at, named) if value is None else ()
+            yield from _in_another_unit(then, cell, found, at, named)
+
+
+_NEXT = re.compile(r"\s?([^\s\d,.;:()]+)")
+
+
+def _in_another_unit(then: FileText, cell: str, found: str, at: int, named: _Named) -> Iterator[EditedNumber]:
+    """Yield the numbers of the ledger that have another unit behind them now, and a head that names another one."""
+    old, new = list(_NUMBER.finditer(cell)), list(_NUMBER.finditer(found))
+    for one, other in zip(old, new, strict=False):
+        was, now = _NEXT.match(cell, one.end()), _NEXT.match(found, other.end())
+        if one.group() != other.group() or not (was and now) or was[1] == now[1]:
+            continue
+        if is_unit(was[1]) and is_unit(now[1]) and (its := named.at(cell, *one.span())):
+            yield EditedNumber(its[0].id, then.where(at), one.group() + was.group(), other.group() + now.group())
+    stated = units_of(cell), units_of(found)
+    if all(stated) and stated[0] != stated[1]:
+        yield EditedNumber("", then.where(at), cell, found)
 
 
 def _span(cell: str) -> tuple[int, int]:

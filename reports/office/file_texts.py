@@ -198,9 +198,38 @@ def _charts(package: Package, part: str, place: str) -> Iterator[FileText]:
         reader = _Chart()
         package.parse(chart, reader.start, reader.end, reader.text)
         where = ", ".join(filter(None, (place, f"chart {number}")))
-        for name, values in reader.found:
+        yield from (FileText(where, (said,)) for said in reader.titles)
+        stored = _embedded(package, chart)
+        for name, found in reader.found:
+            values = tuple(_with_stored(value, stored.get(place)) for value, place in found)
             numbers = tuple(_number(value) for value in values)
             yield FileText(f"{where}, series {name}" if name else where, (name, *values), (None, *numbers), drawn=True)
+
+
+_Place = tuple[int, int]
+"""The column and the row of a cell, counted from 1."""
+_MOST_EMBEDDED = 16 << 20
+
+
+def _embedded(package: Package, chart: str) -> dict[_Place, float]:
+    """Return the numbers of the workbook inside of a chart, from which programs draw it anew."""
+    found: dict[_Place, float] = {}
+    for part in package.related(chart, "/package").values():
+        inner = Package(package.read(part), f"{part} of {package.name}", most=_MOST_EMBEDDED)
+        rows = _sheets(inner, []) if MAIN_PARTS["xlsx"] in inner.names else ()
+        for row in rows:
+            number = int(row.place.rpartition(" ")[2])
+            cells = zip(row.columns, row.values, strict=True)
+            found |= {(column, number): value for column, value in cells if value is not None}
+    return found
+
+
+def _with_stored(shown: str, stored: float | None) -> str:
+    """Return what a chart shows; with the value of its workbook, where that is another."""
+    value = _number(shown)
+    if stored is None or value is None or math.isclose(value, stored, rel_tol=1e-9, abs_tol=1e-300):
+        return shown
+    return f"{shown}, in its workbook {stored:.12g}"
 
 
 def _in_order(part: str) -> tuple[int, str]:
@@ -208,19 +237,30 @@ def _in_order(part: str) -> tuple[int, str]:
     return (int(number[1]) if number and len(number[1]) < 10 else 0, part)
 
 
+_VALUES = {"val", "yVal", "xVal"}
+_CELLS = re.compile(r"[^!]*!\$?([A-Z]{1,3})\$?(\d{1,7})\b.*")
+
+
 class _Chart:
-    """Gathers the series of a chart, with the values that it keeps."""
+    """Gathers the titles of a chart, and its series with the values that it keeps, each with its cell in the chart's
+    workbook."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[str, list[str]]] = []
+        self.titles: list[str] = []
+        self.found: list[tuple[str, list[tuple[str, _Place]]]] = []
         self._path: list[str] = []
         self._pieces: list[str] = []
+        self._first, self._at = (0, 0), 0
 
-    def start(self, tag: str, _attributes: Attributes) -> None:
+    def start(self, tag: str, attributes: Attributes) -> None:
         self._path.append(tag)
         self._pieces = []
         if tag == "ser":
             self.found.append(("", []))
+        elif tag in _VALUES:
+            self._first = (0, 0)
+        elif tag == "pt":
+            self._at = _whole(attributes.get("idx", ""), 0)
 
     def text(self, text: str) -> None:
         self._pieces.append(text)
@@ -230,8 +270,13 @@ class _Chart:
             (name, values), text = self.found[-1], "".join(self._pieces)
             if "tx" in self._path:
                 self.found[-1] = (plain(f"{name} {text}"), values)
-            elif {"val", "yVal", "xVal"} & set(self._path):
-                values.append(f"{number:.12g}" if (number := _number(text)) is not None else plain(text))
+            elif _VALUES & set(self._path):
+                said = f"{number:.12g}" if (number := _number(text)) is not None else plain(text)
+                values.append((said, (self._first[0], self._first[1] + self._at)))
+        elif tag == "f" and _VALUES & set(self._path) and (cells := _CELLS.fullmatch("".join(self._pieces))):
+            self._first = _column(cells[1]), int(cells[2])
+        elif tag == "t" and "title" in self._path and (said := plain("".join(self._pieces))):
+            self.titles.append(said)
         self._path.pop()
 
 
@@ -326,9 +371,11 @@ class _Rows:
         self._cells: list[tuple[int, str, float | None]] = []
         self._kind, self._style = "n", 0
         self._pieces: list[str] = []
-        self._keeps = False
+        self._formula: list[str] | None = None
+        self._keeps: list[str] | None = None
 
     def start(self, tag: str, attributes: Attributes) -> None:
+        self._keeps = None
         match tag:
             case "row":
                 self._row = _whole(attributes.get("r", ""), self._row + 1)
@@ -337,19 +384,19 @@ class _Rows:
                 letters = re.match("[A-Z]{1,3}", attributes.get("r", ""))
                 self._column = _column(letters[0]) if letters else self._column + 1
                 self._kind, self._style = attributes.get("t", "n"), _whole(attributes.get("s", ""), 0)
-                self._pieces = []
+                self._pieces, self._formula = [], None
             case "v" | "t":
-                self._keeps = True
-            case _:
-                self._keeps = False
+                self._keeps = self._pieces
+            case "f":
+                self._keeps = self._formula = []
 
     def text(self, text: str) -> None:
-        if self._keeps:
-            self._pieces.append(text)
+        if self._keeps is not None:
+            self._keeps.append(text)
 
     def end(self, tag: str) -> None:
-        self._keeps = False
-        if tag == "c" and any(self._pieces):
+        self._keeps = None
+        if tag == "c" and (any(self._pieces) or self._formula is not None):
             self._cells.append((self._column, *self._said()))
         elif tag == "row" and self._cells:
             columns, texts, values = zip(*self._cells, strict=True)
@@ -357,6 +404,8 @@ class _Rows:
 
     def _said(self) -> tuple[str, float | None]:
         said = "".join(self._pieces)
+        if self._formula is not None:  # which no brief has: what it shows is whatever it was last computed from
+            return plain(f"={''.join(self._formula)} ({said})"), None
         match self._kind:
             case "s":
                 at = _whole(said, -1)

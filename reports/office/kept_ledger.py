@@ -16,6 +16,7 @@ from shutil import copyfileobj
 from typing import Any
 
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.units import UnknownUnitError, parse_unit
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.numbers_file import ATTACHMENT, NumberEntry
 from benchbrief.reports.office.file_texts import MAIN_PARTS, FileText, kind_of, plain, texts_of
@@ -46,7 +47,7 @@ def with_ledger(content: bytes, numbers: Sequence[NumberEntry], file: Iterable[b
     package = Package(content, "the file")
     kind = kind_of(package)
     found = texts_of(package)
-    texts = [text for text in found.texts if any(map(_has_digit, text.cells))]
+    texts = [text for text in found.texts if any(map(_has_digit, text.cells)) or any(map(units_of, text.cells))]
     absent = [number.id for number in numbers if not occurs(number.shown, texts)]
     kept = {
         "texts": [[text.place, text.cells, text.values, text.columns, text.drawn] for text in texts],
@@ -180,6 +181,25 @@ def _unpacked(text: str) -> bytes | None:
     except (ValueError, zlib.error):
         return None
     return found if unpacking.eof else None
+
+
+_STATED_UNIT = re.compile(r"\(([^()\d]{1,24})\)")
+_SIGNS = {"X", "x", "×", "%", "倍"}
+
+
+def is_unit(text: str) -> bool:
+    if text in _SIGNS:
+        return True
+    try:
+        parse_unit(text.replace("µ", "u"))
+    except UnknownUnitError:
+        return False
+    return bool(text)
+
+
+def units_of(text: str) -> list[str]:
+    """Return the units in brackets, as heads of tables and axes have them."""
+    return [unit for unit in _STATED_UNIT.findall(text) if is_unit(unit)]
 
 
 def occurs(shown: str, texts: Iterable[FileText]) -> bool:

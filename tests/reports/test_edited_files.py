@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -94,6 +95,41 @@ def test_another_value_in_a_cell_is_found_even_if_it_shows_alike(english: Render
 
     wrong = read_brief(rewritten(file, tmp_path / file.name, change)).edited or ()
     assert any(each.place.startswith(f"{row.place}, cell ") and each.id for each in wrong)
+
+
+def test_a_formula_in_place_of_a_number_is_found(english: Rendered, tmp_path: Path) -> None:
+    file = file_of(english, "xlsx")
+
+    def change(name: str, part: str) -> str:
+        table = "Table 1" in part or name.startswith("xl/worksheets")
+        return re.sub(r"(<c [^>]*>)(<v>[^<]*\.[^<]*</v></c>)", r"\1<f>NOW()</f>\2", part, count=1) if table else part
+
+    found = read_brief(rewritten(file, tmp_path / file.name, change)).edited or ()
+    assert any(each.found.startswith("=NOW() (") and each.recorded not in each.found for each in found)
+
+
+def test_a_chart_and_the_workbook_inside_of_it_say_the_same(english: Rendered, tmp_path: Path) -> None:
+    file, target = file_of(english, "pptx"), tmp_path / "brief.pptx"
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(target, "w") as new:
+        for info in old.infolist():
+            content = old.read(info)
+            if info.filename.endswith(".xlsx"):
+                (tmp_path / "chart.xlsx").write_bytes(content)
+                changed = rewritten(tmp_path / "chart.xlsx", tmp_path / "changed.xlsx", _doubled)
+                content = changed.read_bytes()
+            new.writestr(info, content)
+    found = read_brief(target).edited or ()
+    assert found
+    assert all(", in its workbook " in each.found and "chart" in each.place for each in found)
+
+
+def _doubled(name: str, part: str) -> str:
+    """Double the numbers of a sheet."""
+    if not name.startswith("xl/worksheets"):
+        return part
+    return re.sub(
+        r'(<c r="[B-Z]\d+"(?: s="\d+")?>)<v>([^<]*)</v>', lambda found: f"{found[1]}<v>{2 * float(found[2])}</v>", part
+    )
 
 
 def test_a_file_that_lost_its_record_is_read_with_the_file_of_the_numbers_beside_it(

@@ -25,7 +25,7 @@ def number(id_: str, shown: str) -> NumberEntry:
 
 MADE = (
     ("NVMe does 8.7X the work of disks", "Measured in 2026 on 3 hosts"),
-    ("Rates", "Reads\t4,200\t0.48", "Writes\t1,100\t0.48"),
+    ("Rates (USD)", "Reads\t4,200 ops/s\t0.48", "Writes\t1,100\t0.48"),
     ("It costs 12.5 USD, and 28X to 37X less", "Nothing is said here"),
 )
 LEDGER = (
@@ -74,6 +74,11 @@ def test_words_may_be_edited_moved_and_added() -> None:
         (2, 0, "12.5", "12.4", [("n6", "slide 3", "12.5\N{NO-BREAK SPACE}USD", "12.4\N{NO-BREAK SPACE}USD")]),
         (2, 0, "37X", "47X", [("n7", "slide 3", "28X to 37X", "28X to 47X")]),
         (0, 1, "3 hosts", "300 hosts", []),  # no number of the ledger
+        (0, 0, "8.7X", "8.7 %", [("n1", "slide 1", "8.7X", "8.7 %")]),
+        (0, 0, "8.7X the", "8.7 times the", [("n1", "text", "8.7X", "")]),
+        (1, 1, "4,200 ops/s", "4,200 kops/s", [("n2", "slide 2", "4,200 ops/s", "4,200 kops/s")]),
+        (1, 0, "(USD)", "(EUR)", [("", "slide 2", "Rates (USD)", "Rates (EUR)")]),
+        (1, 0, "Rates", "All rates", []),
     ],
 )
 def test_an_edited_number_is_named_with_its_place(
