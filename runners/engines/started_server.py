@@ -120,10 +120,11 @@ class StartedServer(ABC):
             raise
         return self._endpoint()
 
-    def restart(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+    def restart(self, meanwhile: Callable[[], object] | None = None) -> None:
         """End it, do something to its data, and start it again. Raises as `start`."""
         self._end()
-        meanwhile()
+        if meanwhile:
+            meanwhile()
         self._run()
 
     def stop(self) -> None:

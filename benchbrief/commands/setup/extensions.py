@@ -29,10 +29,10 @@ class Installed:
     epilog="""
 \b
 Examples:
-  bench extensions                     of each kind, with their packages
+  bench extensions                   of each kind, with their packages
   bench extensions --json
-  bench extensions new engine redis    write a package that works as it stands: bench-redis
-  bench extensions try redis           does an installed one conform? It says what was tried and what not
+  bench extensions new engine redis  write a package, bench-redis, that works
+  bench extensions try redis         what of it holds, and what was not tried
   bench extensions try redis --spec brief.bench
 
 Each is loaded to see whether it works. A broken one stops no spec that does not use it. `new` writes a package for
@@ -41,7 +41,7 @@ with code 1 if something does not hold.
 """
 )
 @click.argument("task", nargs=-1, metavar="[new KIND NAME | try NAME]")
-@click.option("--spec", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="With `try`: a spec to run.")
+@click.option("--spec", type=click.Path(path_type=Path), help="With `try`: a spec to run.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(task: tuple[str, ...], spec: Path | None, as_json: bool) -> None:
     """List the installed extensions of each kind, make a package for a new one, or try whether one conforms.
@@ -77,6 +77,8 @@ def _new(kind: str, name: str, as_json: bool) -> None:
 def _try(name: str, spec: Path | None, as_json: bool) -> None:
     from benchbrief.extending.conformance import try_extension
 
+    if spec and not spec.is_file():
+        raise click.UsageError(f"there is no spec {spec}")
     found = []
     for each in try_extension(name, spec):
         found.append(each)
