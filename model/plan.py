@@ -881,10 +881,11 @@ class CalloutElement(Node):
 
 
 class HeadlineNumber(Node):
-    """A number of the first page, with its unit, and the sentence beside it."""
+    """A number of the first page, with its unit, and the sentence beside it. `shows_none`: it is no gain."""
 
     value: Prose
     text: Prose
+    shows_none: bool = False
 
 
 class HeadlineElement(Node):

@@ -199,10 +199,11 @@ class CalloutView:
 
 @dataclass(frozen=True)
 class HeadlineNumberView:
-    """A number set large, and the sentence beside it."""
+    """A number set large, and the sentence beside it. It is grey where it `shows_none`: no gain."""
 
     value: Markup
     text: Markup
+    shows_none: bool = False
 
 
 @dataclass(frozen=True)
@@ -594,7 +595,7 @@ class ReportView:
     limits_line: str = ""
     grave_limits: tuple[str, ...] = ()
     stated_limits: tuple[str, ...] = ()
-    """Those that the first page says in words: failures, expectations that are not met, a claim that may be noise."""
+    """Those that the first page says in words: failures, and as many of the others as fit in one line."""
     """How many limits there are, for the first page: "Limits: 3 notes"."""
     method: Method | None = None
     repeat: str = ""

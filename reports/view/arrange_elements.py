@@ -46,6 +46,8 @@ _THIRD, _ENDING_LINES = 255.0, 16.0
 
 _PAGE_WIDTH, _HEADLINE_GAP = 490.0, 20.0
 """Points of a page between its margins, and between two numbers of a headline."""
+_LIMITS_LINE, _LIMITS_PT = 400.0, 8.2
+"""Points of the limits' line on the first page before its link, and of its type."""
 _HEADLINE, _SMALLEST_HEADLINE = (40.0, 58.0), 20.0
 """The points of its numbers, and the fewest where they are long."""
 _HEADLINE_SHARE, _BOLD = 0.66, 1.02
@@ -112,6 +114,18 @@ def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
     room = width * _HEADLINE_SHARE if beside else width
     most = high if beside else low + (high - low) / 3
     return round(max(_SMALLEST_HEADLINE, min(most, room / max(widest, 0.1))), 1), beside
+
+
+def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return as many limits as fit in the first page's line, `after` others: one at least, if it is the first."""
+    room = _LIMITS_LINE - sum(text_width(text, _LIMITS_PT) for text in after)
+    said = list[str]()
+    for text in limits:
+        room -= text_width(text, _LIMITS_PT)
+        if room < 0 and (said or after):
+            break
+        said.append(text)
+    return tuple(said)
 
 
 def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:

@@ -96,7 +96,7 @@ from benchbrief.reports.text.number_format import (
     written_as,
 )
 from benchbrief.reports.view import table_heads
-from benchbrief.reports.view.arrange_elements import headline_size, with_leads
+from benchbrief.reports.view.arrange_elements import headline_size, in_one_line, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.view.said_claims import claims_of, say_claims, state_numbers
@@ -347,7 +347,11 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
     details = "disclosure" if apart or has(p.DisclosureElement, report.elements) else ""
     found = tuple(notices(results, builder.gaps, report.limits, details, shows=builder.ledger.shows_measured))
     limits = tuple(Limit(text, each.number) for each in found for text in each.limits)
-    in_words = tuple(text for each in found if each.is_stated for text in each.limits)
+    invalid = [text for each in found if each.severity == "error" for text in each.limits]
+    grave = [text for each in found if each.is_grave and each.severity != "error" for text in each.limits]
+    of_grave = in_one_line(grave, after=invalid)
+    said = [text for each in found if each.is_stated for text in each.limits]
+    in_words = in_one_line(said, after=(*invalid, *of_grave))
     tags = {each.origin.text: each.origin for each in found if each.origin}
     entries: Sequence[ClaimEntry] = builder.gaps.tried(builder.claim_entries, [])
     common, run = tuple(disclose_origin(results)), run_row(results)
@@ -369,7 +373,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         notices=found,
         origin=tuple(tags.values()),
         limits=limits,
-        grave_limits=tuple(text for each in found if each.is_grave or each.severity == "error" for text in each.limits),
+        grave_limits=(*invalid, *of_grave),
         stated_limits=in_words,
         limits_line=counted(results.words, "limits_all" if in_words else "limits_line", len(limits)) if limits else "",
         method=builder.gaps.tried(
@@ -527,7 +531,8 @@ class _Builder:
         """Return a number set large, with the marks of its notes behind its sentence."""
         value, marks = lift_marks(render_prose.inline(number.value, self.insert))
         text, own = lift_marks(sentence := render_prose.inline(number.text, self.insert))
-        return HeadlineNumberView(value, text + note_marks(sorted({*marks, *own})) if marks else sentence)
+        said = text + note_marks(sorted({*marks, *own})) if marks else sentence
+        return HeadlineNumberView(value, said, number.shows_none)
 
     def text(self, element: p.TextElement, level: int) -> TextView:
         self.ledger.at("")

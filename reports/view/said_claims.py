@@ -100,7 +100,7 @@ class _Writer:
         if isinstance(node, p.HeadlineElement):
             return self._headline(node)
         if isinstance(node, p.FigureElement):
-            told = self._is_told_open(node.claim)
+            told = self._is_told(node.claim)
             node = node.model_copy(update={"claim": None if told else self.prose(node.claim, short=True)})
         if isinstance(node, _Titled) and (heading := self.prose(node.heading, markdown=False, short=True)):
             node = node.model_copy(update={"heading": heading, "title": _text(heading.parts, self.results)})
@@ -143,11 +143,14 @@ class _Writer:
             parts += map(_escaped, sentence) if markdown else sentence
         return p.Prose.of(parts)
 
-    def _is_told_open(self, claim: p.Prose | None) -> bool:
-        """Return whether a figure's claim is left open by the repeats, which the headline says already."""
+    def _is_told(self, claim: p.Prose | None) -> bool:
+        """Return whether the headline says already that a figure's claim is left open by the repeats, or where it is
+        no gain."""
         said = [part for part in claim.parts if isinstance(part, p.Said)] if claim else []
         verdict = self.verdicts[said[0].claim] if len(said) == 1 else None
-        return verdict is not None and number_of(verdict.claim) in self.headlined and _is_open(verdict)
+        if verdict is None or number_of(verdict.claim) not in self.headlined:
+            return False
+        return _is_open(verdict) or (verdict.is_said and verdict.is_mixed and verdict.claim.takes_best)
 
     def _beside_others(self, verdict: ClaimVerdict, before: Sequence[_Part], after: Sequence[_Part]) -> ClaimVerdict:
         """Return a verdict for a title that need not say what the rest of the title does: what it is compared with, and
@@ -297,15 +300,24 @@ class _Writer:
         what = dict.fromkeys(readable_label(verdict.claim.what, self.words) for verdict in left_open)
         key = "said_all_left_open" if 1 < len(left_open) == said else "said_left_open"
         text = self.words[key].format(what=self.words["semicolon"].join(what))
-        return p.HeadlineNumber(value=_markdown([self.words["said_no_difference"]]), text=_markdown([text]))
+        value = _markdown([self.words["said_no_difference"]])
+        return p.HeadlineNumber(value=value, text=_markdown([text]), shows_none=True)
 
     def _mixed(self, verdict: ClaimVerdict) -> p.HeadlineNumber:
-        """Return the range of an extreme that is no gain everywhere, and where it is one: in place of its sentence."""
+        """Return at how many points there is a gain, for an extreme that is none everywhere: in place of its sentence,
+        with the range, so that no reader takes one end of it for the result."""
         claim = verdict.claim
-        value = self._from_to(verdict) or [verdict.printed or "", _glued(claim)]
+        kind = "" if claim.better else "_sided"
+        holes = {"base": base_text(claim, self.words), "worse": verdict.worse, "n": verdict.points}
+        where = self.words["said_mixed_at" + kind].format(**holes)
+        range_ = self._from_to(verdict) or [verdict.printed or "", _glued(claim)]
         notes = self._beside(replace(verdict, claim=claim.model_copy(update={"named": True})), before_range=True)
-        text = [self._where_better(verdict), *([self._bracketed(notes)] if notes else [])]
-        return p.HeadlineNumber(value=_markdown(value), text=_markdown(text))
+        said = [where, f"{readable_label(claim.what, self.words)}{self.words['colon']}", *range_]
+        return p.HeadlineNumber(
+            value=_markdown([self.words["said_gains"].format(better=verdict.better, n=verdict.points)]),
+            text=_markdown([*said, *([self._bracketed(notes)] if notes else [])]),
+            shows_none=True,
+        )
 
     def _from_to(self, verdict: ClaimVerdict) -> Sequence[_Part]:
         """Return both ends of the range of an extreme; nothing where they look alike."""

@@ -665,10 +665,10 @@ def test_the_range_of_an_extreme_has_its_median(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("found", "better", "said"),
     [
-        ([0.72, 1.3, 1.9], "higher", "0.7X to 1.9XRatio: better than Disk at 2 of 3 points, worse at 1"),
-        ([0.72, 0.9, 0.8], "higher", "0.7X to 0.9XRatio: worse than Disk at all 3 points"),
-        ([0.72, 1.3, 1.9], "lower", "0.72X to 1.9XRatio: better than Disk at 1 of 3 points, worse at 2"),
-        ([0.72, 1.3, 1.9], None, "0.7X to 1.9XRatio: above that of Disk at 2 of 3 points, below it at 1"),
+        ([0.72, 1.3, 1.9], "higher", "2 of 3points better than Disk, 1 worse. Ratio: 0.7X to 1.9X"),
+        ([0.72, 0.9, 0.8], "higher", "0 of 3points better than Disk, 3 worse. Ratio: 0.7X to 0.9X"),
+        ([0.72, 1.3, 1.9], "lower", "1 of 3points better than Disk, 2 worse. Ratio: 0.72X to 1.9X"),
+        ([0.72, 1.3, 1.9], None, "2 of 3points above Disk, 1 below. Ratio: 0.7X to 1.9X"),
     ],
 )
 def test_a_highest_value_does_not_stand_alone_where_other_points_are_worse(
