@@ -236,6 +236,7 @@ class _Workbook:
         planned.append(_Planned(words["provenance"], words["xlsx_provenance_title"], self._provenance))
         names = sheet_names(each.name for each in planned)
         self._contents = list(zip(names[1:], (each.title for each in planned[1:]), strict=True))
+        look = f'&"{self._styles.font},Regular"&9'
         for name, each in zip(names, planned, strict=True):
             made = self._book.add_worksheet(name)
             made.hide_gridlines(2)
@@ -243,7 +244,7 @@ class _Workbook:
             made.set_paper(1 if self._report.paper == "letter" else 9)
             made.fit_to_pages(1, 0)
             made.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.7)
-            made.set_footer(f"&L&9{self._origin}&C&9&A&R&9&P / &N")
+            made.set_footer(f"&L{look}{self._origin}&C{look}&A&R{look}&P / &N")
             each.write(_Sheet(name, made, self._styles))
 
     def _of_blocks(self, blocks: Iterable[Block]) -> Iterator[_Planned]:
@@ -499,7 +500,11 @@ class _Workbook:
             sheet.line(*(column.cell(row) for column in columns))
         last = sheet.row - 1
         sheet.line()
-        return _drawn(self._book, chart, columns, (sheet.name, head, first, last)) if drawn and last >= first else None
+        return (
+            _drawn(self._book, chart, columns, (sheet.name, head, first, last), self._styles.font)
+            if drawn and last >= first
+            else None
+        )
 
     # --- all points, and where they come from --------------------------------------------------------------------
 
@@ -614,38 +619,41 @@ _Area = tuple[str, int, int, int]
 """A sheet's name, the row of the heads, and the first and the last row of the data."""
 
 
-def _drawn(book: Any, chart: NativeChart, columns: Sequence[_Column], area: _Area) -> Any:
+def _drawn(book: Any, chart: NativeChart, columns: Sequence[_Column], area: _Area, font: str) -> Any:
     """Return a native chart over data of a sheet; None where nothing can be drawn."""
     bars = [series for series in chart.series if series.mark == "bar"]
     others = [series for series in chart.series if series.mark != "bar"]
-    made = []
+    look, made = {"name": font, "size": 10}, []
+    named = {"num_font": look, "name_font": look}
     if bars:
-        made.append(_of_kind(book, {"type": "column"}, bars, columns, area))
+        made.append(_of_kind(book, {"type": "column"}, bars, columns, area, look))
     if others and chart.categories:
-        made.append(_of_kind(book, {"type": "line"}, others, columns, area))
+        made.append(_of_kind(book, {"type": "line"}, others, columns, area, look))
     elif others:
-        made.append(_of_kind(book, {"type": "scatter", "subtype": "straight_with_markers"}, others, columns, area))
+        made.append(
+            _of_kind(book, {"type": "scatter", "subtype": "straight_with_markers"}, others, columns, area, look)
+        )
     if not made:
         return None
     first, *rest = made
     for other in rest:
         first.combine(other)
-    first.set_title({"name": chart.heading, "name_font": {"size": 11}} if chart.heading else {"none": True})
+    first.set_title({"name": chart.heading, "name_font": {**look, "size": 11}} if chart.heading else {"none": True})
     first.set_size({"width": _PICTURE_WIDTH, "height": _PICTURE_HEIGHT})
     quiet = {"major_gridlines": {"visible": True, "line": {"color": "#DFE4E8"}}}
     log_x = {"log_base": 2} if chart.log_x and not chart.categories else {}
     xs = [x for series in chart.series for x in series.xs]
-    first.set_x_axis({"name": chart.x_title, **log_x, **_grouped(xs)})
+    first.set_x_axis({"name": chart.x_title, **named, **log_x, **_grouped(xs)})
     left = [value for series in chart.series if not series.right for value in series.values if value is not None]
     log_left = {"log_base": 10} if chart.log_left else {}
-    first.set_y_axis({"name": chart.left or chart.right, **log_left, **_grouped(left), **quiet})
+    first.set_y_axis({"name": chart.left or chart.right, **named, **log_left, **_grouped(left), **quiet})
     if any(series.right for series in chart.series):
         owner = next(
             each for each, its in zip(made, filter(None, (bars, others)), strict=True) if any(s.right for s in its)
         )
-        owner.set_y2_axis({"name": chart.right, **({"log_base": 10} if chart.log_right else {})})
+        owner.set_y2_axis({"name": chart.right, **named, **({"log_base": 10} if chart.log_right else {})})
     if len(chart.series) > 1:
-        first.set_legend({"position": "bottom"})
+        first.set_legend({"position": "bottom", "font": look})
     else:
         first.set_legend({"none": True})
     first.show_blanks_as("gap")
@@ -658,7 +666,7 @@ def _grouped(values: Iterable[float]) -> dict[str, str]:
 
 
 def _of_kind(
-    book: Any, kind: dict[str, str], series: Iterable[NativeSeries], columns: Sequence[_Column], area: _Area
+    book: Any, kind: dict[str, str], series: Iterable[NativeSeries], columns: Sequence[_Column], area: _Area, font: Any
 ) -> Any:
     name, _, first, _ = area
     chart = book.add_chart(kind)
@@ -678,7 +686,7 @@ def _of_kind(
             look = {"fill": {"color": each.colour}, "gap": 60 if len(each.values) > 2 else 140}
             if not each.has_intervals and len(each.values) <= _MOST_LABELS:
                 form = next((cell.format for cell in columns[value or 0].shown if isinstance(cell, _Number)), "0")
-                look["data_labels"] = {"value": True, "num_format": form}
+                look["data_labels"] = {"value": True, "num_format": form, "font": font}
         elif each.mark == "points":
             look["line"] = {"none": True}
         if each.mark != "bar":

@@ -53,6 +53,7 @@ from benchbrief.reports.view.house_style import (
     letters_without_typeface,
     missing_typefaces,
     template_of,
+    typeface_of_files,
 )
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, words_of
 
@@ -192,9 +193,10 @@ def render(
                 files.append(brief.write_to_edit(kind, plan, own, disclosure, converter))
             except ReportError as error:
                 not_made.append(f"{brief.stem}.{kind}: {error}; {error.hint}")
-    typeface = missing_typefaces(report) if "pdf" in chosen else ""
+    typefaces = [missing_typefaces(report)] if "pdf" in chosen else []
+    typefaces += [typeface_of_files(report)] if set(OFFICE_FORMATS) & set(chosen) else []
     faults = (f"report `{report.name}`: {fault}" for fault in brief.faults)
-    warnings = (*([typeface] if typeface else []), *faults, *warn_of_vanished(view.numbers))
+    warnings = (*filter(None, typefaces), *faults, *warn_of_vanished(view.numbers))
     html, pdf = (out_dir / f"{brief.stem}{suffix}" for suffix in (".html", ".pdf"))
     made_pdf = pdf if "pdf" in chosen else None
     undrawn = (*brief.undrawn(), *not_made)

@@ -211,10 +211,30 @@ def missing_typefaces(report: Report) -> str:
 
 def unknown_typeface(font: str, fc_list: str | None = None) -> str:
     """Return that a house style's typeface is not installed here; "" when it is, or that is unknown."""
-    found = _families(f":family={re.escape(font)}", fc_list) if font else None
-    if found is None or found:
+    if not _is_missing(font, fc_list):
         return ""
-    return f"no typeface `{font}` is installed here, so the PDF is in another: install it, or give its `font_files`"
+    other = f"another{_taken_for(font)}"
+    return f"no typeface `{font}` is installed here, so the PDF is in {other}: install it, or give its `font_files`"
+
+
+def typeface_of_files(report: Report, fc_list: str | None = None) -> str:
+    """Return that the typeface of files to edit is not installed here; "" when it is, or that is unknown."""
+    font = typeface_of(report)
+    if not _is_missing(font, fc_list):
+        return ""
+    where = f"and show in another{_taken_for(font)} where it is missing, with other line breaks"
+    return f"no typeface `{font}` is installed here: files to edit name it, {where}; install it where they are shown"
+
+
+def _is_missing(font: str, fc_list: str | None) -> bool:
+    return bool(font) and _families(f":family={re.escape(font)}", fc_list) == ""
+
+
+def _taken_for(font: str) -> str:
+    """Return the installed typeface that stands in for one, in brackets; "" where that is unknown."""
+    program = shutil.which("fc-match")
+    family = _asked(program, "-f", "%{family[0]}", font) if program else ""
+    return f" ({family})" if family else ""
 
 
 def hint_for_letters(language: str, fc_list: str | None = None) -> str:
@@ -253,10 +273,13 @@ def letters_without_typeface(text: str, fc_list: str | None = None) -> str:
 def _families(pattern: str, fc_list: str | None) -> str | None:
     """Return the installed families for a fontconfig pattern; None when that is unknown."""
     program = fc_list or shutil.which("fc-list")
-    if program is None:
-        return None
+    return _asked(program, pattern, "family") if program else None
+
+
+def _asked(*command: str) -> str | None:
+    """Return what a program of fontconfig says; None where it fails."""
     try:
-        asked = subprocess.run([program, pattern, "family"], capture_output=True, text=True, timeout=20, check=True)
+        asked = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return asked.stdout.strip()

@@ -66,6 +66,20 @@ def test_libreoffice_shows_each_number_of_the_ledger(english: Rendered, kind: Fo
     assert squeezed("Limits: ") in text
 
 
+@pytest.mark.parametrize(
+    "kind", [each if each == "pptx" else pytest.param(each, marks=pytest.mark.long) for each in TO_EDIT]
+)
+def test_libreoffice_shows_a_japanese_brief_in_its_typeface(tmp_path: Path, kind: Format) -> None:
+    rendered = made(tmp_path, kind, japanese=True, disclosure="separate")
+    text = squeezed(as_pdf(file_of(rendered, kind)))
+    assert [number for number in numbers_of(rendered) if squeezed(number) not in text] == []
+    assert "\N{REPLACEMENT CHARACTER}" not in text
+    listed = [system_tool("pdffonts"), tmp_path / "as-pdf" / f"{file_of(rendered, kind).stem}.pdf"]
+    fonts = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.splitlines()[2:]
+    families = {re.sub("^[A-Z]{6}[+]|-.*| .*", "", line) for line in fonts}  # of another one were glyphs that it lacks
+    assert families - ({"DejaVuSans"} if kind == "xlsx" else set()) == {"NotoSansCJKjp"}
+
+
 @pytest.mark.parametrize("kind", TO_EDIT)
 def test_a_file_to_edit_is_the_same_each_time(english: Rendered, tmp_path: Path, kind: Format) -> None:
     assert (

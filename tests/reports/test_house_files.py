@@ -154,6 +154,13 @@ def test_texts_of_any_kind_stay_on_their_slides(tmp_path: Path) -> None:
     assert len(slides.slides) < 80
 
 
+def test_a_typeface_that_is_absent_is_named_with_what_stands_in_for_it(tmp_path: Path) -> None:
+    (said,) = (
+        each for each in made(tmp_path, "docx", theme=p.Theme(font="No Such Face")).warnings if "typeface" in each
+    )
+    assert said.startswith("no typeface `No Such Face` is installed here: files to edit name it, and show in another (")
+
+
 @pytest.mark.long
 def test_sixty_figures_are_sixty_slides(tmp_path: Path) -> None:
     figures = [each for part in briefs.quickstart()[1].elements for each in (part, *getattr(part, "elements", ()))]
