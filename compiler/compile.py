@@ -349,7 +349,32 @@ def _examined(
         others = () if planning or memory else tuple(_wrong_with_profiles(loaded, values, profile))
     except SpecError as error:
         return Examined(distinct(error.diagnostics))
-    return Examined(shown_findings(findings, (*lowered.diagnostics, *others), loaded), loaded, model, lowered)
+    shown = shown_findings(findings, (*lowered.diagnostics, *others), loaded)
+    examined = Examined(shown, loaded, model, lowered)
+    return _examined_by_extensions(examined, findings, profile, params or {}, others)
+
+
+def _examined_by_extensions(
+    examined: Examined,
+    findings: Findings,
+    profile: str | None,
+    params: Mapping[str, str],
+    others: Iterable[Diagnostic],
+) -> Examined:
+    """Add what the extensions in use find in the plan. Most check none."""
+    model, loaded = examined.model, examined.loaded
+    if model is None or not any(each.database.engine.check or each.tool_spec.check for each in model.matrices):
+        return examined
+    from benchbrief.compiler.extension_checks import check_by_extensions, with_checks
+
+    asked = with_checks(model.matrices)
+    if loaded is None or not examined.cells or examined.cells > MOST_CHECKED_CELLS:
+        return examined
+    plan = assemble("", examined, profile=profile, params=params)
+    for problem in check_by_extensions(plan, asked.values()) if plan else ():
+        findings.add(problem)
+    shown = shown_findings(findings, (*examined.lowered.diagnostics, *others), loaded)
+    return replace(examined, diagnostics=shown)
 
 
 def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen: str | None) -> Iterator[Diagnostic]:

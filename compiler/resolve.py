@@ -49,7 +49,7 @@ from benchbrief.model.achieved_load import Schedule
 from benchbrief.model.extension_spec import LANGUAGES, Boundary
 from benchbrief.model.fingerprint import place_of
 from benchbrief.model.plan import Cell, Host, Levels, Report
-from benchbrief.model.tool_spec import ToolSpec
+from benchbrief.model.tool_spec import ToolSpec, in_language
 from benchbrief.model.value_shapes import BlockSchema
 
 
@@ -63,6 +63,10 @@ def with_measure_words(report: Report, cells: Iterable[Cell]) -> Report:
     labels = {
         word_of(name): said.label(report.language) for spec in specs if spec for name, said in spec.measures.items()
     }
+    drivers = map(TOOL_SPECS.usable, dict.fromkeys(cell.tool.driver for cell in cells))
+    called = {in_language(each.threads_are, report.language) if each and each.threads_are else "" for each in drivers}
+    if len(called) == 1 and "" not in called:
+        labels["threads"] = called.pop()
     return report.model_copy(update={"measures": labels}) if labels else report
 
 

@@ -114,6 +114,12 @@ class EngineSpec(ExtensionSpec):
     """Whether a data set is as good as a new load after its records were replaced by others of the same size."""
     schemes: tuple[str, ...] = ()
     program: ServerProgram | None = None
+    simulated_s: float = 0.0
+    """How long an operation keeps a processor of a simulated host; 0 for what operations of that name usually take."""
+    in_memory: bool = False
+    """Whether its operations need no disk, on a simulated host."""
+    check: str = ""
+    """A function that finds what tables can't say, "package.module:name": it gets the plan and yields `Finding`s."""
     probes: tuple[str, ...] = ()
     """Probes that can ask this database, beside those whose own specs name it (`ProbeSpec.engines`)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import UnknownUnitError, parse_unit
@@ -31,6 +31,14 @@ def raised(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"
     except Exception:  # its text is that package's code, too
         return type(error).__name__
+
+
+class Finding(NamedTuple):
+    """What an extension finds in a plan: what is wrong, and the next step. It is an error or a warning."""
+
+    said: str
+    next_step: str
+    is_error: bool = True
 
 
 @dataclass(frozen=True)

@@ -249,11 +249,18 @@ class ToolSpec(ExtensionSpec):
     whole_seconds: bool = False
     ends_when_steady: bool = False
     stray_errors: float = 0.0
+    fewest_threads: int = 0
+    """How many threads it needs on each host at least; 0 for no bound of its own."""
+    threads_are: Texts = field(default_factory=dict)
+    """What its threads are called in figures and tables, by language: "Connections". Empty for `Threads`."""
     most_threads: int = 0
     """How many threads it can have on one host; 0 for no bound of its own."""
     most_rate: float = 0.0
     """How many operations per second it can offer from one host; 0 for no bound of its own."""
     measured_anew: tuple[MeasuredAnew, ...] = ()
+
+    check: str = ""
+    """As that of an engine: `EngineSpec.check`."""
 
     start_s: float = 0.0
     load_threads: tuple[str, int] | None = None
@@ -345,6 +352,8 @@ class ToolSpec(ExtensionSpec):
         return min(max(float(settings[attribute]), hosts) / (on_each * hosts), MOST_LOAD_SPEED_UP)
 
     def mistake(self, name: str, *, own: bool = False) -> str:
+        if self.threads_are and not self.threads_are.get("en"):
+            return "`threads_are` needs words in English, `en`"
         return super().mistake(name) or self._wrong_measure() or self._wrong_workload() or self._wrong_attribute()
 
     def _wrong_measure(self) -> str:

@@ -310,6 +310,10 @@ class PartChecks:
         threads = (ramps.ramp if ramps.axis == "threads" else ramps.threads).points if ramps else ()
         targets = ramps.ramp.points if ramps and ramps.axis == "target" else ()
         rates = (*said.arrivals.rates, said.arrivals.burst_rate) if said else ()
+        if 0 < min(threads, default=tool.fewest_threads) < tool.fewest_threads * hosts:
+            span, wanted = self.values.span("threads"), f"{tool.fewest_threads * hosts:,} or more"
+            problem = value_errors.AgainstLimit(span, tool.word, "threads", f"{min(threads):,.0f}", wanted)
+            self.reader.findings.add(problem)
         rate = f"{tool.most_rate:,.0f} ops/s or less"
         for place, key, values, most, wanted in (
             ("threads", "threads", threads, float(tool.most_threads), f"{tool.most_threads:,} or fewer"),

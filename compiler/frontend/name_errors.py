@@ -332,6 +332,41 @@ class UnusableExtension(CompileProblem):
         return cls(span, refused.kind, refused.name, refused.source, refused.why, refused.hint)
 
 
+class FoundByExtension(CompileProblem):
+    """A mistake that an engine or a load generator of another package finds in the plan."""
+
+    code = "E0214"
+    says = "{name}: {what}"
+    hint = "{remedy}"
+    name: str
+    what: str
+    remedy: str
+
+
+class WarnedByExtension(CompileProblem):
+    """A doubt of an engine or a load generator of another package about the plan."""
+
+    code = "W0216"
+    says = "{name}: {what}"
+    hint = "{remedy}"
+    name: str
+    what: str
+    remedy: str
+
+
+class BrokenCheck(CompileProblem):
+    """A check of another package that can't be made."""
+
+    code = "W0217"
+    says = "the {kind} `{name}` of {source} has not checked this spec: {why}"
+    mark = "used here"
+    hint = "tell its authors; what it would have found may still fail the run"
+    kind: str
+    name: str
+    source: str
+    why: str
+
+
 class UntranslatedExtension(CompileProblem):
     """A report in a language for which an extension lacks some words."""
 

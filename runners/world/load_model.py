@@ -174,11 +174,11 @@ def demand_of(operation: str) -> Demand:
     return DEMANDS.get(operation, _READ + _WRITE)
 
 
-def mix(shares: Mapping[str, float]) -> Demand:
+def mix(shares: Mapping[str, float], demand: Callable[[str], Demand] = demand_of) -> Demand:
     """Return the mean demand of operations with these shares."""
     total = Demand(0.0, 0.0, 0.0, 0.0)
     for operation, share in shares.items():
-        total = total + demand_of(operation) * share
+        total = total + demand(operation) * share
     return total
 
 
@@ -287,7 +287,8 @@ class Task:
     `errors` is the share of operations that fail. `failing` names hosts; one of them fails the whole task. After
     each of `events_at`, in seconds of the measured time, the service is out for `OUTAGE_S`. With `steady_within`
     above 0, it ends when it is steady, from `steady_from_s` on. `generators` are all hosts that offer the load,
-    which begin together. `speed` is what the levels of its factors make of the speed (`effect_of`).
+    which begin together. `speed` is what the levels of its factors make of the speed (`effect_of`). `service_s` is what
+    an operation takes of a processor, 0 for what it usually does; with `in_memory`, it needs no disk.
     """
 
     step: Literal["load", "measure"]
@@ -316,7 +317,15 @@ class Task:
     steady_from_s: float = 0.0
     generators: tuple[str, ...] = ()
     speed: float = 1.0
+    service_s: float = 0.0
+    in_memory: bool = False
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
+
+    def demand_of(self, operation: str) -> Demand:
+        """Return what an operation of the load needs."""
+        usual = demand_of(operation)
+        disk = (0.0, 0.0) if self.in_memory else (usual.reads, usual.writes)
+        return Demand(self.service_s or usual.cpu_s, *disk, usual.trips)
 
 
 @dataclass(frozen=True)
@@ -428,7 +437,7 @@ class TaskLoad:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        network = QueueNetwork(task.machine, len(task.nodes), mix(task.mix), task.remote)
+        network = QueueNetwork(task.machine, len(task.nodes), mix(task.mix, task.demand_of), task.remote)
         self._full = network.at(task.all_threads)
         # Each repeat differs, but all load generators of the cell have the same speed.
         self._speed = task.speed * math.exp(SPREAD * chance(task.seed, task.hash).gauss(0.0, 1.0))
@@ -521,7 +530,7 @@ class TaskLoad:
 
     def _latencies(self, operation: str, start: float, end: float) -> LatencyMix:
         slower = 1.0 / (self._speed * self.warmth(start, end))
-        cpu, disk, network = self._point.residence(demand_of(operation))
+        cpu, disk, network = self._point.residence(self.task.demand_of(operation))
         return LatencyMix(cpu * slower, disk * slower, network * slower)
 
     def _intended(self, operation: str, count: int, start: float, end: float) -> ReportedOperation:
@@ -585,7 +594,7 @@ class TaskLoad:
         """Return the mean load of this load generator's part on each node."""
         task = self.task
         rate = self.rate(task.warm_up_s, task.warm_up_s + self.seconds) / len(task.nodes)
-        demand, machine = mix(task.mix), task.machine
+        demand, machine = mix(task.mix, task.demand_of), task.machine
         reads, writes, cores = rate * demand.reads, rate * demand.writes, rate * demand.cpu_s / self._speed
         return Busy(
             {operation: rate * share for operation, share in task.mix.items()},

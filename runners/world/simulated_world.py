@@ -7,6 +7,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +16,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import ValidationError
 
 from benchbrief.compiler.planning.data_states import changes_of, tolerated, worse
-from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import histogram as h
 from benchbrief.model.events import Simulated
 from benchbrief.model.fingerprint import place_of
@@ -406,6 +407,9 @@ def _ended(record: ReportedSteady, rule: UntilSteady) -> SteadyEnd:
 
 
 def _job(context: CellContext, task: Task) -> Job:
+    engine = ENGINE_SPECS.usable(context.database.engine)
+    if engine is not None:
+        task = replace(task, service_s=engine.simulated_s, in_memory=engine.in_memory)
     file = JobFile(TASK_FILE, (TASK.dump_json(task).decode(),))
     return Job(task.step, Command((LOAD, TASK_FILE)), timeout_s(context.cell, task.step), files=(file,))
 

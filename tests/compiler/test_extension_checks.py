@@ -1,0 +1,79 @@
+"""What an engine or a load generator finds in a plan by its own `check`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler import extension_checks
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.extend.common import Plan
+from benchbrief.extend.spec import Finding
+
+SPEC = """\
+hardware here { hosts = local }
+database db { engine = rocksdb  path = "/var/tmp/db" }
+workload a from db_bench.readrandom { records = 1k }
+experiment e { hardware = here  workloads = a  threads = [1, 8]  measure = 1 s }
+"""
+
+
+def too_many(plan: Plan) -> Iterator[Finding]:
+    most = max(cell.threads or 0 for cell in plan.cells)
+    yield Finding(f"{most} threads are too many for it", "take fewer")
+    yield Finding("it is slow today", "take your time", is_error=False)
+
+
+def raises(_: Plan) -> Iterator[Finding]:
+    yield Finding("it is slow today", "take your time", is_error=False)
+    raise ValueError("no licence")
+
+
+def sleeps(_: Plan) -> Iterator[Finding]:
+    time.sleep(60)
+    yield Finding("too late", "")
+
+
+SLOW = "W0216 db_bench: it is slow today | take your time"
+UNMADE = "W0217 the tool `db_bench` of benchbrief has not checked this spec: "
+AUTHORS = " | tell its authors; what it would have found may still fail the run"
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("too_many", ["E0214 db_bench: 8 threads are too many for it | take fewer", SLOW]),
+        ("raises", [f"{UNMADE}it raised ValueError: no licence{AUTHORS}", SLOW]),
+        ("sleeps", [f"{UNMADE}it took longer than 0.2 s{AUTHORS}"]),
+        ("nothing", [f"{UNMADE}it raised AttributeError: module '{__name__}' has no attribute 'nothing'{AUTHORS}"]),
+    ],
+)
+def test_a_check_is_heard_and_one_that_fails_stops_nothing(
+    name: str, found: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extension_checks, "_LIMIT_S", 0.2)
+    monkeypatch.setattr(TOOL_SPECS.own["db_bench"], "check", f"{__name__}:{name}")
+    (tmp_path / "brief.bench").write_text(SPEC)
+    checked = check(tmp_path / "brief.bench")
+    said = [f"{each.code} {each.summary} | {each.help}" for each in checked.diagnostics]
+    assert [each for each in said if each[:5] in ("E0214", "W0216", "W0217")] == found
+    assert (checked.plan is None) == any(each.startswith("E") for each in found)
+
+
+def test_a_tool_says_how_few_threads_it_can_have_and_what_they_are_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "brief.bench"
+    path.write_text(f'{SPEC}report brief {{ language = ja  figure "A" {{ line = throughput by threads }} }}\n')
+    tool = TOOL_SPECS.own["db_bench"]
+    monkeypatch.setattr(tool, "threads_are", {"en": "Connections", "ja": "接続数"})
+    plan = check(path).plan
+    assert plan is not None
+    assert plan.reports[0].measures == {"threads": "接続数"}
+    monkeypatch.setattr(tool, "fewest_threads", 4)
+    (found,) = (each for each in check(path).diagnostics if each.severity == "error")
+    assert (found.summary, found.help) == ("db_bench can't use `threads = 1`", "`threads` must be 4 or more")
