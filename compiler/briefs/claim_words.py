@@ -355,6 +355,8 @@ COMPARED = rf"\b(?:{_AGAINST})(?:{_BLANK}(?:the|an?|its|our|their))?{_BLANKS}\Z"
 
 
 _THAN = r"than|over|against|vs\.?|versus|compared (?:to|with)|relative to"
+_THAN_JA = "より|と比べ|に比べ|と比較|に対し"
+_COMPARES = rf"\b(?:{_THAN})\b|対|{_THAN_JA}"
 _DETERMINER = r"(?:the|an?|that of|those of|its|our|with|on)"
 
 
@@ -367,10 +369,12 @@ _ENDS_NAME = (
 
 def compared_with(labels: Iterable[str], text: str) -> list[str]:
     """Return those of the labels that a text compares with, as in `than the Disk` or `Disk より`."""
+    if not re.search(_COMPARES, text, re.IGNORECASE):
+        return []  # most texts, without a pattern of all labels
     listed = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
     english = rf"(?<!\w)(?:{_THAN}){_BLANK}(?:{_DETERMINER}{_BLANK})*(?P<one>{listed})(?!-?\w)"
     two = rf"対{_BLANKS}(?P<two>{listed})(?![A-Za-z0-9])"
-    three = rf"(?<![A-Za-z0-9-])(?P<three>{listed}){_BLANKS}(?:より|と比べ|に比べ|と比較|に対し)"
+    three = rf"(?<![A-Za-z0-9-])(?P<three>{listed}){_BLANKS}(?:{_THAN_JA})"
     found = re.finditer(f"{english}|{two}|{three}", text, re.IGNORECASE) if listed else ()
     named = (
         each
@@ -843,14 +847,20 @@ _RESULTS = (
 each, what a text needs to have one, in small letters: most lack it, and to compile a pattern takes milliseconds."""
 
 
-_ANY_NEEDED = "|".join(dict.fromkeys(needed for needed, _ in _RESULTS))
+@cache
+def _any_needed() -> re.Pattern[str]:
+    """Return what each text with a result has, without words that have another of them in them."""
+    parts = dict.fromkeys(part for needed, _ in _RESULTS for part in ([needed] if "(" in needed else needed.split("|")))
+    words = [part for part in parts if part.isalpha()]
+    needed = [part for part in parts if not any(word in part for word in words if part.isalpha() and word != part)]
+    return re.compile("|".join(needed))
 
 
 def results_in(texts: Iterable[str]) -> Iterator[str]:
     """Yield the results that are written by hand in texts."""
     for text in texts:
         lower, at = text.lower(), 0
-        if not re.search(_ANY_NEEDED, lower):
+        if not _any_needed().search(lower):
             continue
         patterns = [_compiled(pattern) for needed, pattern in _RESULTS if re.search(needed, lower)]
         while found := [match for pattern in patterns if (match := pattern.search(text, at))]:

@@ -523,7 +523,7 @@ def kind_of_result(typer: Typer, value: ast.Expr) -> Literal["", "extreme", "com
     value = ends[0].arguments[0].value if ends and ends[0].arguments else value  # a range is told whole
     if is_counted(typer, value):
         return ""
-    if any(_extremes(typer, value)):
+    if any(_extreme(typer, part) for part in (value, *_parts(typer, value))):
         return "extreme" if not ends else "comparison"
     return "comparison" if any(_bases(typer, value)) else ""
 
