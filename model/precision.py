@@ -10,13 +10,16 @@ from contextvars import ContextVar
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
-Printing = Literal[1, 2, 3, 4, 5]
+Printing = Literal[1, 2, 3, 4, 5, 6]
 """How numbers are printed. 1, as in earlier versions: halves are rounded to the even neighbour, and a share has no
 blank before its `%`. 2: halves are rounded away from zero, and a share is written 79 %. 3: a number of nodes is rounded
 up to whole ones, too. 4: a number is rounded one way only where that takes little of it, and fewer than three nodes
-have a decimal. 5: a number that is not whole keeps the zeros among its significant digits, as the 1.0 beside a 2.7."""
+have a decimal. 5: a number that is not whole keeps the zeros among its significant digits, as the 1.0 beside a 2.7.
+6: a large number has no exponent that its format does not ask for: 96,100, and not 9.61e+04."""
 
-_PRINTING: ContextVar[Printing] = ContextVar("printing", default=5)
+_PRINTING: ContextVar[Printing] = ContextVar("printing", default=6)
+_MOST_WRITTEN_OUT = 15
+"""The power of ten from which on a number of a `g` format has an exponent: it has no more digits that are known."""
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
 
 
@@ -62,11 +65,14 @@ def formatted(value: float, spec: str) -> str:
     if found is None or not math.isfinite(value) or printing() == 1:
         return format(value, spec)
     kind, digits = found["kind"], int(found["digits"] or 6)
-    if kind in ("g", "G") and found["digits"] and printing() > 4 and value != int(value):
+    if kind in ("g", "G"):
         shown = to_digits(value, max(1, digits))
-        decimals = digits - 1 - magnitude(shown)
-        if 0 < decimals < digits + 4:  # beyond, it is written with an exponent
-            return format(shown, f"{found['look']}.{decimals}f")
+        decimals = digits - 1 - magnitude(shown or 1)
+        if printing() > 4 and found["digits"] and value != int(value) and 0 < decimals < digits + 4:
+            return format(shown, f"{found['look']}.{decimals}f")  # with more decimals, it has an exponent
+        if printing() > 5 and decimals < 0 and magnitude(shown) < _MOST_WRITTEN_OUT:
+            look = found["look"] if re.search("[,_]", found["look"]) else f"{found['look']},"
+            return format(shown, f"{look}.0f")
     match kind:
         case "f" | "F":
             value = to_decimals(value, digits)

@@ -77,6 +77,21 @@ def test_a_brief_of_an_earlier_version_is_printed_again_by_its_own_rule() -> Non
     assert number.text(4.5, None, "nodes") == "5"
 
 
+@pytest.mark.parametrize(
+    ("value", "spec", "written"),
+    [
+        (96087.7, ".3g", "96,100"),
+        (999.6, ".3g", "1,000"),
+        (-1.5e6, "+.2g", "-1,500,000"),
+        (123.0, ".3g", "123"),
+        (1e16, ".3g", "1e+16"),
+        (0.0, ".3g", "0"),
+    ],
+)
+def test_a_large_number_of_few_digits_has_no_exponent(value: float, spec: str, written: str) -> None:
+    assert formatted(value, spec) == written
+
+
 def test_nothing_in_a_brief_is_rounded_elsewhere() -> None:
     """A format with digits in an f-string rounds by a rule of its own. Lengths in style sheets and sizes of type are no
     numbers of a brief.
