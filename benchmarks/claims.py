@@ -15,6 +15,7 @@ from typing import Literal
 
 from benchbrief.model import plan as p
 from benchbrief.model.held_out import advised_times
+from benchbrief.reports.view.said_claims import LEAST_OVERSTATED
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, Winner
 from benchmarks.figures import record
@@ -146,7 +147,8 @@ def main() -> bool:
     for name, truths in SHAPES.items():
         true, stated = overstated(draw, truths, CAMPAIGNS // 4)
         record(f"what claims say of the highest of six points, {name}", f"{100 * stated:.2f} %", f"{100 * true:.2f} %")
-        good &= name == "apart" or abs(stated / true - 1) <= 0.2
+        # Of next to nothing, no share is right within 20 %: briefs tell of none below LEAST_OVERSTATED.
+        good &= stated < LEAST_OVERSTATED / 5 if name == "apart" else abs(stated / true - 1) <= 0.2
     return good
 
 

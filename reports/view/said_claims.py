@@ -27,7 +27,7 @@ _N = TypeVar("_N")
 _Part = str | p.Value | p.Said
 _Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FactsElement | p.PublishedElement | p.FigureElement
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
-_LEAST_OVERSTATED = 0.01
+LEAST_OVERSTATED = 0.01
 """A smaller share of a highest value that is there by chance is not told."""
 _LONGEST_START = 12
 """The most characters before the number, as in `Up to 11X`, that are set large with it."""
@@ -430,7 +430,7 @@ def _is_alike(one: ClaimVerdict, other: ClaimVerdict) -> bool:
 def _told_overstatement(verdict: ClaimVerdict) -> str:
     """Return how much of a highest value is chance, as text; "" where that is too little to print."""
     share = min(verdict.overstated or 0.0, 1.0)
-    return percent(share, decimals=0 if share >= 0.0995 else 1) if share >= _LEAST_OVERSTATED else ""
+    return percent(share, decimals=0 if share >= 0.0995 else 1) if share >= LEAST_OVERSTATED else ""
 
 
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:

@@ -87,7 +87,7 @@ def test_a_decided_claim_is_said_large_and_in_texts(tmp_path: Path) -> None:
     assert "We found: Up to 8.7X the work of Disk." in text
 
 
-def test_rounding_never_favours() -> None:
+def test_rounding_hardly_favours() -> None:
     (up,) = verdicts(claim(12.64, 12.66, 12.68, format=".0f"))
     assert up.printed is not None
     assert (up.printed.step, up.printed.rounded) == (0.1, "down"), "13 would favour 12.66"
