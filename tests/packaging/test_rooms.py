@@ -129,7 +129,9 @@ EXTENSIONS = re.compile(
 """The folders of our own extensions. They stand in rooms, and are on top of all: they may take what others' may."""
 SURFACE = "benchbrief.extend"
 SURFACE_ALONE = (
-    *("runners/meters/command/", "runners/meters/ipmi/", "runners/meters/rapl/"),
+    *("runners/meters/command/", "runners/meters/ipmi/", "runners/meters/rapl/", "runners/meters/snmp/"),
+    *("runners/probes/cpu/", "runners/probes/disk/", "runners/probes/memory/"),
+    *("runners/probes/network/", "runners/probes/tcp/"),
     "reports/templates/",
 )
 """Those that take nothing else, as those of other packages do. The list may only become longer. The `spec.py` of each

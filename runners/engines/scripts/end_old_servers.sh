@@ -4,8 +4,8 @@
 # A killed controller leaves its servers behind, which keep the data locked. The next run ends them first.
 . parts/is_ours.sh
 for file in "$1"/*.pid; do
-    data=${file%.pid}
-    pid=$(cat -- "$file" 2>/dev/null)
+    pid='' since=''
+    if [ -f "$file" ]; then read -r pid since <"$file"; fi
     if is_ours; then
         kill "$pid"
         tries=0

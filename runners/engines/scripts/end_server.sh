@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tells the server of the directory $1 to end.
 . parts/is_ours.sh
-data=$1
-pid=$(cat -- "$data.pid" 2>/dev/null)
+pid='' since=''
+if [ -f "$1.pid" ]; then read -r pid since <"$1.pid"; fi
 if is_ours; then kill "$pid"; fi

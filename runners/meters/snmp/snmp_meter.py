@@ -13,17 +13,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.plan import PowerMeter
-from benchbrief.model.run_messages import say
-from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.jobs.tasks import JobFile, Word
-from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.meters.meter_base import Meter
-from benchbrief.runners.meters.meter_points import ANSWER_S, MeterPoint, MeterReader, given, name_and_port
-from benchbrief.runners.sampling import Reading
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import JobFile, Message, Node, RunnerError, Secret, Word, speaker
+from benchbrief.extend.meters import ANSWER_S, Meter, MeterPoint, MeterReader, PowerMeter, given, name_and_port
+from benchbrief.extend.probes import Reading
+
+
+class SnmpMessages(Protocol):
+    def meter_control(self, *, option: object, origin: object) -> Message: ...
+    def meter_too_short(self, *, option: object, origin: object) -> Message: ...
+    def hint_take_another(self) -> Message: ...
+    def hint_snmp_length(self) -> Message: ...
+
+
+say: SnmpMessages = speaker(SnmpMessages)
 
 
 @dataclass(frozen=True)

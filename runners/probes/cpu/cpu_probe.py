@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from benchbrief.model.measurement import Sample
-from benchbrief.model.plan import Probe
-from benchbrief.model.run_messages import say
-from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.sampling import (
+from benchbrief.extend.common import BadOutput, Job, JobOutput, Message, Node, Probe, Sample, speaker
+from benchbrief.extend.probes import (
     FileReads,
     Reading,
     is_count,
@@ -25,7 +21,14 @@ from benchbrief.runners.sampling import (
     reading_job,
     steps_in_window,
 )
-from benchbrief.runners.seams import Node
+
+
+class CpuMessages(Protocol):
+    def no_processors(self, *, host: object) -> Message: ...
+
+
+say: CpuMessages = speaker(CpuMessages)
+
 
 _STATES = 8
 """How many states are counted: user nice system idle iowait irq softirq steal. Guests' time follows, which user and

@@ -7,15 +7,21 @@ bytes, those of the device may have more.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from benchbrief.model.measurement import Sample
-from benchbrief.model.plan import Probe
-from benchbrief.model.run_messages import say
-from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.jobs.commands import read_script, with_values
-from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.sampling import (
+from benchbrief.extend.common import (
+    BadOutput,
+    Job,
+    JobOutput,
+    Message,
+    Node,
+    Probe,
+    Sample,
+    read_script,
+    speaker,
+    with_values,
+)
+from benchbrief.extend.probes import (
     FileReads,
     Reading,
     is_count,
@@ -25,7 +31,16 @@ from benchbrief.runners.sampling import (
     reading_job,
     steps_in_window,
 )
-from benchbrief.runners.seams import Node
+
+
+class DiskMessages(Protocol):
+    def no_disk(self, *, host: object) -> Message: ...
+    def disks_missing(self, *, host: object, names: object) -> Message: ...
+    def hint_name_disk(self) -> Message: ...
+
+
+say: DiskMessages = speaker(DiskMessages)
+
 
 _READ = "if ($3 !~ /^(loop|ram|zram|sr|fd)[0-9]/) print"
 _ALL = read_script(__file__, "all_disks.sh")

@@ -7,16 +7,30 @@ bytes, packets, errors, drops, and four more.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from benchbrief.model.measurement import Sample
-from benchbrief.model.plan import Probe
-from benchbrief.model.run_messages import say
-from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.jobs.commands import read_script, with_values
-from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.sampling import FileReads, Reading, is_count, parse_readings, reading_job, steps_in_window
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import (
+    BadOutput,
+    Job,
+    JobOutput,
+    Message,
+    Node,
+    Probe,
+    Sample,
+    read_script,
+    speaker,
+    with_values,
+)
+from benchbrief.extend.probes import FileReads, Reading, is_count, parse_readings, reading_job, steps_in_window
+
+
+class NetworkMessages(Protocol):
+    def no_interface(self, *, host: object) -> Message: ...
+    def hint_name_interface(self) -> Message: ...
+
+
+say: NetworkMessages = speaker(NetworkMessages)
+
 
 _ALL = read_script(__file__, "all_interfaces.sh")
 _NAMED = read_script(__file__, "named_interfaces.sh")

@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from benchbrief.model.measurement import Sample
-from benchbrief.model.plan import Probe
-from benchbrief.model.run_messages import say
-from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.jobs.tasks import Job, JobOutput
-from benchbrief.runners.sampling import (
+from benchbrief.extend.common import BadOutput, Job, JobOutput, Message, Node, Probe, Sample, speaker
+from benchbrief.extend.probes import (
     FileReads,
     Reading,
     parse_readings,
@@ -24,7 +20,14 @@ from benchbrief.runners.sampling import (
     readings_in_window,
     steps_in_window,
 )
-from benchbrief.runners.seams import Node
+
+
+class TcpMessages(Protocol):
+    def no_tcp(self, *, host: object) -> Message: ...
+
+
+say: TcpMessages = speaker(TcpMessages)
+
 
 _COUNTERS = {
     "OutSegs": "tcp.segments",

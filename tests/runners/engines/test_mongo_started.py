@@ -239,7 +239,7 @@ def test_a_scripted_server_that_dies_is_reported_by_its_name(make: Make, tmp_pat
     engine, _ = make(started(programs(tmp_path), tmp_path))
     engine.start()
     engine.healthy()
-    os.kill(int((tmp_path / "data/mongod.pid").read_text()), signal.SIGKILL)
+    os.kill(int((tmp_path / "data/mongod.pid").read_text().split()[0]), signal.SIGKILL)
     until(lambda: servers_of(tmp_path) == [])
     with pytest.raises(ServerFailed, match="last words: mongod waiting"):
         until(engine.healthy, within_s=20)
@@ -317,7 +317,7 @@ def test_scripted_servers_of_which_one_has_gone_are_all_begun_anew(make: Make, t
     engine.start()
     began, servers = time.time(), servers_of(tmp_path)
     left_by_its_controller(engine)
-    os.kill(int((tmp_path / "data/rs0-2.pid").read_text()), signal.SIGKILL)
+    os.kill(int((tmp_path / "data/rs0-2.pid").read_text().split()[0]), signal.SIGKILL)
     until(lambda: len(servers_of(tmp_path)) == 1)
     resumed, _ = make(database, hosts=2)
     resumed.take_over()
