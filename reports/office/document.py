@@ -16,6 +16,7 @@ from docx.enum.table import WD_TABLE_ALIGNMENT
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_TAB_ALIGNMENT
 from docx.oxml.ns import qn
 from docx.shared import Emu, Mm, Pt, RGBColor
+from docx.styles import BabelFish
 from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 from markupsafe import Markup
@@ -115,6 +116,7 @@ _STYLES = {
     "footnote reference": _Style(0, None, "", of="character", based="Default Paragraph Font"),
 }
 """The styles that a document uses. Those of a house's template by these names stand in place of ours."""
+_BASES = ("Normal", "Default Paragraph Font", "Table Grid", "Normal Table")
 _MARK, _NOTE = "footnote reference", "footnote text"
 
 
@@ -485,7 +487,15 @@ class _Writer:
     def set_styles(self) -> None:
         """Add the styles that the template lacks. Without a template, all of them are ours."""
         styles, family = self.document.styles, typeface_of(self.brief.report)
+        usual = {name.casefold(): name for name in (*_STYLES, *_BASES)}
+        for style in styles:
+            if name := usual.get((style.name or "").casefold()):
+                style.name = BabelFish.ui2internal(
+                    name
+                )  # LibreOffice writes some as `Heading 1` that Word and the library call `heading 1`
         known = {style.name for style in styles}
+        if "Normal" not in known:
+            styles.add_style("Normal", WD_STYLE_TYPE.PARAGRAPH)
         if not self.brief.template:
             _set_font(styles["Normal"], family)
             normal = styles["Normal"].font
@@ -499,10 +509,10 @@ class _Writer:
             if name in known and self.brief.template:
                 continue
             kind = WD_STYLE_TYPE.CHARACTER if look.of == "character" else WD_STYLE_TYPE.PARAGRAPH
-            style: Any = styles[name] if name in known else styles.add_style(name, kind)
+            own: Any = styles[name] if name in known else styles.add_style(name, kind)
             if name not in known and look.based in known:
-                style.base_style = styles[look.based]
-            self.set_look(style, look, family)
+                own.base_style = styles[look.based]
+            self.set_look(own, look, family)
 
     def set_look(self, style: Any, look: _Style, family: str) -> None:
         if not self.brief.template:
@@ -536,12 +546,14 @@ class _Writer:
             section.page_width, section.page_height = size
             section.left_margin = section.right_margin = Mm(20)
             section.top_margin, section.bottom_margin = Mm(18), Mm(20)
-            section.header_distance = section.footer_distance = Mm(10)
             section.different_first_page_header_footer = True
             feet.append(section.first_page_footer)
             for mode in self.document.settings.element.iter(qn("w:compatSetting")):
                 if mode.get(qn("w:name")) == "compatibilityMode":  # that of Word since 2013
                     mode.set(qn("w:val"), "15")
+        for place in ("header_distance", "footer_distance"):  # that LibreOffice's templates may lack
+            if not self.brief.template or (getattr(section, place) or 0) < Mm(5):
+                setattr(section, place, Mm(10))
         self.width = self.text_width
         self.running(section.header, (Run(plain_text(Markup.escape(self.view.title))),))
         for place in feet:

@@ -79,14 +79,14 @@ _FACT_ROWS, _BESIDE = 11, 24.0
 """The most rows of a table of facts that a line says, too; and the room between a picture and its data."""
 _TABLE_SHARE, _MOST_PAD = 0.85, 7.0
 """The share of its place up to which rows of a short table get more room, and how much above and below at the most."""
-_CARDS = 4
-"""The most numbers of a box side by side."""
+_CARDS, _LEAST_CARD = 4, 24.0
+"""The most numbers of a box side by side, and the least type that they should have there."""
 _DPI = 220
 _MOST_SCALE = 1.6
 """The most points of a slide that a pixel of a drawing takes: its texts then have about 16."""
 _SMALLEST_SHARE = 0.55
 """The least share of its height that a picture is drawn again at."""
-_AIR, _WIDEST = 8.0, 1.22
+_AIR, _WIDEST, _WIDEST_OF_HOUSES = 8.0, 1.22, 1.4
 """The room between parts of a slide; and how much wider than thought a large number may be in another typeface."""
 
 
@@ -155,9 +155,11 @@ class _Deck:
         said = [*(front.warnings if view.disclosed else ()), *noted(view.title_notes)]
         if masters.is_ours:
             self.write_headline(headline, Area(44, 306, 872, 232 - 44), said)
-        elif headline or said:
+        elif headline:
             self.open(escape(view.title))
             self.write_headline(headline, masters.content, said)
+        else:
+            self.flow(escape(view.title), said)
 
     def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: Sequence[tuple[Run, ...]]) -> None:
         """Write the subtitle and the lines below it. One that is too long is shortened, and whole in the notes."""
@@ -426,17 +428,20 @@ class _Deck:
 
     def write_cards(self, cards: Sequence[tuple[Markup, Markup, tuple[int, ...]]], area: Area, most: float) -> float:
         """Set numbers large, each above what it is of, in one row or two. Returns their height."""
-        across = len(cards) if len(cards) <= _CARDS else math.ceil(len(cards) / 2)
+        widest = max(text_width(plain_text(value), 1.0) for value, _, _ in cards)
+        widest *= _WIDEST if self.masters.is_ours else _WIDEST_OF_HOUSES
+        texts = [Paragraph(runs_of(text, marks)) for _, text, marks in cards]
+        across = len(cards)
+        if across > _CARDS or (across > 2 and (area.width / across - 24.0) / widest < _LEAST_CARD):
+            across = math.ceil(across / 2)
         rows = math.ceil(len(cards) / across)
         width = (area.width - 24.0 * (across - 1)) / across
-        widest = max(text_width(plain_text(value), 1.0) for value, _, _ in cards) * _WIDEST
-        texts = [Paragraph(runs_of(text, marks)) for _, text, marks in cards]
         pitch = area.height / rows
         points, of = LEAST_PT, LEAST_PT
         for large in (16.0, 14.0, LEAST_PT):
             label = max(height_of_all([text], width, large) for text in texts)
             points, of = max(LEAST_PT, min(most, width / widest, (pitch - label - 14) / 1.3)), large
-            if points >= 24:
+            if points >= _LEAST_CARD:
                 break
         label = max(height_of_all([text], width, of) for text in texts)
         for place, (value, _, _) in enumerate(cards):

@@ -21,7 +21,7 @@ from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Pt
 
 from benchbrief.model.precision import magnitude
-from benchbrief.reports.charts.chart import GRID, INK, SOFT
+from benchbrief.reports.charts.chart import GRID, SOFT
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.rich_text import Paragraph, Run
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
@@ -93,9 +93,8 @@ def add_charts(slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, 
         left, top = area.left + (place % columns) * (width + gap), area.top + (place // columns) * (height + gap)
         own = Area(left, top, width, height)
         points = LEAST_PT if len(charts) > 1 else _ALONE_PT
-        lowest = chart.x_title if place + columns >= len(charts) else ""  # the axes of panels are named once
-        shown = replace(chart, left="", x_title=lowest) if len(charts) > 1 else chart
-        _add(slide, shown, own, values, f"{name} {chart.heading}".strip(), alt, points)
+        shown = replace(chart, left="") if len(charts) > 1 else chart  # which the legend has
+        _add(slide, shown, own, values, f"{name} {chart.heading}".strip(), alt, points, ink)
 
 
 def _reach(series: NativeSeries) -> list[float]:
@@ -103,7 +102,14 @@ def _reach(series: NativeSeries) -> list[float]:
 
 
 def _add(
-    slide: Any, chart: NativeChart, area: Area, shared: Sequence[float], name: str, alt: str, points: float
+    slide: Any,
+    chart: NativeChart,
+    area: Area,
+    shared: Sequence[float],
+    name: str,
+    alt: str,
+    points: float,
+    ink: str,
 ) -> None:
     kind = _KINDS[chart.series[0].mark, bool(chart.categories)]
     box = (Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
@@ -111,7 +117,9 @@ def _add(
     frame.name = writable(name)
     frame._element.nvGraphicFramePr.cNvPr.set("descr", writable(alt))
     made = frame.chart
-    made.font.size, made.font.color.rgb = Pt(points), rgb(INK)
+    made.font.size = Pt(points)
+    if ink:  # or that of the house's theme
+        made.font.color.rgb = rgb(ink)
     made.has_title = bool(chart.heading)
     if chart.heading:
         text = made.chart_title.text_frame
@@ -121,7 +129,7 @@ def _add(
     if made.has_legend:
         made.legend.position, made.legend.include_in_layout = XL_LEGEND_POSITION.TOP, False
         made.legend.font.size = Pt(points)
-    _axes(made, chart, shared, points)
+    _axes(made, chart, shared, points, ink)
     bars = sum(len(series.values) for series in chart.series)
     for place, (series, drawn) in enumerate(zip(chart.series, made.plots[0].series, strict=True)):
         _look(drawn, series, place)
@@ -171,7 +179,7 @@ def _number_format(series: Sequence[NativeSeries]) -> str:
     return "#,##0" + ("." + "0" * decimals if decimals else "")
 
 
-def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float) -> None:
+def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str) -> None:
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
     values.major_gridlines.format.line.color.rgb = rgb(GRID)
@@ -187,7 +195,8 @@ def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float)
             text = axis.axis_title.text_frame
             text.text = writable(title)
             text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(points), False
-            text.paragraphs[0].font.color.rgb = rgb(SOFT)
+            if ink:
+                text.paragraphs[0].font.color.rgb = rgb(SOFT)
     most = max((abs(value) for value in shared), default=0.0)
     values.tick_labels.number_format = "0.0E+00" if most >= 1e12 or 0 < most < 1e-4 else "#,##0.######"
     if most >= 10:

@@ -86,6 +86,7 @@ def test_a_house_has_its_layouts_and_its_styles_used(tmp_path: Path) -> None:
     grid = letter.styles["Table Grid"].element
     grid.getparent().remove(grid)
     letter.styles["Heading 1"].font.name = "House Serif"
+    letter.styles["Heading 2"].element.name_val = "Heading 2"  # as LibreOffice writes it
     theme = p.Theme(pptx=template(house, tmp_path / "house.potx"), docx=template(letter, tmp_path / "house.dotx"))
     rendered = made(tmp_path / "out", "pptx", "docx", theme=theme)
     assert rendered.undrawn == ()
