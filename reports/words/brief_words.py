@@ -66,8 +66,8 @@ class Words(Mapping[str, str]):
         return len(self.entries)
 
     def with_measures(self, labels: Mapping[str, str]) -> Words:
-        """Return the words with the names of other packages' measures, by their keys."""
-        return self._with(entries={**labels, **self.entries})
+        """Return the words with those of other packages: names of measures, and of threads, by their keys."""
+        return self._with(entries={**self.entries, **labels})
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
         """Return the words, with what it takes to translate a run's sentences: their codes, by their English text."""

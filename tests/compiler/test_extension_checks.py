@@ -13,6 +13,7 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.extend.common import Plan
 from benchbrief.extend.spec import Finding
+from benchbrief.reports.words.brief_words import words_of
 
 SPEC = """\
 hardware here { hosts = local }
@@ -73,7 +74,7 @@ def test_a_tool_says_how_few_threads_it_can_have_and_what_they_are_called(
     monkeypatch.setattr(tool, "threads_are", {"en": "Connections", "ja": "接続数"})
     plan = check(path).plan
     assert plan is not None
-    assert plan.reports[0].measures == {"threads": "接続数"}
+    assert words_of(plan.reports[0]).dimension("threads") == "接続数"
     monkeypatch.setattr(tool, "fewest_threads", 4)
     (found,) = (each for each in check(path).diagnostics if each.severity == "error")
     assert (found.summary, found.help) == ("db_bench can't use `threads = 1`", "`threads` must be 4 or more")
