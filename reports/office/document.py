@@ -66,6 +66,8 @@ from benchbrief.reports.view.house_style import typeface_of
 _DPI = 300
 _PIXEL = 0.75
 """Points of a pixel of a drawing."""
+_HEADLINE_PT, _BOLD = 34.0, 1.12
+"""The type of the headline's numbers, and how much wider than thought they are in bold."""
 _CARD_PT = 22.0
 """The type of a box's numbers side by side; where they have no room, they stand in lines."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
@@ -101,7 +103,7 @@ _STYLES = {
     "footnote text": _Style(8.5, False, SOFT, 0, 1),
     "Brief Kicker": _Style(9, True, SOFT, 0, 2),
     "Brief Origin": _Style(9.5, True, "#8a4b00", 2, 4),
-    "Brief Headline": _Style(34, True, _BAND, 4, 0, next_to=True),
+    "Brief Headline": _Style(_HEADLINE_PT, True, _BAND, 4, 0, next_to=True),
     "Brief Headline Text": _Style(11, False, INK, 0, 8),
     "Brief Limits": _Style(9.5, False, INK, 4, 8),
     "Brief Claim": _Style(11.5, True, INK, 10, 0, next_to=True),
@@ -230,13 +232,13 @@ class _Writer:
 
     def write_headline(self, block: HeadlineView) -> None:
         table = self.grid(1, len(block.numbers), lines=False)
+        room = self.width.pt / len(block.numbers) - _CELL_GAP
+        widest = max(text_width(plain_text(number.value), _HEADLINE_PT) for number in block.numbers) * _BOLD
+        points = max(14, int(_HEADLINE_PT * min(1.0, room / widest)))
         for cell, number in zip(table.rows[0].cells, block.numbers, strict=True):
-            room = self.width.pt / len(block.numbers) - 16
             value = self.paragraph("Brief Headline", runs_of(number.value), cell, first=True)
-            wide = text_width(plain_text(number.value), 34.0)
-            if wide > room:
-                for run in value.runs:
-                    run.font.size = Pt(max(14, int(34 * room / wide)))
+            for run in value.runs if points < _HEADLINE_PT else ():
+                run.font.size = Pt(points)
             self.paragraph("Brief Headline Text", runs_of(number.text), cell)
         self.write_notes(block.notes)
 
