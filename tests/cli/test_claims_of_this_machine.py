@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+import pytest
+
 from tests.cli.specs import ONE_FOLDER
 from tests.support.bench import Bench, Started, records_of
 from tests.support.tools import system_tool
@@ -113,6 +115,7 @@ def test_a_run_whose_brief_is_rendered_is_asked_to_stop(bench: Bench) -> None:
     assert "held" not in bench("doctor", "brief.bench").out
 
 
+@pytest.mark.long
 def test_no_other_run_measures_on_this_machine_while_the_brief_of_merged_lanes_is_rendered(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(SPEC)

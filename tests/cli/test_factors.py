@@ -87,6 +87,7 @@ def plain_users_host() -> Iterator[Sshd]:
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.long
 def test_a_run_over_ssh_that_is_killed_goes_on_at_the_level_where_it_was(bench: Bench, plain_users_host: Sshd) -> None:
     host, cell = plain_users_host, CELLS[4]
     host.write_config(name="127.0.0.1")

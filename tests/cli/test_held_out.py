@@ -157,6 +157,7 @@ def test_held_out_repeats_behind_a_link_are_not_read(bench: Bench, tmp_path: Pat
     assert (most["state"], most["held_out"]["good"]) == ("unheld", 0)
 
 
+@pytest.mark.long
 def test_a_run_that_was_killed_goes_on_with_the_winner_it_chose_and_a_later_one_is_a_second_attempt(
     bench: Bench,
 ) -> None:

@@ -133,7 +133,9 @@ def test_a_resumption_whose_meter_is_missing_goes_on_with_what_runs_and_fails_wh
     assert cells(bench) == [(FIRST, "ok", 1), (SECOND, "ok", 1), (THIRD, "ok", 2)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long)], ids=lambda number: number.name
+)
 def test_a_controller_asked_to_end_stops_its_tools(slow_bench: Bench, number: signal.Signals) -> None:
     with slow_bench.started("run", "brief.bench") as run:
         wait_for_the_second_cell(slow_bench, run)

@@ -67,6 +67,7 @@ def found(run_dir: Path) -> j.PromiseEnded:
     return ended
 
 
+@pytest.mark.long
 def test_a_killed_search_goes_on_by_the_same_rule_and_a_later_run_takes_its_results(bench: Bench) -> None:
     spec(bench, "latency.p99[read] < 5 s and errors < 1 %")
     with bench.started("run", "brief.bench", "--no-report") as going:

@@ -87,6 +87,7 @@ def test_a_killed_run_goes_on_within_its_budget_and_decides_by_its_journal(bench
     assert next_by_the_journal(bench.run_dir) == []
 
 
+@pytest.mark.long
 def test_a_killed_run_ends_its_repeats_early_as_it_would_have_done(bench: Bench, tmp_path: Path) -> None:
     """Both points are far from the limit, so the first look decides them, although a budget for all repeats is left."""
     spec(bench, tmp_path, "links", "readrandom", repeats=8)

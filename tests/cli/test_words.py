@@ -49,6 +49,7 @@ def test_a_finished_run_has_its_brief_in_a_language_of_ones_own_and_it_holds(cop
 
 
 @pytest.mark.usefixtures("paper")
+@pytest.mark.long
 def test_a_brief_in_another_language_leaves_that_of_the_spec_and_both_hold(copied_run: Bench) -> None:
     reports = copied_run.run_dir / "reports"
     before = {path: path.read_bytes() for path in sorted(reports.rglob("*")) if path.is_file()}

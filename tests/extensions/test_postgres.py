@@ -271,6 +271,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
 
 
 @pytest.mark.usefixtures("host")
+@pytest.mark.long
 def test_it_runs_over_ssh(installed: Environment, postgres_server: Postgres, tmp_path: Path) -> None:
     done = bench(installed, tmp_path, "run", str(small(tmp_path, postgres_server, '"box"')), "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -278,6 +279,7 @@ def test_it_runs_over_ssh(installed: Environment, postgres_server: Postgres, tmp
     assert {"postgresql.wal", "postgresql.commits"} <= {row["measure"] for row in rows}
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_with_the_measurement_that_went_on(
     installed: Environment, postgres_server: Postgres, tmp_path: Path
 ) -> None:

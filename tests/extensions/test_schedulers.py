@@ -67,6 +67,7 @@ def test_lanes_wait_for_a_place_and_make_one_run(bench: Bench) -> None:
     assert bench.strays() == {}
 
 
+@pytest.mark.long
 def test_a_killed_controller_leaves_jobs_that_another_one_takes_over(bench: Bench) -> None:
     spec(bench, measure="6 s", text=SPEC + "scheduler queue { places = 2 }\n")
     with started(bench, "run", "brief.bench", "--on", "queue") as run:
@@ -81,6 +82,7 @@ def test_a_killed_controller_leaves_jobs_that_another_one_takes_over(bench: Benc
     assert bench.strays() == {}
 
 
+@pytest.mark.long
 def test_a_run_that_is_stopped_leaves_nothing_and_goes_on_later(bench: Bench) -> None:
     """With one place, one of the jobs measures, and the other one waits."""
     spec(bench, measure="6 s", text=SPEC + "scheduler queue { places = 1 }\n")

@@ -80,11 +80,11 @@ def _room(path: Path) -> int:
 @pytest.mark.parametrize(
     ("full", "said"),
     [
-        ("definition", r"bench-out can't be written"),
+        pytest.param("definition", r"bench-out can't be written", marks=pytest.mark.long),
         ("journal", r"/journal\.jsonl can't be written"),
         ("raw", r"on the controller for \S+/raw/|/raw/\S+ can't be|/journal\.jsonl can't be"),
         ("store", r"/store can't be written"),
-        ("reports", r"/reports/\S+ can't be written"),
+        pytest.param("reports", r"/reports/\S+ can't be written", marks=pytest.mark.long),
     ],
     ids=lambda value: value if value.isalpha() else "",
 )
