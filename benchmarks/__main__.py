@@ -32,6 +32,7 @@ NAMES = (
     "highest",
     "claims",
     "claim_rules",
+    "reproduction",
     "ycsb_guide",
     "trends",
     "shared_store",

@@ -64,6 +64,7 @@ SECTIONS = (
             "stop": "End a run, and leave nothing of it on its hosts.",
             "lane": "Run one lane of a run, for schedulers and build servers.",
             "merge": "Make one run of lanes that were run apart.",
+            "reproduce": "Measure a published brief again: which claims hold?",
         },
     ),
     Section(

@@ -126,12 +126,13 @@ def with_nodes(plan: Plan, nodes: Mapping[str, str]) -> Plan:
     named = {
         key: host.model_copy(update={"name": nodes[key]}) if key in nodes else host for key, host in plan.hosts.items()
     }
-    databases = {key: _at_nodes(database, nodes) for key, database in plan.databases.items()}
+    databases = {key: at_nodes(database, nodes) for key, database in plan.databases.items()}
     hosts = {key: host for key, host in named.items() if not host.is_open}
     return plan.model_copy(update={"hosts": hosts, "databases": databases})
 
 
-def _at_nodes(database: Database, nodes: Mapping[str, str]) -> Database:
+def at_nodes(database: Database, nodes: Mapping[str, str]) -> Database:
+    """Return a database whose address names these nodes in place of hosts."""
     if not nodes or not database.uri:
         return database
     names = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, nodes))})(?![\w.-])")

@@ -43,12 +43,14 @@ def pack_capsule(
     report: Report,
     store: AskedStore,
     numbers: NumbersFile,
+    title: str,
     stated: Sequence[StatedNumber],
     kept: Kept | None = None,
     reports_from: Mapping[str, str] | None = None,
 ) -> bytes | None:
     """Return the capsule of a brief; None where its report shows no provenance, or where the run does not keep the
-    files of its spec. `stated` is what it claims and expects; `kept` and `reports_from` are as for `render`."""
+    files of its spec. `stated` is what it claims and expects, under its
+    `title`; `kept` and `reports_from` are as for `render`."""
     if report.provenance == "none":
         return None
     found = _files(plan, store.run_dir, kept, reports_from)
@@ -71,7 +73,7 @@ def pack_capsule(
     about = Capsule(
         benchbrief=numbers.benchbrief,
         report=report.name,
-        title=numbers.title,
+        title=title,
         language=report.language,
         run=numbers.run,
         kind=numbers.kind,
@@ -157,6 +159,11 @@ def _files(
         with suppress(OSError, BenchError):
             found[name] = kept(name, digest) if kept else Path(name).read_bytes()
     return {**dict(_embedded(plan)), **found}
+
+
+def files_used_by(plan: Plan) -> set[str]:
+    """Return the names of all files that a spec uses, as its plan has them."""
+    return {*plan.spec.files, *plan.assets, *(name for name, _ in _embedded(plan))}
 
 
 def _digests(content: bytes) -> Iterator[str]:

@@ -172,7 +172,7 @@ def render(
     numbers = numbers.model_copy(update={"page_sha256": _digest(made[".html"].brief)})
     if "markdown" in chosen:
         made[".md"] = brief.markdown()
-    capsule = pack_capsule(plan, report, store, numbers, view.stated, kept, reports_from)
+    capsule = pack_capsule(plan, report, store, numbers, view.title, view.stated, kept, reports_from)
     if "pdf" in chosen:
         made[".pdf"] = brief.pdf(brief.naming(numbers, made), capsule)
     side = _write(out_dir / view.side_file, brief.naming(numbers, made).written(view.cells()))

@@ -70,7 +70,7 @@ class Difference:
 
 def differences(first: Contender, second: Contender) -> list[Difference]:
     """Return the differences between the specs, then those between hosts, servers and tools. Raises RunnerError."""
-    return [*_of_specs(first, second), *_of_facts(first, second)]
+    return [*_of_specs(first, second), *differing_facts(first, second)]
 
 
 def _of_specs(first: Contender, second: Contender) -> Iterator[Difference]:
@@ -89,7 +89,8 @@ def _of_specs(first: Contender, second: Contender) -> Iterator[Difference]:
                 yield Difference(f"text of {name}", *shorten_digests(ours, theirs))
 
 
-def _of_facts(first: Contender, second: Contender) -> Iterator[Difference]:
+def differing_facts(first: Contender, second: Contender) -> Iterator[Difference]:
+    """Yield the differences between hosts, servers and tools."""
     ours, theirs = _facts(first), _facts(second)
     for key in dict.fromkeys((*ours, *theirs)):
         one, other = ours.get(key, {}), theirs.get(key, {})

@@ -275,6 +275,48 @@ def ratio_of(
     return _estimate(*(math.exp(min(end, LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
 
 
+def ratio_to_one(
+    one: float, others: Sequence[float], level: float = LEVEL, *, of_one: bool = False
+) -> IntervalEstimate | None:
+    """Return the ratio of the geometric mean of several repeats to a single measurement, or its inverse with `of_one`.
+
+    The single one is taken to vary as the others do, so the interval is that in which one more measurement lies. None
+    with fewer than two others, or a value that is not above 0; there is no interval when the others do not vary.
+    """
+    if len(others) < 2 or not _are_known([one], others) or min(one, *others) <= 0:
+        return None
+    from scipy.special import stdtrit
+
+    logs = _logs(others)
+    middle = statistics.fmean(logs) - math.log(one)
+    middle = -middle if of_one else middle
+    spread = statistics.stdev(logs) * math.sqrt(1 + 1 / len(logs))
+    half = float(stdtrit(len(logs) - 1, (1 + level) / 2)) * spread if spread else math.nan
+    if not half <= math.log(WIDEST):
+        half = math.nan
+    return _estimate(*(math.exp(min(end, LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
+
+
+def repeats_until(a: Sequence[float], b: Sequence[float], half: float, level: float, most: int) -> int | None:
+    """Return how many repeats b must have for an interval of the logarithm of b's ratio to a that is at most `half` to
+    either side, if b goes on to vary as it does; None where more than `most` would be needed, as where a has too
+    few."""
+    if not _vary(a, b) or min(*a, *b) <= 0 or half <= 0:
+        return None
+    from scipy.special import stdtrit
+
+    fixed, own = statistics.variance(_logs(a)) / len(a), statistics.variance(_logs(b))
+    for n in range(2, most + 1):
+        parts = (fixed, len(a)), (own / n, n)
+        spread = sum(part for part, _ in parts)
+        if spread == 0:
+            return n
+        freedom = 1 / sum((part / spread) ** 2 / (count - 1) for part, count in parts)
+        if float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(spread) <= half:
+            return n
+    return None
+
+
 def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> IntervalEstimate | None:
     """Return the median of the differences or ratios of all pairs, with its interval. `found` must be sorted.
 

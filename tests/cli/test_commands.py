@@ -149,7 +149,7 @@ def test_a_completion_script_is_printed(bench: Bench, shell: str) -> None:
 def test_the_completion_completes_commands(bench: Bench) -> None:
     words = {"_BENCH_COMPLETE": "bash_complete", "COMP_WORDS": "bench re", "COMP_CWORD": "1"}
     done = bench(env=words)
-    assert done.out.split() == ["plain,resume", "plain,report", "plain,rebuild"]
+    assert done.out.split() == ["plain,resume", "plain,reproduce", "plain,report", "plain,rebuild"]
 
 
 def test_another_shell_is_refused_with_the_ones_there_are(bench: Bench) -> None:

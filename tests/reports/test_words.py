@@ -120,6 +120,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "said_mixed",
         "at_",
         "r_",
+        "repro_",
         "step_",
     )
     of_measures = ("kicker_", "measure_", "statistic_", "operation_", "w_", "unit_")

@@ -1,0 +1,256 @@
+"""`bench reproduce`: measures a published brief again, and says which of its claims hold."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchbrief.cli.run_options import Share, chosen_run, open_results, out_option, run_name, simulate_options
+from benchbrief.cli.sections import SIMULATION, SectionedCommand
+from benchbrief.cli.spec_options import budget_option
+from benchbrief.cli.terminal import (
+    Stop,
+    duration,
+    exit_codes,
+    fail,
+    one_line,
+    show,
+    show_json,
+    show_wrapped,
+    warn,
+)
+from benchbrief.cli.verdict_files import require_writable, verdict_options, write_markdown, write_verdicts
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.progress.run_progress import Progress
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan_commands import Brought
+    from benchbrief.model.events import Simulated
+    from benchbrief.model.plan import Plan
+    from benchbrief.progress.finished_run import Finished
+    from benchbrief.reports.capsule.capsule_file import OpenCapsule
+
+
+@click.command(
+    cls=SectionedCommand,
+    sections={"What is allowed": ("--allow", "--yes", "--dry-run", "--into"), "Simulated hosts": SIMULATION},
+    epilog="""
+\b
+Examples:
+  bench reproduce brief.pdf --dry-run          what it would run, and where
+  bench reproduce brief.pdf --allow all --yes  measure it here, unasked
+  bench reproduce brief.html --on lab-1,lab-2  on hosts of your own
+  bench reproduce brief.pdf --profile smoke --budget 2h
+  bench reproduce 20260301 --same-machine      a run of one's own, again
+  bench reproduce brief.pdf --by 20260302      judge a run that is there
+
+The brief's PDF has its capsule inside; that of a page lies beside it. Its files are written into a new folder below the
+current one, and the run is made there. Commands, hosts, programs, folders and secrets of a stranger's spec are listed
+with their places, and need --allow, each by its text. Packages that it needs are named, and never installed.
+
+"""
+    + exit_codes(
+        ExitCode.DONE,
+        ExitCode.SPEC_WRONG,
+        ExitCode.USAGE,
+        ExitCode.CELL_FAILED,
+        ExitCode.EXPECT_FAILED,
+        ExitCode.BRIEF_NOT_MADE,
+        ExitCode.INTERRUPTED,
+    ),
+)
+@click.argument("brief", type=click.Path(path_type=Path))
+@out_option
+@click.option("--on", "hosts", metavar="HOSTS", help="Measure on these hosts, in the order of the plan's: lab-1,lab-2.")
+@click.option("--profile", metavar="NAME", help="Apply this `profile` of the spec, and not that of the brief.")
+@budget_option
+@click.option("--same-machine", is_flag=True, help="Refuse another machine than that of the brief.")
+@click.option("--by", metavar="RUN", help="Judge by this run, and measure nothing.")
+@click.option(
+    "--margin", type=Share(), default=0.1, metavar="SHARE", help="What a number may differ by.  [default: 10%]"
+)
+@click.option("--allow", multiple=True, metavar="TEXT", help="Allow this of the list, or `all`. Repeatable.")
+@click.option("--yes", is_flag=True, help="Do not ask before measuring.")
+@click.option("--dry-run", is_flag=True, help="Show what it would do, and write nothing.")
+@click.option("--into", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for its files and its run.")
+@simulate_options
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@verdict_options
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
+def command(
+    brief: Path,
+    out: Path,
+    hosts: str | None,
+    profile: str | None,
+    budget: float | None,
+    same_machine: bool,
+    by: str | None,
+    margin: float,
+    allow: tuple[str, ...],
+    yes: bool,
+    dry_run: bool,
+    into: Path | None,
+    simulated: Simulated | None,
+    quiet: bool,
+    junit: Path | None,
+    markdown: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure BRIEF again, a PDF, a page, a capsule or a run, and give a verdict on each claim and expectation."""
+    from benchbrief.compiler.planning.plan_commands import brought_by, not_allowed
+    from benchbrief.running.reproduce_brief import (
+        find_capsule,
+        folder_for,
+        plan_of,
+        require_extensions,
+        require_same_machine,
+        unpack,
+        unpacked,
+    )
+
+    require_writable(junit, markdown)
+    if not 0 < margin < 1:
+        raise click.UsageError("--margin is a share above 0 and below 1, such as 10%")
+    capsule = find_capsule(brief, out)
+    _introduce(capsule, quiet=as_json)
+    if by is not None:
+        _judge(capsule, chosen_run(out, by), margin, junit, markdown, as_json=as_json)
+        return
+    require_extensions(capsule)
+    named = tuple(filter(None, (each.strip() for each in hosts.split(",")))) if hosts else ()
+    with unpacked(capsule) as folder:
+        plan = plan_of(capsule, folder, profile, budget, named)
+        brought = [each for each in brought_by(plan) if each.reach != "host" or each.place not in named]
+        open_ones = [] if simulated else not_allowed(brought, allow)
+        if not as_json:
+            _show_plan(plan, brought, open_ones, folder)
+        elif dry_run:
+            show_json(_plan_document(capsule, plan, brought, open_ones))
+    if dry_run:
+        return
+    if open_ones:
+        raise fail(
+            f"{plural(len(open_ones), 'thing')} of the spec {'is' if len(open_ones) == 1 else 'are'} not allowed: "
+            f"first {open_ones[0].text}",
+            "allow each by its text, --allow TEXT, or all of them: --allow all",
+        )
+    if same_machine:
+        require_same_machine(capsule, plan)
+    _ask(plan, yes=yes)
+    folder = unpack(capsule, into or folder_for(capsule))
+    plan = plan_of(capsule, folder, profile, budget, named)
+    finished = _measure(plan, folder, simulated, quiet=quiet or as_json)
+    if finished.status == "interrupted":
+        run = run_name(finished.run_dir)
+        raise fail("interrupted", f"go on: bench resume {run}; then: --by {run}", ExitCode.INTERRUPTED)
+    for cell, reason in finished.failed.items():
+        warn(one_line(f"{cell} failed: {reason}"))
+    _judge(capsule, finished.run_dir, margin, junit, markdown, as_json=as_json, measured=finished)
+
+
+def _introduce(capsule: OpenCapsule, *, quiet: bool) -> None:
+    """Say what is reproduced, in a stranger's words."""
+    from benchbrief.reports.capsule.held_against import stated_in
+
+    about, stated = capsule.about, stated_in(capsule)
+    if quiet:
+        return
+    claims = sum(each.kind == "claim" for each in stated)
+    counted = f"{plural(claims, 'claim')}, {plural(len(stated) - claims, 'expectation')}"
+    show(one_line(f"{about.title}"))
+    show(one_line(f"  run {about.run} ({about.kind}), by benchbrief {about.benchbrief}; {counted}"))
+
+
+def _show_plan(plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought], folder: Path) -> None:
+    """Show what would be measured, and each thing that the spec brings along."""
+    hosts = ", ".join(plan.hosts)
+    show(one_line(f"  {plural(len(plan.cells), 'cell')} on {hosts}, about {duration(plan.estimate_s)}"))
+    if brought:
+        show("the spec brings along:")
+    for each in brought:
+        mark = "not allowed" if each in open_ones else "allowed"
+        place = each.place.replace(f"{folder}/", "", 1)
+        show_wrapped(one_line(f"  {each.reach:<9} {each.text}"), indent=12)
+        show_wrapped(one_line(f"            {each.what}; {place}; {mark}"), indent=12)
+
+
+def _plan_document(
+    capsule: OpenCapsule, plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought]
+) -> dict[str, object]:
+    return {
+        "brief": capsule.about.title,
+        "run": capsule.about.run,
+        "kind": capsule.about.kind,
+        "cells": len(plan.cells),
+        "hosts": list(plan.hosts),
+        "estimate_s": plan.estimate_s,
+        "brings": [
+            {"reach": each.reach, "text": each.text, "what": each.what, "allowed": each not in open_ones}
+            for each in brought
+        ],
+    }
+
+
+def _ask(plan: Plan, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise fail("nobody is there to be asked", "look at what it would do, --dry-run, and then say --yes")
+    if not click.confirm(f"measure {plural(len(plan.cells), 'cell')} now?", err=True):
+        raise Stop(ExitCode.USAGE, "not measured")
+
+
+def _measure(plan: Plan, folder: Path, simulated: Simulated | None, *, quiet: bool) -> Finished:
+    """Measure all cells, with nothing taken from earlier runs, in a run below the folder."""
+    from benchbrief.pipeline import run_plan
+    from benchbrief.runners.journal.run_folder import create_run
+    from benchbrief.runners.world.world_choice import world_for
+
+    world_for(simulated).refuse(plan)
+    files = {name: Path(name).read_bytes() for name in plan.spec.files}
+    run_dir = create_run(folder / "bench-out", plan, files, simulated=simulated)
+    return run_plan(run_dir, Progress(quiet=quiet))
+
+
+def _judge(
+    capsule: OpenCapsule,
+    run_dir: Path,
+    margin: float,
+    junit: Path | None,
+    markdown: Path | None,
+    *,
+    as_json: bool,
+    measured: Finished | None = None,
+) -> None:
+    """Judge the brief by a run, tell it, and stop with the exit code."""
+    from benchbrief.comparing.reproduction_output import (
+        code_of_reproduction,
+        reproduction_cases,
+        reproduction_document,
+        reproduction_lines,
+        reproduction_markdown,
+    )
+    from benchbrief.runners.journal.run_folder import load_plan
+    from benchbrief.running.reproduce_brief import judge, write_brief
+
+    plan = load_plan(run_dir)
+    with open_results(run_dir) as results:
+        found = judge(capsule, plan, results, margin)
+        files = write_brief(run_dir, found, plan, results)
+    if as_json:
+        show_json(reproduction_document(found, run_dir, files))
+    else:
+        for line in reproduction_lines(found):
+            show_wrapped(line, indent=4)
+        for path in files:
+            if path.suffix in (".pdf", ".html"):
+                show(path)
+    write_verdicts(f"reproduction of {found.about.run}", reproduction_cases(found), junit)
+    write_markdown(reproduction_markdown(found), markdown)
+    if code := ExitCode.CELL_FAILED if measured and measured.status == "failed" else code_of_reproduction(found):
+        raise Stop(code)

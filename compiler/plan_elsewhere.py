@@ -1,0 +1,61 @@
+"""A plan on other hosts: those of a stranger's plan are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from benchbrief.compiler.blocks.host_patterns import parse_destination
+from benchbrief.compiler.planning.plan_lanes import at_nodes
+from benchbrief.model.fingerprint import digest
+from benchbrief.model.node import Node
+from benchbrief.model.plan import Host, Plan
+
+_OF_HOSTS = ("hosts", "load_hosts", "locks")
+"""The fields of a plan's parts that have the ids of hosts."""
+
+
+def on_hosts(plan: Plan, names: Sequence[str]) -> Plan:
+    """Return the plan with each of its hosts replaced by the one of these names at its place, and without the power
+    meters, which say nothing of them. Its cells are no longer the same for earlier and later runs. Raises ValueError,
+    and HostPatternError for what names no host."""
+    if len(names) != len(plan.hosts):
+        raise ValueError(f"the plan has {len(plan.hosts)} hosts, and {len(names)} are named")
+    made = [_host(name) for name in names]
+    ids = {old: new.id for old, new in zip(plan.hosts, made, strict=True)}
+    hardware = {key: each.model_copy(update={"power": ()}) for key, each in plan.hardware.items()}
+    moved: Plan = _moved(plan.model_copy(update={"hardware": hardware}), ids)
+    cells = tuple(each.model_copy(update={"hash": digest([each.hash, sorted(ids.values())])}) for each in moved.cells)
+    names_of = {old.name: new.name for old, new in zip(plan.hosts.values(), made, strict=True)}
+    databases = {key: at_nodes(each, names_of) for key, each in moved.databases.items()}
+    return moved.model_copy(update={"hosts": {each.id: each for each in made}, "cells": cells, "databases": databases})
+
+
+def _host(name: str) -> Host:
+    if name == "local":
+        return Host(id="local", transport="local", name="127.0.0.1")
+    there = parse_destination(name)
+    return Host(id=name, transport="ssh", name=there.name, user=there.user, port=there.port)
+
+
+def _moved(node: Any, ids: Mapping[str, str]) -> Any:
+    """Return a part of a plan with other ids of hosts."""
+    if isinstance(node, Node):
+        found = {each.name: getattr(node, each.name) for each in fields(node)}
+        changed = {name: _of_field(name, value, ids) for name, value in found.items()}
+        changed = {name: value for name, value in changed.items() if value is not found[name]}
+        return node.model_copy(update=changed) if changed else node
+    if isinstance(node, dict):
+        moved = {key: _moved(value, ids) for key, value in node.items()}
+        return moved if any(moved[key] is not value for key, value in node.items()) else node
+    if isinstance(node, tuple):
+        items = tuple(_moved(value, ids) for value in node)
+        return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
+    return node
+
+
+def _of_field(name: str, value: Any, ids: Mapping[str, str]) -> Any:
+    if name in _OF_HOSTS and isinstance(value, tuple):
+        return tuple(ids.get(each, each) for each in value)
+    return _moved(value, ids)

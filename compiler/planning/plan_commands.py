@@ -1,0 +1,138 @@
+"""What a plan brings along that reaches beyond measuring: the commands that it runs, the hosts and programs that it
+names, the secrets that it reads, the folders that it fills. Who runs the plan of a stranger decides on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from typing import Literal
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.node import Node
+from benchbrief.model.plan import Cell, Database, Host, Origin, Plan, Reference, Report, Tool, Workload
+
+Reach = Literal[
+    "command", "program", "host", "server", "folder", "file", "secret", "meter", "scheduler", "template", "style"
+]
+"""What is brought along. A `server` is the address of one that runs already, and a `file` is read by a program."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Something that a plan brings along: its `text`, which a user allows, `what` it is for, and where the spec has
+    it."""
+
+    reach: Reach
+    text: str
+    what: str
+    place: str
+
+
+def brought_by(plan: Plan) -> list[Brought]:
+    """Return everything that a plan brings along, each once, in the order of the plan."""
+    return list(dict.fromkeys(_all(plan)))
+
+
+def _all(plan: Plan) -> Iterator[Brought]:
+    for host in plan.hosts.values():
+        yield from _host(host)
+    for hardware in plan.hardware.values():
+        for line in hardware.prepare:
+            yield Brought("command", line, f"prepares {hardware.key}", str(hardware.origin))
+        for meter in hardware.power:
+            said = (meter.kind, *meter.addresses, *meter.parts, *(f"{k}={_text(v)}" for k, v in meter.options.items()))
+            yield Brought("meter", " ".join(said), f"reads the power of {hardware.key}", str(meter.origin))
+    for database in plan.databases.values():
+        yield from _database(database)
+    for client in plan.clients.values():
+        yield from _tool(client.tool, client.origin)
+    for workload in plan.workloads.values():
+        yield from _workload(workload)
+    for cell in plan.cells:
+        yield from _cell(cell)
+    for name, block in plan.schedulers.items():
+        for key, value in block.options.items():
+            yield Brought("scheduler", f"{key}={_text(value)}", f"is asked of {name}", str(block.origin))
+    for report in plan.reports:
+        yield from _report(report)
+    yield from _secrets(plan)
+
+
+def _host(host: Host) -> Iterator[Brought]:
+    if host.transport != "local":
+        ways = (("through", host.jump), ("with the key", host.identity), ("by", host.package))
+        how = "".join(f" {word} {value}" for word, value in ways if value)
+        where = f"{host.user}@{host.name}" if host.user else host.name
+        port = f":{host.port}" if host.port else ""
+        yield Brought("host", f"{host.transport}://{where}{port}", f"is reached{how}", host.id)
+
+
+def _database(database: Database) -> Iterator[Brought]:
+    at, of = str(database.origin), database.name
+    if database.path:
+        yield Brought("folder", database.path, f"holds the data of {of}", at)
+    if database.options_file:
+        yield Brought("file", database.options_file, f"has the options of {of}", at)
+    if database.uri:
+        yield Brought("server", "".join(map(_text, database.uri)), f"is {of}", at)
+    for hook in database.hooks:
+        yield Brought("command", hook.line, f"{hook.when} of {of}, on {hook.on} host", str(hook.origin))
+    if database.start:
+        programs = (database.start.binary, database.start.router) if database.server == "start" else ()
+        for program in filter(None, programs):
+            yield Brought("program", program, f"is the server of {of}", at)
+        if database.start.config_name:
+            yield Brought("file", database.start.config_name, f"configures the server of {of}", at)
+
+
+def _workload(workload: Workload) -> Iterator[Brought]:
+    for key in workload.files:
+        named = str(workload.properties.get(key, key))
+        yield Brought("file", named, f"tells {workload.family} what to do", str(workload.origin))
+
+
+def _tool(tool: Tool, origin: Origin) -> Iterator[Brought]:
+    if tool.path:
+        yield Brought("program", tool.path, f"is run as {tool.driver}", str(origin))
+
+
+def _cell(cell: Cell) -> Iterator[Brought]:
+    yield from _tool(cell.tool, cell.origin)
+    for event in cell.events:
+        yield Brought("command", event.line, f"is run during {cell.experiment}", str(event.origin))
+    for probe in cell.probes:
+        for name, value in probe.options.items():
+            if "/" in value:
+                yield Brought("file", value, f"is the {name} that {probe.name} reads", str(probe.origin))
+
+
+def _report(report: Report) -> Iterator[Brought]:
+    for asset in report.parts:
+        yield Brought("template", asset.file, f"lays out {report.name}", str(report.origin))
+    if report.theme.css:
+        yield Brought("style", report.theme.css.file, f"styles {report.name}", str(report.origin))
+
+
+def _text(value: object) -> str:
+    return f"{{{value.kind} {value.name}}}" if isinstance(value, Reference) else str(value)
+
+
+def _secrets(node: object) -> Iterator[Brought]:
+    """Yield each reference to a secret or an environment variable, wherever it is in a plan."""
+    if isinstance(node, Reference):
+        yield Brought("secret", node.name, "is read from the environment or the keys of who runs it", node.kind)
+    elif isinstance(node, Node):
+        for each in fields(node):
+            yield from _secrets(getattr(node, each.name))
+    elif isinstance(node, dict):
+        for value in node.values():
+            yield from _secrets(value)
+    elif isinstance(node, tuple):
+        for value in node:
+            yield from _secrets(value)
+
+
+def not_allowed(brought: Iterable[Brought], allowed: Iterable[str]) -> list[Brought]:
+    """Return what is brought along and not among the texts that are allowed; `all` allows everything."""
+    known = {*allowed}
+    return [] if "all" in known else [each for each in brought if each.text not in known]

@@ -1,0 +1,148 @@
+"""A run held against the capsule of a brief: the verdicts on what the brief states, and what differs between both
+environments."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.node import adapter
+from benchbrief.model.plan import Plan, Query, Report
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.capsule.capsule_file import FACTS, STATED, Capsule, OpenCapsule
+from benchbrief.reports.capsule.pack_capsule import FactRow, facts_in
+from benchbrief.reports.data.report_data import AskedStore, Results
+from benchbrief.reports.disclosure.number_ledger import kind_of
+from benchbrief.reports.text.number_format import written_as
+from benchbrief.reports.view.said_claims import claims_of, state_numbers
+from benchbrief.reports.words.brief_words import words_of
+from benchbrief.results.analysis.reproduction import MARGIN, Reproduced, Unlike, judge_reproduction
+from benchbrief.results.analysis.stated_numbers import StatedNumber
+from benchbrief.results.compare.contender import Contender, Difference, differing_facts
+
+_MACHINE = re.compile(r"(host|load generator) (cpu|cores|threads|sockets|memory|numa_nodes|disk \S+)( of .*)?")
+"""The facts that tell one machine from another; an update changes none of them."""
+_SAME = re.compile(r"(host|load generator) hostname( of .*)?")
+"""A fact that also differs between two machines of one kind."""
+
+
+@dataclass(frozen=True)
+class HeldAgainst:
+    """What a run says to a brief. `unlike` is why absolute numbers of both can't be compared, "" where they can."""
+
+    about: Capsule
+    run: str
+    verdicts: tuple[Reproduced, ...]
+    differences: tuple[Difference, ...]
+    unlike: Unlike
+    simulated: bool
+
+    def count(self, verdict: str) -> int:
+        return sum(each.verdict == verdict for each in self.verdicts)
+
+
+def stated_in(capsule: OpenCapsule) -> tuple[StatedNumber, ...]:
+    """Return what a brief states, by its capsule. Raises ReportError."""
+    try:
+        return adapter(tuple[StatedNumber, ...]).validate_json(capsule.parts[STATED])
+    except (ValidationError, ValueError) as error:
+        raise _damaged(STATED) from error
+
+
+def facts_of_capsule(capsule: OpenCapsule) -> list[FactRow]:
+    """Return the facts of a capsule. Raises ReportError."""
+    try:
+        found = json.loads(capsule.parts[FACTS])
+    except (ValueError, RecursionError) as error:
+        raise _damaged(FACTS) from error
+    rows = found if isinstance(found, list) else [()]
+    for row in rows:
+        if not isinstance(row, list) or len(row) != 6 or not all(each is None or isinstance(each, str) for each in row):
+            raise _damaged(FACTS)
+        if not isinstance(row[0], str) or not isinstance(row[3], str) or not isinstance(row[4], str):
+            raise _damaged(FACTS)
+    return [tuple(row) for row in rows]
+
+
+def _damaged(part: str) -> ReportError:
+    return ReportError(
+        f"the capsule's {part} is not what benchbrief writes", "take the brief from where it was published"
+    )
+
+
+class _Rows(NamedTuple):
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class _FactsAlone:
+    """The facts of a run in place of its tables."""
+
+    facts: Sequence[FactRow]
+
+    def sql(self, _text: str) -> _Rows:
+        return _Rows(("kind", "hardware", "node", "name", "value", "unit"), self.facts)
+
+    def query(self, _query: Query) -> Sequence[Sequence[Any]]:
+        return ()
+
+
+def hold_against(
+    capsule: OpenCapsule, plan: Plan, store: AskedStore, report: Report, margin: float = MARGIN
+) -> HeldAgainst:
+    """Return what the results in a store say to a brief. `report` is that of the brief in the run's own plan. Raises
+    ReportError."""
+    results = Results(plan, store, words_of(report))
+    with written_as(results.words.locale):
+        now = tuple(state_numbers(claims_of(report, results), results))
+    differences = _differences(facts_of_capsule(capsule), facts_in(store), plan)
+    kind = kind_of(results)
+    unlike = _why_unlike(capsule.about, plan, kind, differences)
+    verdicts = judge_reproduction(stated_in(capsule), now, unlike, margin)
+    run = Path(store.run_dir).name
+    return HeldAgainst(capsule.about, run, tuple(verdicts), tuple(differences), unlike, kind == "simulated")
+
+
+def _differences(before: Sequence[FactRow], now: Sequence[FactRow], plan: Plan) -> list[Difference]:
+    sides = (Contender(name, plan, _FactsAlone(facts)) for name, facts in (("brief", before), ("here", now)))
+    found = differing_facts(*sides)
+    return [each for each in found if not each.what.startswith("spec ")]
+
+
+def _why_unlike(about: Capsule, plan: Plan, kind: str, differences: Sequence[Difference]) -> Unlike:
+    if (about.kind == "simulated") != (kind == "simulated"):
+        return "origin"
+    if about.profile != plan.spec.profile or about.params != plan.spec.params:
+        return "settings"
+    return "machine" if any(_MACHINE.fullmatch(each.what) for each in differences) else ""
+
+
+def other_machine(before: Sequence[FactRow], observed: Mapping[str, Mapping[str, str]]) -> list[Difference]:
+    """Return in what the machines that are there now differ from those of a brief. `observed` has the facts of each
+    host."""
+    kinds = {name for _, _, _, name, _, _ in before}
+
+    def of(rows: Sequence[FactRow]) -> dict[str, dict[str, None]]:
+        found: dict[str, dict[str, None]] = {}
+        for kind, _, _, name, value, _ in rows:
+            known = kind == "host" and name is not None and name in kinds
+            if known and (_MACHINE.fullmatch(f"host {name}") or _SAME.fullmatch(f"host {name}")):
+                found.setdefault(str(name), {})[str(value)] = None
+        return found
+
+    now = of(
+        [("host", None, host, name, value, None) for host, facts in observed.items() for name, value in facts.items()]
+    )
+    then = of(before)
+    return [
+        Difference(name, ", ".join(sorted(then.get(name, {}))), ", ".join(sorted(now.get(name, {}))))
+        for name in dict.fromkeys((*then, *now))
+        if sorted(then.get(name, {})) != sorted(now.get(name, {}))
+    ]

@@ -1,0 +1,148 @@
+"""The brief on a reproduction: a report like those of a spec, with the verdicts in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchbrief.model import plan as p
+from benchbrief.model.budgets import LEVEL
+from benchbrief.model.precision import in_percent
+from benchbrief.reports.capsule.held_against import HeldAgainst
+from benchbrief.reports.text.number_format import quantity, written_as
+from benchbrief.reports.words.brief_words import Words, counted
+from benchbrief.results.analysis.reproduction import MARGIN, Reproduced
+
+NAME = "reproduction"
+_HERE = p.Origin(file="", line=1, column=1)
+_MOST_FACTS = 30
+"""More differing facts than this are only counted."""
+_LONGEST = 300
+
+
+def report_on(found: HeldAgainst, words: Words, like: p.Report) -> p.Report:
+    """Return the report on a reproduction, in these words, on the paper and with the audience of the brief's own."""
+    with written_as(words.locale):
+        return p.Report(
+            name=NAME,
+            title=words["repro_title"].format(title=_short(found.about.title)),
+            subtitle=words["repro_subtitle"],
+            template="technical_brief",
+            language=words.language,
+            words=like.words,
+            paper=like.paper,
+            provenance="none",
+            audience=like.audience,
+            elements=tuple(_elements(found, words)),
+            origin=_HERE,
+        )
+
+
+def verdict_text(found: Reproduced, words: Words) -> str:
+    return words[f"repro_{found.verdict}"]
+
+
+def ratio_text(found: Reproduced, words: Words) -> str:
+    """Return `0.98 (0.95 to 1.02)`: the number here over that of the brief, with its interval; "" without a ratio."""
+    ratio = found.ratio
+    if ratio is None:
+        return ""
+    value = quantity(ratio.value, "", significant=3)
+    if ratio.low is None or ratio.high is None:
+        return value
+    low, high = (quantity(end, "", significant=3) for end in (ratio.low, ratio.high))
+    return f"{value}{words['aside'].format(text=words['to'].join((low, high)))}"
+
+
+def why_text(found: Reproduced, words: Words) -> str:
+    """Return why a verdict is what it is, and what would decide it."""
+    margin = words.locale.numerals(in_percent(found.margin))
+    half = words.locale.numerals(in_percent(found.margin / 2))
+    text = words[f"repro_why_{found.why}"].format(margin=margin, half=half)
+    if found.verdict == "open" and found.why == "wide":
+        more = counted(words, "repro_more", found.more) if found.more else words["repro_never"]
+        text += words["semicolon"] + more
+    return text
+
+
+def number_text(value: float | None, found: Reproduced, words: Words) -> str:
+    unit = found.stated.unit if found.stated.unit != "1" else ""
+    return words["missing"] if value is None else quantity(value, unit, significant=4)
+
+
+def summary_text(found: HeldAgainst, words: Words) -> str:
+    """Return what was compared, and how."""
+    wide, margin = max(((each.level, each.margin) for each in found.verdicts if each.level), default=(LEVEL, MARGIN))
+    shares = {"wide": wide, "margin": margin, "half": margin / 2}
+    shown = {name: words.locale.numerals(in_percent(share)) for name, share in shares.items()}
+    text = words["repro_how"].format(**shown)
+    return text + (words["repro_how_other"] if found.unlike == "machine" else "")
+
+
+def _elements(found: HeldAgainst, words: Words) -> Iterator[p.Element]:
+    of = len(found.verdicts)
+    number = words["repro_count"].format(n=found.count("holds"), of=of)
+    yield p.HeadlineElement(numbers=(p.HeadlineNumber(value=_prose(number), text=_prose(words["repro_held"])),))
+    yield p.TextElement(kind="text", prose=_prose(summary_text(found, words)))
+    if found.verdicts:
+        yield _verdicts(found.verdicts, words)
+        whys = (
+            f"- {p.escaped(_name(each))}{words['colon']}{p.escaped(why_text(each, words))}" for each in found.verdicts
+        )
+        why = p.TextElement(prose=p.Prose.of(["\n".join(whys)]))
+        yield p.SectionElement(title=words["repro_whys"], elements=(why,))
+    yield p.SectionElement(title=words["repro_environments"], elements=(_environments(found, words),))
+
+
+def _verdicts(verdicts: Sequence[Reproduced], words: Words) -> p.TableElement:
+    def line(label: str, texts: Iterator[str]) -> p.Line:
+        return p.Line(label=words[label], texts=tuple(map(_prose, texts)))
+
+    return p.TableElement(
+        title=words["repro_table"],
+        dim="statement",
+        dim_label=words["repro_statement"],
+        keys=tuple(p.LabelledKey(value=str(n), label=_name(each)) for n, each in enumerate(verdicts)),
+        lines=(
+            line("repro_verdict", (verdict_text(each, words) for each in verdicts)),
+            line("repro_before", (number_text(each.before, each, words) for each in verdicts)),
+            line("repro_now", (number_text(each.now, each, words) for each in verdicts)),
+            line("repro_ratio", (ratio_text(each, words) or words["missing"] for each in verdicts)),
+        ),
+    )
+
+
+def _environments(found: HeldAgainst, words: Words) -> p.Element:
+    shown = found.differences[:_MOST_FACTS]
+    if not shown:
+        return p.TextElement(prose=_prose(words["repro_none_differ"]))
+    more = len(found.differences) - len(shown)
+    note = _prose(counted(words, "repro_more_facts", more)) if more else None
+    sides = (("repro_before", "first"), ("repro_now", "second"))
+    return p.TableElement(
+        title=words["repro_facts"],
+        dim="fact",
+        dim_label=words["repro_fact"],
+        keys=tuple(p.LabelledKey(value=str(n), label=_short(each.what)) for n, each in enumerate(shown)),
+        lines=tuple(
+            p.Line(
+                label=words[key],
+                texts=tuple(_prose(_short(getattr(each, side)) or words["missing"]) for each in shown),
+            )
+            for key, side in sides
+        ),
+        note=note,
+    )
+
+
+def _name(found: Reproduced) -> str:
+    return _short(found.stated.sentence or found.stated.name)
+
+
+def _short(text: str) -> str:
+    """Return a stranger's text on one line, and not too long."""
+    text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _prose(text: str) -> p.Prose:
+    return p.Prose.of([p.escaped(text)])

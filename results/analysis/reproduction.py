@@ -1,0 +1,220 @@
+"""Whether a second run bears out what a first one stated, claim by claim.
+
+A number is reproduced where the second run's is near it, and the repeats leave no room for a change that matters. What
+matters is a margin, 10 % by default; of a claim that compares, at most its whole effect, so that one of "10 % more" is
+not borne out by 1 % more. With the interval of the ratio of both numbers:
+
+- it holds where the ratio is within half the margin, and the whole interval within the margin;
+- it does not hold where the ratio is beyond half the margin, and the interval leaves out "no change";
+- else it is not decided.
+
+With more and more repeats, every number comes to one of the first two. Two tests stand behind it: that of a difference
+(B. L. Welch, by logarithms or ranks: see `significance.py`), and that of equivalence, whose margin the whole interval
+must be within: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
+assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987). All
+claims share the chance to be wrong, by C. E. Bonferroni's inequality, as those of a brief do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.results.analysis.stated_numbers import StatedNumber, ValueAt, distinct_numbers
+from benchbrief.results.statistics.significance import IntervalEstimate, ratio_of, ratio_to_one, repeats_until
+
+MARGIN = 0.1
+"""The share by which a number may differ that is still the same for a reader."""
+MOST_REPEATS = 200
+"""The most repeats that are told as what would decide."""
+_SHARES = {"": 1.0, "1": 1.0, "%": 100.0}
+"""What the whole is, in the units of shares."""
+
+ReproductionVerdict = Literal["holds", "fails", "open", "unlike"]
+"""Not decided is `open`, and not comparable is `unlike`."""
+Why = Literal[
+    "near",
+    "changed",
+    "wide",
+    "once",
+    "missing",
+    "missing_before",
+    "machine",
+    "settings",
+    "origin",
+    "defined",
+    "gone",
+    "unsaid",
+    "same",
+    "other",
+    "vague",
+]
+"""Why a verdict is what it is; the words are in the catalogues."""
+Unlike = Literal["", "machine", "settings", "origin"]
+"""Why absolute numbers of the two runs can't be compared. Of another `origin`, nothing can."""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """The verdict on one claim or expectation. `before` and `now` are the numbers at `place`, where they differ most,
+    and `ratio` is the second over the first, with an interval of the `level`. `margin` is the share that may be.
+    `more` are the repeats with which the second run would decide; None where it has, and where no number of them does.
+    """
+
+    stated: StatedNumber
+    verdict: ReproductionVerdict
+    why: Why
+    before: float | None = None
+    now: float | None = None
+    place: str = ""
+    ratio: IntervalEstimate | None = None
+    level: float = 0.0
+    margin: float = MARGIN
+    more: int | None = None
+
+    def document(self) -> dict[str, object]:
+        found = self.ratio
+        return {
+            "kind": self.stated.kind,
+            "name": self.stated.name,
+            "sentence": self.stated.sentence,
+            "verdict": self.verdict,
+            "why": self.why,
+            "unit": self.stated.unit,
+            "at": self.place,
+            "before": self.before,
+            "now": self.now,
+            "ratio": found and found.value,
+            "low": found and found.low,
+            "high": found and found.high,
+            "level": self.level or None,
+            "margin": self.margin,
+            "repeats_to_decide": self.more,
+        }
+
+
+def judge_reproduction(
+    before: Sequence[StatedNumber], now: Sequence[StatedNumber], unlike: Unlike = "", margin: float = MARGIN
+) -> list[Reproduced]:
+    """Return the verdict on each of what a first run states, by what a second one found."""
+    here = {(each.kind, each.name): each for each in now}
+    pairs = [(each, here.get((each.kind, each.name))) for each in before]
+    refused = [_why_unlike(one, other, unlike) for one, other in pairs]
+    judged = [one for (one, _), why in zip(pairs, refused, strict=True) if not why]
+    tested = distinct_numbers(one for one in judged if one.kind == "claim")
+    found: list[Reproduced] = []
+    for (one, other), why in zip(pairs, refused, strict=True):
+        if other is None or why:
+            found.append(_not_judged(one, other, why or "gone"))
+            continue
+        level = 1 - (1 - max(one.level, other.level)) / max(1, tested)
+        most = _most_different(one, other, level, margin)
+        found.append(_of_expectation(one, other, most) if one.kind == "expect" else most)
+    return found
+
+
+def _why_unlike(one: StatedNumber, other: StatedNumber | None, unlike: Unlike) -> Why | None:
+    if not one.is_said:
+        return "unsaid"
+    if other is None:
+        return "gone"
+    if (one.expression, one.unit) != (other.expression, other.unit):
+        return "defined"
+    if unlike and (unlike == "origin" or not one.is_relative):
+        return unlike
+    return None
+
+
+def _not_judged(one: StatedNumber, other: StatedNumber | None, why: Why) -> Reproduced:
+    first = one.values[0] if one.values else ValueAt(value=None)
+    now = next((each.value for each in other.values if each.place == first.place), None) if other else None
+    return Reproduced(one, "unlike", why, first.value, now, first.place)
+
+
+def _most_different(one: StatedNumber, other: StatedNumber, level: float, margin: float) -> Reproduced:
+    """Return the verdict on the numbers at the place where they differ most; a claim has one place alone."""
+    there = {each.place: each for each in other.values}
+    if one.kind == "claim":
+        pairs = [(each, next(iter(other.values), ValueAt(value=None))) for each in one.values]
+    else:
+        pairs = [(each, there[each.place]) for each in one.values if each.place in there]
+    found = [_of_number(one, first, second, level, margin) for first, second in pairs]
+    return max(found, key=_distance, default=Reproduced(one, "open", "missing"))
+
+
+def _distance(found: Reproduced) -> float:
+    return abs(math.log(found.ratio.value)) if found.ratio and found.ratio.value > 0 else -1.0
+
+
+def _of_number(one: StatedNumber, first: ValueAt, second: ValueAt, level: float, margin: float) -> Reproduced:
+    if first.value is None or second.value is None:
+        why: Why = "missing_before" if first.value is None else "missing"
+        return Reproduced(one, "open", why, first.value, second.value, first.place, level=level, margin=margin)
+    a, b = _scaled(one, first), _scaled(one, second)
+    widest = math.log1p(margin)
+    if effect := _effect(one, first.value):
+        widest = min(widest, effect)
+    ratio = _ratio(one, a, b, level)
+    made = Reproduced(
+        one, "open", "once", first.value, second.value, first.place, ratio, level, math.expm1(widest), None
+    )
+    if math.isclose(first.value, second.value, rel_tol=1e-12) and len({*a}) == len({*b}) == 1:
+        return _changed(made, "holds", "near")
+    if ratio is None or ratio.low is None or ratio.high is None or not ratio.low > 0:
+        return made
+    low, middle, high = (math.log(end) for end in (ratio.low, ratio.value, ratio.high))
+    is_near = abs(middle) <= widest / 2
+    if is_near and low >= -widest and high <= widest:
+        return _changed(made, "holds", "near")
+    if not is_near and (low > 0 or high < 0):
+        return _changed(made, "fails", "changed")
+    wanted = widest - abs(middle) if is_near else abs(middle)
+    return _changed(made, "open", "wide", repeats_until(a, b, wanted, level, MOST_REPEATS))
+
+
+def _changed(made: Reproduced, verdict: ReproductionVerdict, why: Why, more: int | None = None) -> Reproduced:
+    return replace(made, verdict=verdict, why=why, more=more)
+
+
+def _scaled(one: StatedNumber, at: ValueAt) -> list[float]:
+    """Return the repeats of a number, or the number alone. A change in per cent is taken as the multiple that it is:
+    20 % more as 1.2, so that small changes have no ratio that means nothing."""
+    values = [*at.repeats] or [at.value or 0.0]
+    whole = _SHARES.get(one.unit)
+    return [value + whole for value in values] if one.no_difference == 0 and whole else values
+
+
+def _effect(one: StatedNumber, value: float) -> float | None:
+    """Return the logarithm of what a claim says there is more or less of; None where it compares nothing so."""
+    whole = _SHARES.get(one.unit)
+    if one.no_difference == 0 and whole:
+        ratio = (value + whole) / whole
+    elif one.no_difference:
+        ratio = value / one.no_difference
+    else:
+        return None
+    return abs(math.log(ratio)) if ratio > 0 else None
+
+
+def _ratio(one: StatedNumber, a: Sequence[float], b: Sequence[float], level: float) -> IntervalEstimate | None:
+    if len(a) > 1 and len(b) > 1:
+        return ratio_of(a, b, percentile=one.percentile, by_ratio=True, level=level)
+    found = ratio_to_one(a[0], b, level) if len(a) == 1 else ratio_to_one(b[0], a, level, of_one=True)
+    if found is None and a[0] > 0 and b[0] > 0:
+        return IntervalEstimate(b[0] / a[0], None, None)
+    return found
+
+
+def _of_expectation(one: StatedNumber, other: StatedNumber, shown: Reproduced) -> Reproduced:
+    """Return the verdict on an expectation: whether it is met, or not met, as it was."""
+    if one.holds is None or other.holds is None:
+        return _changed(shown, "open", "missing_before" if one.holds is None else "missing")
+    repeated = any(len(each.repeats) > 1 for each in other.values)
+    if one.holds == other.holds:
+        return _changed(shown, "open", "vague") if other.decided is False else _changed(shown, "holds", "same")
+    if other.decided is False or one.decided is False or not (repeated or other.decided):
+        return _changed(shown, "open", "vague")
+    return _changed(shown, "fails", "other")

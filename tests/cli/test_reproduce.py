@@ -1,0 +1,259 @@
+"""`bench reproduce`: from a brief alone to a run and to verdicts, with nothing of a stranger's spec run unseen."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from benchbrief.reports.capsule.capsule_file import open_capsule, write_capsule
+from tests.cli.specs import SMALL
+from tests.support.bench import Bench, Ended
+from tests.support.made_once import made_once
+
+SPEC = (
+    SMALL.replace("threads   = [1, 2]", "threads   = [1, 2]\n  repeats   = 6")
+    .replace(
+        "report brief",
+        """\
+metric times "Times" = throughput[threads: 2] / throughput[threads: 1], higher is better
+claim ratio "{value:.3g} times the throughput of 1 thread on {two}" { value = times[rr, two] }
+claim rate "{value:,.0f} ops/s on {two}" { value = throughput[rr, two][threads: 2] }
+expect times > 0.5
+report brief""",
+    )
+    .replace("  text = ", "  headline = [ratio, rate]\n  text = ")
+)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the brief of a simulated run, and with its capsule."""
+
+    def make(folder: Path) -> None:
+        bench = Bench(folder)
+        bench.paper = False
+        bench.spec(SPEC)
+        assert bench("run", "brief.bench", "--simulate").code == 0
+
+    return made_once(tmp_path_factory, "simulated", make)
+
+
+@pytest.fixture
+def reader(original: Path, bench: Bench) -> Bench:
+    """A reader who has the page and its capsule, and nothing else."""
+    bench.paper = False
+    (reports,) = original.glob("bench-out/*/reports")
+    for path in reports.glob("brief-simulated*"):
+        if path.is_file() and "disclosure" not in path.name:
+            shutil.copy(path, bench.folder)
+    return bench
+
+
+def changed(reader: Bench, change: Callable[[dict[str, bytes]], Mapping[str, bytes]]) -> None:
+    """Replace parts of the capsule by others that its list has: what an enemy who knows the format would do."""
+    path = reader.folder / "brief-simulated-capsule.zip"
+    found = open_capsule(path.read_bytes(), path.name)
+    path.write_bytes(write_capsule(found.about, change(dict(found.parts))))
+
+
+def with_spec(reader: Bench, change: Callable[[str], str]) -> None:
+    name = "spec/brief.bench"
+    changed(reader, lambda parts: {**parts, name: change(parts[name].decode()).encode()})
+
+
+def left(reader: Bench) -> set[str]:
+    return {path.name for path in reader.folder.iterdir()} - {"home", "tmp", "data"}
+
+
+def test_a_brief_is_measured_again_from_its_page_alone(reader: Bench) -> None:
+    before = left(reader)
+    done = reader(
+        "reproduce", "brief-simulated.html", "--simulate", "--yes", "--junit", "out.xml", "--markdown", "out.md"
+    )
+    assert done.code == 0, done.err
+    assert done.out.count("holds: ") == 3
+    assert "simulated: nothing was measured, so no verdict counts" in done.out
+    assert left(reader) - before == {"brief-reproduction", "out.xml", "out.md"}
+    suite = ET.parse(reader.folder / "out.xml").getroot()  # noqa: S314  # our own
+    assert [case.get("classname") for case in suite.iter("testcase")] == ["claim", "claim", "expect"]
+    assert len(list(suite.iter("skipped"))) == 3
+    assert "| holds |" in (reader.folder / "out.md").read_text()
+    (page,) = reader.folder.glob("brief-reproduction/bench-out/*/reports/reproduction-simulated.html")
+    text = page.read_text(encoding="utf-8")
+    assert "3 of 3" in text
+    assert "Reproduction of “" in text
+
+
+def test_other_numbers_are_told_with_the_ratio_its_interval_and_what_would_decide(reader: Bench) -> None:
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--seed", "7", "--yes", "--json")
+    assert done.code == 0, done.err
+    found = done.json
+    assert [each["kind"] for each in found["verdicts"]] == ["claim", "claim", "expect"]
+    for each in found["verdicts"]:
+        assert each["low"] < each["ratio"] < each["high"]
+        assert each["verdict"] in ("holds", "fails", "open")
+    assert found["simulated"] is True
+    assert found["unlike"] is None
+
+
+def test_a_measured_run_says_nothing_of_a_simulated_brief(copied_run: Bench, reader: Bench) -> None:
+    done = reader("reproduce", "brief-simulated.html", "--by", copied_run.run_dir.name, "--json")
+    assert {(each["verdict"], each["why"]) for each in done.json["verdicts"]} <= {
+        ("unlike", "origin"),
+        ("unlike", "gone"),
+        ("unlike", "unsaid"),
+    }
+
+
+def test_a_dry_run_shows_everything_and_writes_nothing(reader: Bench) -> None:
+    before = left(reader)
+    done = reader("reproduce", "brief-simulated.html", "--dry-run")
+    assert done.code == 0, done.err
+    assert "24 cells on local" in done.out
+    assert f"folder    {reader.folder.parent}" in done.out or "  folder    /" in done.out
+    assert "not allowed" in done.out
+    assert left(reader) == before
+    told = reader("reproduce", "brief-simulated.html", "--dry-run", "--json").json
+    assert {each["reach"] for each in told["brings"]} >= {"folder"}
+    assert not any(each["allowed"] for each in told["brings"])
+
+
+def test_nothing_is_run_or_written_without_leave(reader: Bench) -> None:
+    with_spec(
+        reader, lambda text: text.replace("hosts = local", 'hosts = local\n  prepare = command("touch owned")', 1)
+    )
+    before = left(reader)
+    unasked = reader("reproduce", "brief-simulated.html", "--yes")
+    assert unasked.code == 2
+    assert "command   touch owned" in unasked.out
+    assert "prepares box.one; brief.bench:" in unasked.out or "prepares one; brief.bench:" in unasked.out
+    assert "not allowed: first " in unasked.err
+    folders = [each["text"] for each in brings(reader) if each["reach"] != "command"]
+    others = reader(
+        "reproduce", "brief-simulated.html", "--yes", *(word for each in folders for word in ("--allow", each))
+    )
+    assert others.code == 2
+    assert "1 thing of the spec is not allowed: first touch owned" in others.err
+    nobody = reader("reproduce", "brief-simulated.html", "--allow", "all")
+    assert nobody.code == 2
+    assert "nobody is there to be asked" in nobody.err
+    assert left(reader) == before
+
+
+def brings(reader: Bench) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = reader("reproduce", "brief-simulated.html", "--dry-run", "--json").json["brings"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ('use "/etc/hostname"', "1 error here"),
+        ('use "../../../../../etc/hostname"', "1 error here"),
+        ("hardware { }", "error"),
+        ('report more "x" { theme { css = "/etc/hostname" } }', "error"),
+    ],
+)
+def test_a_spec_that_reads_files_beyond_its_capsule_is_refused(words: str, said: str, reader: Bench) -> None:
+    with_spec(reader, lambda text: f"{words}\n{text}" if words.startswith("use") else f"{text}\n{words}\n")
+    before = left(reader)
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes")
+    assert done.code == 1
+    assert said in done.err
+    assert left(reader) == before
+
+
+def test_a_file_of_this_machine_does_not_get_into_a_strangers_plan(reader: Bench) -> None:
+    secret = reader.folder / "secret.bench"
+    secret.write_text("workload more from db_bench.readrandom { records = 1k  value_size = 8 B }\n", encoding="utf-8")
+    with_spec(reader, lambda text: f'use "{secret}"\n{text}')
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes")
+    assert done.code == 1
+    assert f"reads a file that is not in its capsule: {secret}" in done.err
+
+
+def test_files_are_written_below_the_current_folder_alone(reader: Bench, tmp_path: Path) -> None:
+    outside = tmp_path.parent / "outside"
+    for place in (outside, "..", ".", "/tmp"):  # nothing is written there
+        done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes", "--into", str(place))
+        assert done.code == 2
+        assert "is not below the current folder" in done.err
+    (reader.folder / "link").symlink_to(tmp_path.parent)
+    assert reader("reproduce", "brief-simulated.html", "--simulate", "--yes", "--into", "link/x").code == 2
+    (reader.folder / "brief-reproduction").mkdir()
+    (reader.folder / "brief-reproduction" / "brief.bench").write_text("mine")
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes")
+    assert "is there already, with other files" in done.err
+    assert not outside.exists()
+
+
+def test_a_changed_capsule_is_refused_with_the_part_that_differs(reader: Bench) -> None:
+    path = reader.folder / "brief-simulated-capsule.zip"
+    made = io.BytesIO()
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(made, "w") as other:
+        for name in archive.namelist():
+            content = archive.read(name)
+            other.writestr(name, content.replace(b"0.5", b"9.5") if name.endswith(".bench") else content)
+    path.write_bytes(made.getvalue())
+    done = reader("reproduce", "brief-simulated.html", "--dry-run")
+    assert done.code == 2
+    assert "was changed since it was made: spec/brief.bench is not what its list says" in done.err
+
+
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [
+        ("stated.json", b"{}"),
+        ("stated.json", b'[{"kind": "claim", "name": "x"}]'),
+        ("stated.json", b"[" * 100_000),
+        ("facts.json", b'[["host"]]'),
+        ("facts.json", b'{"a": 1}'),
+        ("facts.json", b"[[1, 2, 3, 4, 5, 6]]"),
+    ],
+)
+def test_a_capsule_with_parts_that_mean_nothing_is_refused(part: str, content: bytes, reader: Bench) -> None:
+    changed(reader, lambda parts: {**parts, part: content})
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes")
+    assert done.code == 2
+    assert f"the capsule's {part} is not what benchbrief writes" in done.err
+
+
+def test_missing_packages_are_named_and_never_installed(reader: Bench) -> None:
+    path = reader.folder / "brief-simulated-capsule.zip"
+    found = open_capsule(path.read_bytes(), path.name)
+    needs = {"engine sqlite": "bench-not-there 1.0", "probe x": "../../evil 2"}
+    path.write_bytes(write_capsule(found.about.model_copy(update={"extensions": needs}), found.parts))
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes")
+    assert done.code == 2
+    assert "not installed: bench-not-there 1.0 (engine sqlite); ../../evil 2 (probe x)" in done.err
+
+
+def test_other_hosts_are_named_in_the_order_of_the_plans(reader: Bench) -> None:
+    told = reader("reproduce", "brief-simulated.html", "--on", "lab-1.lan", "--dry-run", "--json").json
+    assert told["hosts"] == ["lab-1.lan"]
+    done = reader("reproduce", "brief-simulated.html", "--on", "a,b", "--dry-run")
+    assert (done.code, "the plan has 1 hosts, and 2 are named" in done.err) == (2, True)
+
+
+def test_a_run_of_ones_own_is_reproduced_by_its_name(original: Path, bench: Bench) -> None:
+    shutil.copytree(original / "bench-out", bench.folder / "bench-out")
+    done = bench("reproduce", "simulated", "--by", "simulated", "--json")
+    assert done.code == 0, done.err
+    assert {each["verdict"] for each in done.json["verdicts"]} == {"holds"}
+    assert done.json["differs"] == []
+
+
+def test_what_has_no_capsule_says_what_to_name(bench: Bench) -> None:
+    (bench.folder / "old.html").write_text("<html></html>")
+    done: Ended = bench("reproduce", "old.html")
+    assert (done.code, "old.html has no capsule with it" in done.err) == (2, True)
+    assert "can't be read" in bench("reproduce", "nowhere.pdf").err
+    error = json.loads(bench("reproduce", "nowhere.pdf", "--json").out)["error"]
+    assert error["code"] == "report"

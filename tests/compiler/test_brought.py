@@ -1,0 +1,115 @@
+"""What a stranger's plan brings along is listed: nothing of it is run unseen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.plan_elsewhere import on_hosts
+from benchbrief.compiler.planning.plan_commands import Brought, brought_by, not_allowed
+from benchbrief.model import plan as p
+from benchbrief.model.node import Node
+from tests.compiler.specs import check_fixture
+from tests.compiler.test_plans import FIXTURES
+
+ALL = """\
+hardware box {
+  hosts   = ["root@db-1.lab:2222", "root@db-2.lab:2222"]
+  path    = "/data/one"
+  prepare = command("prepare of the hardware")
+  power   = command("command of a meter", on: node)
+  ssh { jump = "gate.lab"  identity = "/home/me/.ssh/key" }
+}
+client load { hosts = "load.lab"  tool = ycsb("/opt/other/ycsb") }
+database mongo {
+  engine   = mongodb
+  uri      = "mongodb://{env(WHO)}:{secret(PASSWORD)}@{hosts}/ycsb"
+  prepare  = command("prepare of the database", on: first)
+  reset    = command("reset of the data")
+  teardown = command("teardown of the database")
+}
+workload a from ycsb.a { records = 1k }
+experiment ramp {
+  hardware  = box
+  client    = load
+  database  = mongo
+  workloads = a
+  threads   = [1]
+  measure   = 1 min
+  at 10 s "Event" { command("command of an event", on: first) }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> p.Plan:
+    path = tmp_path_factory.mktemp("spec") / "all.bench"
+    path.write_text(ALL)
+    checked = check_fixture(path)
+    assert checked.plan is not None, checked.diagnostics
+    return checked.plan
+
+
+def test_each_command_host_program_folder_and_secret_is_listed_with_its_place(plan: p.Plan) -> None:
+    found = brought_by(plan)
+    assert {(each.reach, each.text) for each in found} >= {
+        ("command", "prepare of the hardware"),
+        ("meter", "command command=command of a meter"),
+        ("command", "prepare of the database"),
+        ("command", "reset of the data"),
+        ("command", "teardown of the database"),
+        ("command", "command of an event"),
+        ("program", "/opt/other/ycsb"),
+        ("server", "mongodb://{env WHO}:{secret PASSWORD}@db-1.lab,db-2.lab/ycsb"),
+        ("secret", "WHO"),
+        ("secret", "PASSWORD"),
+        ("host", "ssh://root@db-1.lab:2222"),
+        ("host", "ssh://load.lab"),
+    }
+    host = next(each for each in found if each.text.startswith("ssh://root@db-1"))
+    assert host.what == "is reached through gate.lab with the key /home/me/.ssh/key"
+    event = next(each for each in found if each.text == "command of an event")
+    assert event.place.endswith("all.bench:24:6")
+
+
+@pytest.mark.parametrize("path", [path for path in FIXTURES if "command(" in path.read_text()], ids=lambda p: p.stem)
+def test_no_command_of_a_spec_is_missing_from_the_list(path: Path) -> None:
+    checked = check_fixture(path)
+    assert checked.plan is not None
+    listed = " ".join(each.text for each in brought_by(checked.plan))
+    for command in re.findall(r'command\("([^"]+)"', path.read_text()):
+        assert command in listed
+
+
+def test_each_is_allowed_by_its_own_text_alone(plan: p.Plan) -> None:
+    found = brought_by(plan)
+    left = not_allowed(found, ["reset of the data", "PASS", "*"])
+    assert {each.text for each in found} - {each.text for each in left} == {"reset of the data"}
+    assert not_allowed(found, ["all"]) == []
+    assert not_allowed([Brought("command", "x", "", "")], ["x"]) == []
+
+
+def test_a_plan_on_other_hosts_names_none_of_its_own(plan: p.Plan) -> None:
+    moved = on_hosts(plan, ["lab-1", "me@lab-2:2200", "local"])
+    assert list(moved.hosts) == ["lab-1", "me@lab-2:2200", "local"]
+    left = [text for text in texts(moved) if re.search(r"db-[12]\.lab|load\.lab|gate\.lab", text)]
+    assert left == []
+    assert moved.cells[0].hash != plan.cells[0].hash
+    assert moved.cells[0].locks == ("lab-1", "me@lab-2:2200", "local")
+    assert {each.hash for each in on_hosts(plan, ["lab-1", "me@lab-2:2200", "local"]).cells} == {moved.cells[0].hash}
+    with pytest.raises(ValueError, match="the plan has 3 hosts, and 1 are named"):
+        on_hosts(plan, ["lab-1"])
+
+
+def texts(node: object) -> list[str]:
+    """All texts of a plan but those of the reports."""
+    if isinstance(node, str):
+        return [node]
+    if isinstance(node, Node):
+        return [text for each in fields(node) for text in texts(getattr(node, each.name))]
+    if isinstance(node, dict):
+        return [text for key, value in node.items() for text in (*texts(key), *texts(value))]
+    return [text for each in node for text in texts(each)] if isinstance(node, tuple) else []

@@ -1,0 +1,134 @@
+"""The verdicts on a reproduction: right as often as they say, on simulated campaigns, and honest where nothing decides.
+
+`benchmarks reproduction` has more campaigns."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from benchbrief.results.analysis.reproduction import Reproduced, judge_reproduction
+from benchbrief.results.analysis.stated_numbers import StatedNumber, ValueAt
+
+NOISE, REPEATS, CLAIMS = 0.02, 5, 5
+
+
+def stated(repeats: Sequence[float], name: str = "claim", **more: Any) -> StatedNumber:
+    value = math.exp(math.fsum(map(math.log, repeats)) / len(repeats)) if min(repeats) > 0 else repeats[0]
+    kept = tuple(repeats) if len(repeats) > 1 else ()
+    told = {"kind": "claim", "expression": name, "unit": "", "by_ratio": True, "is_relative": True, **more}
+    return StatedNumber(name=name, values=(ValueAt(value=value, repeats=kept),), **told)
+
+
+def campaign(noise: random.Random, true: float, changed: float = 1.0) -> list[StatedNumber]:
+    """Five claims that compare two sides, the first of them changed."""
+    values = [true * (changed if number == 0 else 1.0) for number in range(CLAIMS)]
+    drawn = [[value * math.exp(noise.gauss(0, NOISE)) for _ in range(REPEATS)] for value in values]
+    return [stated(repeats, f"claim {number}", no_difference=1.0) for number, repeats in enumerate(drawn)]
+
+
+def one(before: Sequence[float], now: Sequence[float], **more: Any) -> Reproduced:
+    (found,) = judge_reproduction([stated(before, **more)], [stated(now, **more)])
+    return found
+
+
+def test_the_same_again_holds_in_95_of_100_and_fails_in_at_most_one() -> None:
+    noise, found = random.Random(1), Counter[str]()  # noqa: S311  # simulated noise
+    for _ in range(200):
+        found.update(each.verdict for each in judge_reproduction(campaign(noise, 2.0), campaign(noise, 2.0)))
+    assert found["holds"] >= 0.95 * found.total()
+    assert found["fails"] <= 0.01 * found.total()
+
+
+@pytest.mark.parametrize("changed", [0.9, 1.1])
+def test_a_change_of_ten_per_cent_is_found_in_95_of_100(changed: float) -> None:
+    noise = random.Random(2)  # noqa: S311  # simulated noise
+    pairs = [(campaign(noise, 2.0), campaign(noise, 2.0, changed)) for _ in range(200)]
+    found = [judge_reproduction(*pair)[0].verdict for pair in pairs]
+    assert found.count("fails") >= 0.95 * len(found)
+
+
+def test_a_small_gain_that_is_lost_does_not_hold_though_the_numbers_are_near() -> None:
+    found = one([1.05, 1.051, 1.049, 1.05], [1.001, 1.0, 0.999, 1.0], no_difference=1.0)
+    assert (found.verdict, round(found.margin, 3)) == ("fails", 0.05)
+    assert one([1.05, 1.051, 1.049, 1.05], [1.05, 1.048, 1.051, 1.05], no_difference=1.0).verdict == "holds"
+
+
+def test_a_change_in_per_cent_is_judged_as_the_multiple_that_it_is() -> None:
+    gain = {"no_difference": 0.0, "unit": "%"}
+    assert one([20.0, 20.5, 19.5, 20.0], [20.3, 19.8, 20.2, 20.1], **gain).verdict == "holds"
+    lost = one([20.0, 20.5, 19.5, 20.0], [2.0, 2.5, 1.5, 2.0], **gain)
+    assert (lost.verdict, round(lost.ratio.value, 2) if lost.ratio else None) == ("fails", 0.85)
+
+
+def test_what_is_open_says_how_many_repeats_would_decide() -> None:
+    found = one([100.0, 104.0, 97.0, 101.0] * 5, [107.0, 95.0, 101.0], is_relative=False)
+    assert found.verdict == "open"
+    assert found.why == "wide"
+    assert found.more is not None
+    assert 3 < found.more < 30
+    assert one([100.0, 150.0], [100.0, 140.0]).more is None, "the brief has too few"
+
+
+def test_a_number_that_was_measured_once_is_judged_by_the_spread_of_the_other_side() -> None:
+    many = [100.0, 100.2, 99.8, 100.1, 99.9, 100.0]
+    assert one([100.1], many).verdict == "holds"
+    assert one([140.0], many).verdict == "fails"
+    assert one(many, [60.0]).verdict == "fails"
+    found = one([100.0], [101.0])
+    assert (found.verdict, found.why) == ("open", "once")
+    assert found.ratio is not None
+    assert found.ratio.low is None
+
+
+def test_numbers_that_do_not_vary_hold_only_where_they_are_the_same() -> None:
+    assert one([5.0, 5.0, 5.0], [5.0, 5.0, 5.0]).verdict == "holds"
+    assert one([5.0, 5.0, 5.0], [6.0, 6.0, 6.0]).verdict == "open"
+
+
+def test_on_another_machine_only_what_compares_is_judged() -> None:
+    same = [2.0, 2.01, 1.99, 2.0]
+    of_two, absolute = stated(same, "two", no_difference=1.0), stated(same, "one", is_relative=False)
+    found = judge_reproduction([of_two, absolute], [of_two, absolute], "machine")
+    assert [(each.verdict, each.why) for each in found] == [("holds", "near"), ("unlike", "machine")]
+    assert {each.verdict for each in judge_reproduction([of_two], [of_two], "origin")} == {"unlike"}
+
+
+def test_what_is_gone_defined_otherwise_or_was_never_said_is_not_comparable() -> None:
+    same = [2.0, 2.01, 1.99]
+    before = [stated(same, "gone"), stated(same, "other"), stated(same, "unsaid", is_said=False)]
+    now = [stated(same, "other", expression="defined otherwise"), stated(same, "unsaid")]
+    found = judge_reproduction(before, now)
+    assert [(each.verdict, each.why) for each in found] == [
+        ("unlike", "gone"),
+        ("unlike", "defined"),
+        ("unlike", "unsaid"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "verdict"),
+    [
+        ((True, True), (True, True), "holds"),
+        ((False, True), (False, True), "holds"),
+        ((True, True), (False, True), "fails"),
+        ((False, True), (True, True), "fails"),
+        ((True, True), (False, False), "open"),
+        ((True, False), (False, True), "open"),
+        ((True, True), (True, False), "open"),
+        ((True, None), (True, None), "holds"),
+        ((True, True), (None, None), "open"),
+        ((None, None), (True, True), "open"),
+    ],
+)
+def test_an_expectation_holds_where_its_verdict_is_that_of_the_brief(
+    before: tuple[bool | None, bool | None], now: tuple[bool | None, bool | None], verdict: str
+) -> None:
+    one, other = (stated([2.0, 2.1], kind="expect", holds=holds, decided=decided) for holds, decided in (before, now))
+    (found,) = judge_reproduction([one], [other])
+    assert found.verdict == verdict
