@@ -114,12 +114,18 @@ class NestedExtreme(CompileProblem):
     extreme: str
 
 
-class ClaimOfClaim(CompileProblem):
+class ClaimOfName(CompileProblem):
     code = "E0843"
     stands_alone = True
-    says = "`{name}` is a claim, and the value of a claim is a number"
-    hint = "write the expression of its value here"
+    says = "`{name}` is {what}, and the value of a claim is a number"
+    hint = "write an expression of what is measured, such as `max(gain over threads)`"
     name: str
+    what: str
+
+
+class ClaimOfClaim(ClaimOfName):
+    hint = "write the expression of its value here"
+    what: str = "a claim"
 
 
 class NoClaim(CompileProblem):
@@ -204,6 +210,10 @@ class ClaimTaken(CompileProblem):
     hint = "give the claim another name"
     name: str
     kind: str
+
+
+class TypedValue(TypedResult):
+    hint = 'compute it of what is measured; a number that is no result is allowed by `allow "reason" = typed`'
 
 
 class TypedInTitle(TypedResult):

@@ -34,6 +34,7 @@ from benchbrief.compiler.briefs.plan_prose import (
     ELLIPSIS,
     claim_named,
     ends_of_range,
+    misspelt,
     plain_parts,
     prose,
     read_body,
@@ -328,8 +329,8 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         return typer.refuse(wrong.ClaimWithoutValue(block.keyword.span, block.name.text))
     allowed = exceptions(typer, body.all("allow"))
     value = values[0]
-    if named := claim_named(typer, value):
-        return typer.refuse(wrong.ClaimOfClaim(value.span, named.claim))
+    if no_number := _no_number(typer, value):
+        return typer.refuse(no_number)
     sentence = _sentence(typer, block.label, value)
     if sentence is None:
         return None
@@ -388,6 +389,14 @@ def claim(typer: Typer, block: ast.Block) -> plan.Claim | None:
         allowed=allowed,
         origin=origin(block.span),
     )
+
+
+def _no_number(typer: Typer, value: ast.Expr) -> wrong.ClaimOfName | None:
+    """Return what is wrong with a value that is no expression but a claim, a name or a list."""
+    if named := claim_named(typer, value):
+        return wrong.ClaimOfClaim(value.span, named.claim)
+    what = "a list" if isinstance(value, ast.List) else "a name" if subject_of(typer, value) else ""
+    return wrong.ClaimOfName(value.span, text_of(value), what) if what else None
 
 
 def _judged(typer: Typer, value: ast.Expr) -> ast.Expr:
@@ -552,6 +561,8 @@ def broken_rule(
     allowed: set[str],
 ) -> CompileProblem | None:
     """Return what bars a value from a claim; None where nothing does, after reporting words that say another thing."""
+    if "typed" not in allowed and _is_typed(typer, value):
+        return wrong.TypedValue(value.span, text_of(value), "the value of a claim")
     if base and _is_unclear_ratio(typer, value, base, no_difference, label) and "decided" not in allowed:
         return wrong.UndecidableClaim(value.span, text_of(value), ", ".join(each.label for each in base))
     better = _better(typer, value)
@@ -563,6 +574,13 @@ def broken_rule(
     if no_difference == 0.0 and "direction" not in allowed:
         _check_direction(typer, label, value, better, rises=_rises(typer, value, base))
     return None
+
+
+def _is_typed(typer: Typer, value: ast.Expr) -> bool:
+    """Return whether a value is made of numbers and parameters of the spec alone."""
+    parts = (_inlined(typer, value), *_parts(typer, value))
+    leaves = (part for part in parts if not any(_inner(part)))
+    return all(isinstance(leaf, ast.Quantity) or text_of(leaf) in typer.scope.params for leaf in leaves)
 
 
 def _is_unclear_ratio(
@@ -626,6 +644,8 @@ def _sentence(typer: Typer, label: ast.String, value: ast.Expr) -> ast.String | 
     holes = [part for part in label.parts if isinstance(part, ast.Hole)]
     values = [hole for hole in holes if isinstance(hole.expr, ast.Name) and hole.expr.text == _VALUE]
     numbers = [hole for hole in holes if hole not in values and not subject_of(typer, hole.expr)]
+    if problem := next((found for hole in numbers if (found := misspelt(typer, hole.expr))), None):
+        return typer.refuse(problem)
     if numbers or len(values) != 1:
         place = next((hole.span for hole in (*numbers, *values[1:])), label.span)
         return typer.refuse(wrong.OneValue(place, len(values) + len(numbers)))

@@ -303,14 +303,14 @@ def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str 
         elif subject := subject_of(typer, part.expr):
             words = _words(typer, part, subject, place)
         else:
-            typer.report(_misspelt(typer, part.expr) or wrong.NumberInTitle(part.span, what))
+            typer.report(misspelt(typer, part.expr) or wrong.NumberInTitle(part.span, what))
             words = None
         failed = failed or words is None
         parts.append(words or "")
     return None if failed else "".join(parts)
 
 
-def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
+def misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
     """Return the mistake in a hole whose name is misspelt, as in `{worlkoad.label}`; None for other holes."""
     name = expr.base if isinstance(expr, ast.Attr) else expr
     if not isinstance(name, ast.Name) or name.text in typer.metrics or name.text in KINDS:
