@@ -19,6 +19,7 @@ NOT_OF_A_TEXT = {
     "E0006": "takes a file of megabytes",
     "E0125": "takes a character that no editor shows",
     "E0212": "takes a broken package",
+    "E0214": "takes a package that checks plans",
     "E0591": "takes a tool of another package",
     "E0605": "takes more than a hundred files",
     "E0746": "takes hundreds of workloads",
@@ -31,6 +32,8 @@ NOT_OF_A_TEXT = {
     "E0781": "takes a catalogue beside the spec",
     "E0782": "takes a catalogue beside the spec",
     "W0212": "takes another package",
+    "W0216": "takes a package that checks plans",
+    "W0217": "takes a package that checks plans",
     "W0750": "takes a catalogue beside the spec",
 }
 """Codes without samples, and why."""

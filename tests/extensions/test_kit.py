@@ -76,6 +76,7 @@ def test_an_importer_that_takes_two_outputs_for_one_is_found_out(site: Path) -> 
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)  # thirteen commands, of which nine measure
 def test_an_engine_conforms_as_it_is_written(site: Path) -> None:
     """Simulated, for real, with each reset, killed and resumed, and with outputs that are no good."""
     write("engine", site)
