@@ -20,13 +20,14 @@ _LONGEST = 300
 
 
 def report_on(found: HeldAgainst, words: Words, like: p.Report) -> p.Report:
-    """Return the report on a reproduction, in these words, on the paper and with the audience of the brief's own."""
+    """Return the report on a reproduction, in these words, with the layout, paper and audience of the brief's own."""
     with written_as(words.locale):
         return p.Report(
             name=NAME,
             title=words["repro_title"].format(title=_short(found.about.title)),
             subtitle=words["repro_subtitle"],
-            template="technical_brief",
+            template=like.template,
+            package=like.package,
             language=words.language,
             words=like.words,
             paper=like.paper,
