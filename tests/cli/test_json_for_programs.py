@@ -41,7 +41,7 @@ def test_a_report_tells_its_numbers_its_verdicts_and_its_limits(copied_run: Benc
     copied_run.spec(f"{SMALL}\nexpect max(gain over threads) > -100 %\n", "judged.bench")
     made = copied_run("report", "--spec", "judged.bench", "--html-only", "--json").plainly().json
     (told,) = made["results"]
-    assert list(made) == ["results", "expects", "claims", "reports", "undrawn"]
+    assert list(made) == ["results", "expects", "claims", "reports", "deposit", "undrawn"]
     assert (told["report"], bool(told["title"])) == ("brief", True)
     assert told["numbers"], "the same as the terminal ends with"
     said = copied_run("report", "--html-only").err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import re
 import shutil
@@ -177,8 +178,8 @@ def test_status_of_all_runs_has_one_line_for_each(copied_run: Bench) -> None:
 def test_a_report_is_rendered_again_and_elsewhere(copied_run: Bench, tmp_path: Path) -> None:
     done = copied_run("report", "--to", tmp_path / "copy")
     assert done.code == 0, done.err
-    pdf, disclosure, html, page, numbers, *data = map(Path, done.out.split())
-    assert (pdf.suffix, html.suffix, numbers.suffix) == (".pdf", ".html", ".json")
+    pdf, disclosure, html, page, numbers, capsule, *data = map(Path, done.out.split())
+    assert (pdf.suffix, html.suffix, numbers.suffix, capsule.suffix) == (".pdf", ".html", ".json", ".zip")
     assert (disclosure.name, page.name) == ("brief-disclosure.pdf", "brief-disclosure.html")
     figures = range(1, len(data) // 3 + 1)
     assert (
@@ -191,12 +192,33 @@ def test_a_report_is_rendered_again_and_elsewhere(copied_run: Bench, tmp_path: P
     assert html.read_text() == original.read_text()
 
 
+def test_a_deposit_has_data_citation_and_checksums_beside_its_brief(copied_run: Bench, tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    done = copied_run("report", "--deposit", folder, "--licence", "CC-BY-4.0", "--format", "html", "--json")
+    assert done.code == 0, done.err
+    lines = [line.split("  ") for line in (folder / "SHA256SUMS").read_text().splitlines()]
+    summed = {name: digest for digest, name in lines}
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert set(summed) == there - {"SHA256SUMS"}
+    assert {"brief.html", "brief-capsule.zip", "README.md", "LICENSE", "CITATION.cff"} <= there
+    assert all(hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest for name, digest in summed.items())
+    assert {str(folder / name) for name in there} > set(done.json["deposit"])
+    citation = (folder / "CITATION.cff").read_text()
+    assert 'license: "CC-BY-4.0"' in citation
+    rows = (folder / "data" / "measure.throughput.csv").read_text().splitlines()
+    assert len(rows) - 1 == copied_run("query", "FROM measure.throughput", "--json").out.count('"value"') > 0
+    again = copied_run("report", "--deposit", folder, "--html-only")
+    assert (again.code, "is there already" in again.err) == (2, True)
+    assert copied_run("report", "--licence", "CC-BY-4.0").code == 2
+    assert copied_run("report", "--deposit", tmp_path / "b", "--licence", "my own").code == 2
+
+
 def test_a_report_takes_changed_prose_and_metrics_from_the_spec(copied_run: Bench) -> None:
     text = SMALL.replace("The best throughput was", "At its very best, it did").replace("- 1, higher", "- 2, higher")
     copied_run.spec(text, "newer.bench")
     done = copied_run("report", "--spec", "newer.bench", "--html-only", "--json")
     assert done.code == 0, done.err
-    ((name, (html, disclosure, numbers)),) = done.json["reports"].items()
+    ((name, (html, disclosure, numbers, _capsule)),) = done.json["reports"].items()
     assert disclosure.endswith("/brief-disclosure.html")
     assert numbers.endswith("/brief.json")
     assert name == "brief"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from benchbrief.reports.claims_sheet import SheetRow
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.running.make_brief import Briefs
+
+
+_SPDX = re.compile(r"[A-Za-z0-9.+-]{0,100}")
 
 
 def _formats(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -43,6 +47,7 @@ Examples:
   bench report --format pdf --paper letter   the PDF alone, on US paper
   bench report --format html,markdown        for a web site
   bench report --format pptx,docx,xlsx       to edit in Office programs
+  bench report --deposit archive --licence CC-BY-4.0
 
 \b
 Exit codes:
@@ -57,6 +62,8 @@ Exit codes:
 @click.option("--spec", type=click.Path(path_type=Path), help="Take reports and metrics from this spec.")
 @click.option("--language", metavar="LANGUAGE", help="Write it in `en` or `ja`, or with the words in a file (fr.toml).")
 @click.option("--to", type=click.Path(path_type=Path), help="Folder for the brief; the run's own by default.")
+@click.option("--deposit", type=click.Path(path_type=Path), help="New folder for briefs, data, citation and checksums.")
+@click.option("--licence", default="", metavar="SPDX", help="The licence of a deposit, such as CC-BY-4.0.")
 @click.option("--format", "formats", callback=_formats, help=f"What to make, of {', '.join(get_args(Format))}.")
 @click.option("--paper", type=click.Choice(("a4", "letter"), case_sensitive=False), help="The size of PDF pages.")
 @click.option("--html-only", is_flag=True, help="The same as --format html.")
@@ -67,6 +74,8 @@ def command(
     spec: Path | None,
     language: str | None,
     to: Path | None,
+    deposit: Path | None,
+    licence: str,
     formats: tuple[Format, ...],
     paper: Literal["a4", "letter"] | None,
     html_only: bool,
@@ -76,8 +85,10 @@ def command(
     from benchbrief.cli.spec_options import with_reports_of
     from benchbrief.results.analysis.expectation_verdicts import evaluate
     from benchbrief.runners.journal.run_folder import keep_spec, load_plan
+    from benchbrief.running.deposit import complete_deposit
     from benchbrief.running.make_brief import claims_of_briefs, making_brief, render_briefs, warn_of_holder
 
+    to = _deposit_folder(deposit, to, licence)
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
     own_languages = {report.name: report.language for report in plan.reports}
@@ -103,7 +114,11 @@ def command(
             reports_from=newer.spec.files if newer else None,
             own_languages=own_languages if newer or language is not None else None,
         )
-    _show(briefs, verdicts, claims, as_json=as_json)
+        added = list[Path]()
+        if deposit is not None:
+            with making_brief():
+                added = complete_deposit(deposit, plan, results, briefs.results, licence)
+    _show(briefs, verdicts, claims, added, as_json=as_json)
     for verdict in verdicts:
         if verdict.holds is not True or verdict.decided is False:
             warn(verdict.of_simulated if simulated else verdict.warning)
@@ -119,8 +134,32 @@ def command(
         raise Stop(code)
 
 
-def _show(briefs: Briefs, verdicts: Sequence[ExpectVerdict], claims: Sequence[SheetRow], *, as_json: bool) -> None:
-    """Print the result on standard error, and then the files."""
+def _deposit_folder(deposit: Path | None, to: Path | None, licence: str) -> Path | None:
+    """Return the folder for the briefs, after a look whether a deposit may go there."""
+    if deposit is None:
+        if licence:
+            raise click.UsageError("--licence is that of a deposit: --deposit FOLDER")
+        return to
+    if to is not None:
+        raise click.UsageError("--deposit is a folder of its own: leave --to out")
+    if not _SPDX.fullmatch(licence):
+        raise click.UsageError("--licence takes an SPDX identifier, such as CC-BY-4.0 or Apache-2.0")
+    if deposit.is_symlink() or (deposit.exists() and (not deposit.is_dir() or any(deposit.iterdir()))):
+        raise fail(f"{deposit} is there already", "name a new folder, or an empty one")
+    if not licence:
+        warn("the deposit states no licence, so nobody may use it: --licence CC-BY-4.0, say")
+    return deposit
+
+
+def _show(
+    briefs: Briefs,
+    verdicts: Sequence[ExpectVerdict],
+    claims: Sequence[SheetRow],
+    deposited: Sequence[Path],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the result on standard error, and then the files; `deposited` are those beside the briefs."""
     if as_json:
         show_json(
             {
@@ -128,13 +167,14 @@ def _show(briefs: Briefs, verdicts: Sequence[ExpectVerdict], claims: Sequence[Sh
                 "expects": [verdict.as_dict() for verdict in verdicts],
                 "claims": [row.document() for row in claims],
                 "reports": {name: [str(path) for path in paths] for name, paths in briefs.files.items()},
+                "deposit": list(map(str, deposited)),
                 "undrawn": briefs.undrawn,
             }
         )
         return
     for line in result_lines(briefs.results.values()):
         show_wrapped(line, indent=4, err=True)
-    for paths in briefs.files.values():
+    for paths in (*briefs.files.values(), deposited):
         for path in paths:
             show(path)
 
