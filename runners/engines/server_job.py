@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
@@ -92,14 +93,13 @@ class ServerJob:
     def wait_for(self, ready: Callable[[], str], timeout_s: float, stopping: Stopping) -> Message | None:
         """Wait until `ready` returns "", and not what is still missing. Returns None then, else what is wrong: the
         process has ended, or the time is over. Raises Interrupted."""
-        waited = 0.0
+        deadline = time.monotonic() + timeout_s
         while said := ready():
             if stopping.is_set():
                 raise Interrupted
             if self.wait(_LOOK_EVERY_S):
                 return say.process_ended(name=self.title, host=self.host.host.id, said=self.last_words())
-            waited += _LOOK_EVERY_S
-            if waited > timeout_s:
+            if time.monotonic() > deadline:
                 return say.process_deaf(
                     name=self.title, host=self.host.host.id, seconds=figure(timeout_s, ".0f"), said=said
                 )
