@@ -12,7 +12,7 @@ from typing import cast
 from benchbrief.compiler.blocks.experiments import Matrix
 from benchbrief.compiler.frontend.name_errors import BrokenCheck, FoundByExtension, WarnedByExtension
 from benchbrief.compiler.problems import CompileProblem
-from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS, hung_checks
 from benchbrief.dsl.source import Span
 from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.extension_spec import Finding, raised
@@ -49,6 +49,9 @@ def check_by_extensions(plan: Plan, asked: Iterable[tuple[EngineSpec | ToolSpec,
 
 def _asked(target: str, plan: Plan) -> tuple[list[Finding], str]:
     """Return what a check found, and what is wrong with it, "" when nothing is."""
+    too_long = f"it took longer than {_LIMIT_S:g} s"
+    if target in hung_checks():
+        return [], too_long
     found: list[Finding] = []
     failed: list[str] = []
 
@@ -64,5 +67,6 @@ def _asked(target: str, plan: Plan) -> tuple[list[Finding], str]:
     asking.start()
     asking.join(_LIMIT_S)
     if asking.is_alive():
-        return [], f"it took longer than {_LIMIT_S:g} s"
+        hung_checks().add(target)
+        return [], too_long
     return found, failed[0] if failed else ""

@@ -112,26 +112,34 @@ def _package(folder: str) -> tuple[str, str]:
 @cache
 def package_files(target: str) -> tuple[Path, ...]:
     """Return the files of the package that has an extension, sorted. Imports nothing; empty when it is not found."""
+    return tuple(sorted(path for _, path in _placed_files(target)))
+
+
+def _placed_files(target: str) -> Iterator[tuple[Path, Path]]:
+    """Yield the folder of a package with each file in it. A package without `__init__.py` may have several folders."""
     found = find_spec(target.partition(":")[0].partition(".")[0])
     if found is None:
-        return ()
+        return
     folders = [Path(each) for each in found.submodule_search_locations or ()]
-    files = [path for folder in folders for path in folder.rglob("*") if "__pycache__" not in path.parts]
-    alone = [] if folders or not found.origin else [Path(found.origin)]
-    return tuple(sorted(path for path in (*files, *alone) if path.is_file()))
+    if not folders and found.origin:
+        yield Path(found.origin).parent, Path(found.origin)
+    for folder in folders:
+        files = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+        yield from ((folder, path) for path in files if path.is_file())
 
 
 @cache
 def code_digest(target: str) -> str:
-    """Return a short digest of the files of a package, by their names within it; "" when there are none."""
-    files = package_files(target)
-    if not files:
-        return ""
-    root = min((path.parent for path in files), key=lambda each: len(each.parts))
+    """Return a short digest of the files of a package, by their names within it; "" when there are none, or one can't be
+    read."""
     made = hashlib.sha256()
-    for path in files:
-        made.update(f"{path.relative_to(root).as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return made.hexdigest()[:8]
+    try:
+        files = sorted((path.relative_to(folder), path) for folder, path in _placed_files(target))
+        for name, path in files:
+            made.update(f"{name.as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    except OSError:
+        return ""
+    return made.hexdigest()[:8] if files else ""
 
 
 Spec_co = TypeVar("Spec_co", bound=ExtensionSpec, covariant=True)
@@ -282,9 +290,15 @@ def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | RefusedE
     return refused(f"`{offer.target}` is wrong: {wrong}", f"ask the authors of {offer.package}") if wrong else spec
 
 
+@cache
+def hung_checks() -> set[str]:
+    """The targets of `check` that did not end in time. They aren't called again until packages are looked for anew."""
+    return set()
+
+
 def look_again() -> None:
     """Forget which packages are installed. A program that installs a package has to call this."""
-    for cached in (find_offers, package_files, code_digest):
+    for cached in (find_offers, package_files, code_digest, hung_checks):
         cached.cache_clear()
     _load.cache_clear()
 

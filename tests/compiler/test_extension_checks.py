@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from benchbrief.compiler import extension_checks
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS, look_again
 from benchbrief.extend.common import Plan
 from benchbrief.extend.spec import Finding
 from benchbrief.reports.words.brief_words import words_of
@@ -63,6 +64,28 @@ def test_a_check_is_heard_and_one_that_fails_stops_nothing(
     said = [f"{each.code} {each.summary} | {each.help}" for each in checked.diagnostics]
     assert [each for each in said if each[:5] in ("E0214", "W0216", "W0217")] == found
     assert (checked.plan is None) == any(each.startswith("E") for each in found)
+
+
+def test_a_check_that_hung_is_not_called_again_until_packages_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extension_checks, "_LIMIT_S", 0.2)
+    monkeypatch.setattr(TOOL_SPECS.own["db_bench"], "check", f"{__name__}:sleeps")
+    called: list[None] = []
+
+    def hangs(_: float) -> None:
+        called.append(None)
+        threading.Event().wait(5)
+
+    monkeypatch.setattr(time, "sleep", hangs)
+    (tmp_path / "brief.bench").write_text(SPEC)
+    look_again()
+    for calls, forget in ((1, False), (1, True), (2, False)):
+        checked = check(tmp_path / "brief.bench")
+        assert [each.code for each in checked.diagnostics if each.code == "W0217"] == ["W0217"]
+        assert len(called) == calls
+        if forget:
+            look_again()
 
 
 def test_a_tool_says_how_few_threads_it_can_have_and_what_they_are_called(

@@ -144,6 +144,30 @@ def test_other_code_under_the_same_version_is_another_measurement(package: Packa
     assert extensions.startswith("bench_gauge 1.2+")
 
 
+def test_the_code_of_a_package_in_two_folders_has_a_digest_and_unreadable_code_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = []
+    for place in (tmp_path / "here", tmp_path / "there"):
+        with monkeypatch.context() as patch:
+            for part in ("one", "two"):
+                (place / part / "bench_two").mkdir(parents=True)
+                (place / part / "bench_two" / f"{part}.py").write_text("")
+                patch.syspath_prepend(place / part)
+            registry.look_again()
+            digests.append(registry.code_digest("bench_two.one:SPEC"))
+    assert digests[0] == digests[1] != ""
+    monkeypatch.syspath_prepend(tmp_path / "here" / "one")
+
+    def unreadable(_: Path) -> bytes:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "read_bytes", unreadable)
+    registry.look_again()
+    assert registry.code_digest("bench_two.one:SPEC") == ""
+    registry.look_again()
+
+
 ODD = """
 class Odd(dict):
     def items(self):
