@@ -26,6 +26,8 @@ def imported_past(target: str) -> tuple[str, ...]:
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and not node.level:
                 found |= {node.module or ""}
+                if node.module == "benchbrief":
+                    found |= {f"benchbrief.{alias.name}" for alias in node.names}
             elif isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
     return tuple(sorted(each for each in found if each.startswith("benchbrief.") and not _is_for_extensions(each)))

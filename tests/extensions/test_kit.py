@@ -64,6 +64,13 @@ def test_a_package_of_each_kind_can_be_used_as_it_is_written(kind: str, site: Pa
         new_package(kind, NAME, site)
 
 
+def test_what_is_taken_from_the_top_of_benchbrief_is_past_the_surface(site: Path) -> None:
+    folder = write("importer", site)
+    (folder / "bench_my_own" / "more.py").write_text("from benchbrief import extend, runners\n")
+    registry.look_again()
+    assert imported_past("bench_my_own.spec:SPEC") == ("benchbrief.runners",)
+
+
 def test_an_importer_that_takes_two_outputs_for_one_is_found_out(site: Path) -> None:
     folder = write("importer", site)
     assert not_held(try_extension(NAME)) == []
