@@ -1,20 +1,35 @@
 """What a plan brings along that reaches beyond measuring: the commands that it runs, the hosts and programs that it
-names, the secrets that it reads, the folders that it fills. Who runs the plan of a stranger decides on each."""
+names, the texts that it gives to programs, the secrets that it reads, the folders that it fills. Who runs the plan of a
+stranger decides on each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Literal
 
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.node import Node
-from benchbrief.model.plan import Cell, Database, Host, Origin, Plan, Reference, Report, Tool, Workload
+from benchbrief.model.plan import Cell, Database, Host, Origin, Plan, Reference, Report, ServerStart, Tool, Workload
 
 Reach = Literal[
-    "command", "program", "host", "server", "folder", "file", "secret", "meter", "scheduler", "template", "style"
+    "command",
+    "program",
+    "option",
+    "host",
+    "server",
+    "folder",
+    "device",
+    "file",
+    "secret",
+    "meter",
+    "scheduler",
+    "template",
+    "style",
 ]
-"""What is brought along. A `server` is the address of one that runs already, and a `file` is read by a program."""
+"""What is brought along. A `server` is the address of one that runs already, a `device` is overwritten, a `file` is
+read by a program, and an `option` is a text for one, which may name any file."""
 
 
 @dataclass(frozen=True)
@@ -78,22 +93,51 @@ def _database(database: Database) -> Iterator[Brought]:
     for hook in database.hooks:
         yield Brought("command", hook.line, f"{hook.when} of {of}, on {hook.on} host", str(hook.origin))
     if database.start:
-        programs = (database.start.binary, database.start.router) if database.server == "start" else ()
-        for program in filter(None, programs):
-            yield Brought("program", program, f"is the server of {of}", at)
-        if database.start.config_name:
-            yield Brought("file", database.start.config_name, f"configures the server of {of}", at)
+        yield from _server(database, database.start)
+    if database.drop_caches:
+        yield Brought("command", "drop_caches", f"empties the page cache of the hosts of {of}", at)
+    if database.reset in BY_FILE_SYSTEM:
+        system = BY_FILE_SYSTEM[database.reset]
+        yield Brought("command", f"reset={database.reset}", f"puts snapshots of {system} in place of {of}, by sudo", at)
+    for key, value in database.settings.items():
+        if key == "destroys":
+            yield Brought("device", f"{key}={value}", f"is overwritten by {of}", at)
+        else:
+            yield from _options({key: value}, of, database.origin)
+    yield from _options(database.options, of, database.origin)
+
+
+def _server(database: Database, start: ServerStart) -> Iterator[Brought]:
+    at, of = str(database.origin), database.name
+    programs = (start.binary, start.router) if database.server == "start" else ()
+    for program in filter(None, programs):
+        yield Brought("program", program, f"is the server of {of}", at)
+    if start.config_name:
+        yield Brought("file", start.config_name, f"configures the server of {of}", at)
+    if start.tls:
+        yield Brought("file", start.tls.certificate, f"has the key and the certificate of {of}", at)
+        yield Brought("file", start.tls.ca, f"says whom {of} trusts", at)
+
+
+def _options(options: Mapping[str, object], of: str, origin: Origin) -> Iterator[Brought]:
+    """Yield the options that are texts. Which of them name files, the program that gets them knows alone."""
+    for key, value in options.items():
+        if isinstance(value, str):
+            yield Brought("option", f"{key}={value}", f"is given to {of}", str(origin))
 
 
 def _workload(workload: Workload) -> Iterator[Brought]:
     for key in workload.files:
         named = str(workload.properties.get(key, key))
         yield Brought("file", named, f"tells {workload.family} what to do", str(workload.origin))
+    others = {key: value for key, value in workload.properties.items() if key not in workload.files}
+    yield from _options(others, workload.family, workload.origin)
 
 
 def _tool(tool: Tool, origin: Origin) -> Iterator[Brought]:
     if tool.path:
         yield Brought("program", tool.path, f"is run as {tool.driver}", str(origin))
+    yield from _options(tool.options, tool.driver, origin)
 
 
 def _cell(cell: Cell) -> Iterator[Brought]:
@@ -104,6 +148,8 @@ def _cell(cell: Cell) -> Iterator[Brought]:
         for name, value in probe.options.items():
             if "/" in value:
                 yield Brought("file", value, f"is the {name} that {probe.name} reads", str(probe.origin))
+        plain = {name: value for name, value in probe.options.items() if "/" not in value}
+        yield from _options(plain, probe.name, probe.origin)
 
 
 def _report(report: Report) -> Iterator[Brought]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args, get_origin, get_type_hints
 
 import pytest
 
 from benchbrief.compiler.plan_elsewhere import on_hosts
 from benchbrief.compiler.planning.plan_commands import Brought, brought_by, not_allowed
 from benchbrief.model import plan as p
+from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.node import Node
 from tests.compiler.specs import check_fixture
 from tests.compiler.test_plans import FIXTURES
@@ -82,6 +84,83 @@ def test_no_command_of_a_spec_is_missing_from_the_list(path: Path) -> None:
     listed = " ".join(each.text for each in brought_by(checked.plan))
     for command in re.findall(r'command\("([^"]+)"', path.read_text()):
         assert command in listed
+
+
+NO_REACH = {
+    p.Database: {"name", "label", "engine", "package", "topology", "version"},
+    p.ServerStart: {"config", "config_sha256"},  # a text of the capsule, which is listed by its name
+    p.Auth: {"user"},
+    p.Hook: {"env"},  # the levels of factors
+    p.Workload: {"name", "label", "description", "family", "benchmark", "operations", "files"},
+    p.Probe: {"name", "package", "hosts"},  # hosts of the plan, which are listed
+    p.Tool: {"driver", "package"},
+}
+"""The texts that reach nothing by themselves. Every other one is listed."""
+
+
+def marked(kind: type[Node], found: list[str]) -> dict[str, object]:
+    """A mark in each field of a node that holds texts, of which those that must be listed are `found`."""
+    marks: dict[str, object] = {}
+    for name, hint in get_type_hints(kind).items():
+        mark = f"{kind.__name__}.{name}"
+        inner = [each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, Node)]
+        if hint is p.Template:
+            marks[name] = (mark,)
+        elif get_origin(hint) is dict:
+            marks[name] = {"an_option": mark}
+        elif get_origin(hint) is tuple and inner:
+            marks[name] = (made(inner[0], found),)
+        elif inner and inner[0] not in (p.Origin, p.Reference):
+            marks[name] = made(inner[0], found)
+        elif str in (hint, *get_args(hint)):
+            marks[name] = mark
+        else:
+            continue
+        if name not in NO_REACH.get(kind, ()) and not inner:
+            found.append(mark)
+    return marks
+
+
+def made(kind: type[Node], found: list[str]) -> object:
+    blank: dict[str, object] = dict.fromkeys(each.name for each in fields(kind))
+    node = object.__new__(kind)
+    node.__dict__.update(blank, **marked(kind, found))
+    return node
+
+
+def test_every_text_of_databases_workloads_probes_and_tools_is_listed(plan: p.Plan) -> None:
+    """A field that is added later is listed, too, or is named above with those that reach nothing."""
+    wanted: list[str] = []
+    (key, database), (load, workload), cell = *plan.databases.items(), *plan.workloads.items(), plan.cells[0]
+    database = database.model_copy(update=marked(p.Database, wanted) | {"server": "start"})
+    workload = workload.model_copy(update=marked(p.Workload, wanted) | {"files": {}})
+    probe = p.Probe(name="x", every_s=1, hosts=(), origin=cell.origin).model_copy(update=marked(p.Probe, wanted))
+    tool = cell.tool.model_copy(update=marked(p.Tool, wanted))
+    changed = plan.model_copy(
+        update={
+            "databases": {key: database},
+            "workloads": {load: workload},
+            "cells": (cell.model_copy(update={"probes": (probe,), "tool": tool}),),
+        }
+    )
+    listed = " ".join(each.text for each in brought_by(changed))
+    assert [mark for mark in wanted if mark not in listed] == []
+    assert len(wanted) > 10
+
+
+def test_what_overwrites_or_needs_root_is_listed(plan: p.Plan) -> None:
+    ((key, database),) = plan.databases.items()
+    reaching = {"drop_caches": True, "settings": {"destroys": "/dev/nvme1n1"}, "options": {"threads": 3}}
+    for reset in BY_FILE_SYSTEM:
+        changed = database.model_copy(update={**reaching, "reset": reset})
+        found = brought_by(plan.model_copy(update={"databases": {key: changed}}))
+        assert {(each.reach, each.text) for each in found} >= {
+            ("command", "drop_caches"),
+            ("command", f"reset={reset}"),
+            ("device", "destroys=/dev/nvme1n1"),
+        }
+        assert not any("threads" in each.text for each in found)
+        assert not_allowed(found, ["/dev/nvme1n1"]) == found
 
 
 def test_each_is_allowed_by_its_own_text_alone(plan: p.Plan) -> None:
