@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbrief.cli.terminal import fail
+from benchbrief.cli.terminal import Stop, fail
 from benchbrief.compiler.blocks.host_patterns import HostPatternError
 from benchbrief.compiler.plan_elsewhere import on_hosts
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
+from benchbrief.dsl.read_files_below import FileBeyond, files_below
 from benchbrief.model.extension_spec import LANGUAGES
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.capsule.capsule_file import ENDING, OpenCapsule, open_capsule
@@ -34,7 +35,7 @@ _BRIEFS = (".pdf", ".html", ".zip", ".json", ".md", ".pptx", ".xlsx", ".docx")
 
 
 def find_capsule(brief: Path, out: Path) -> OpenCapsule:
-    """Return the capsule of a brief, of a file, or of the first report of a run. Raises BenchError."""
+    """Return the capsule of a brief, of a file, or of the last report of a run. Raises BenchError."""
     from benchbrief.results.runs.find_runs import find_run
 
     if brief.is_file() or brief.suffix.lower() in _BRIEFS:
@@ -43,7 +44,7 @@ def find_capsule(brief: Path, out: Path) -> OpenCapsule:
     found = sorted((run_dir / REPORTS).glob(f"*{ENDING}"), key=lambda path: path.stat().st_mtime_ns)
     if not found:
         raise fail(f"{run_dir.name} has no brief with a capsule", f"make it: bench report {run_dir.name}")
-    return open_capsule(read_plain(found[0], run_dir, _MOST), found[0].name)
+    return open_capsule(read_plain(found[-1], run_dir, _MOST), found[-1].name)
 
 
 def require_extensions(capsule: OpenCapsule) -> None:
@@ -54,9 +55,9 @@ def require_extensions(capsule: OpenCapsule) -> None:
     for what, package in capsule.about.extensions.items():
         name = package.partition(" ")[0]
         try:
-            version(name) if re.fullmatch(r"[A-Za-z0-9._-]{1,80}", name) else missing.setdefault(package, []).append(
-                what
-            )
+            if not re.fullmatch(r"[A-Za-z0-9._-]{1,80}", name):
+                raise PackageNotFoundError
+            version(name)
         except PackageNotFoundError:
             missing.setdefault(package, []).append(what)
     if missing:
@@ -118,7 +119,12 @@ def plan_of(
     from benchbrief.compiler.compile import check
 
     about = capsule.about
-    checked = check(folder / about.spec, profile=profile or about.profile, params=about.params, budget_s=budget_s)
+    path, chosen = folder / about.spec, profile or about.profile
+    try:
+        with files_below(folder):
+            checked = check(path, profile=chosen, params=about.params, budget_s=budget_s)
+    except FileBeyond as error:
+        raise _beyond(error.name) from None
     if checked.plan is None:  # what a stranger's spec is warned of is not ours to mend
         errors = [each for each in checked.diagnostics if each.severity == "error"]
         show_diagnostics(errors)
@@ -127,11 +133,7 @@ def plan_of(
     for name in files_used_by(plan):
         path = Path(os.path.abspath(name))  # noqa: PTH100  # links are not followed
         if not path.is_relative_to(folder.absolute()) or str(path.relative_to(folder.absolute())) not in capsule.files:
-            raise fail(
-                f"the spec reads a file that is not in its capsule: {name}",
-                "its text would come from this machine, so nothing is run",
-                ExitCode.SPEC_WRONG,
-            )
+            raise _beyond(name)
     if not hosts:
         return plan
     try:
@@ -139,6 +141,14 @@ def plan_of(
     except (ValueError, HostPatternError) as error:
         there = ", ".join(plan.hosts)
         raise fail(f"--on {','.join(hosts)}: {error}", f"name one for each of: {there}") from error
+
+
+def _beyond(name: str) -> Stop:
+    return fail(
+        f"the spec reads a file that is not in its capsule: {name}",
+        "its text would come from this machine, so nothing is run",
+        ExitCode.SPEC_WRONG,
+    )
 
 
 def require_same_machine(capsule: OpenCapsule, plan: Plan) -> None:
@@ -176,7 +186,7 @@ def write_brief(run_dir: Path, found: HeldAgainst, plan: Plan, results: Store) -
     from benchbrief.reports.words.brief_words import words_of
     from benchbrief.running.make_brief import render_briefs
 
-    own = next((each for each in plan.reports if each.name == found.about.report), plan.reports[0])
+    own = next(each for each in plan.reports if each.name == found.about.report)
     if found.about.language in LANGUAGES:
         own = own.model_copy(update={"language": found.about.language, "words": {}})
     report = report_on(found, words_of(own), own)

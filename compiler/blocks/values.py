@@ -15,6 +15,7 @@ from benchbrief.compiler.frontend.value_errors import UnreadableFile
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.read_files_below import require_below
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
@@ -120,6 +121,7 @@ def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str 
     """
     path = Path(span.source.name).parent / name
     try:
+        require_below(path)
         if path.exists() and not (path.is_file() or path.is_dir()):  # reading a FIFO blocks
             raise ValueError("it is not a regular file")
         if path.stat().st_size > MOST_BYTES:

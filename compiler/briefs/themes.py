@@ -39,6 +39,7 @@ from benchbrief.compiler.frontend.structure_errors import (
 )
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.read_files_below import require_below
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model import plan
@@ -597,6 +598,7 @@ def _tell_apart(typer: Typer, found: Sequence[_Coloured]) -> None:
 
 def is_file(path: Path) -> bool:
     try:
+        require_below(path)
         return path.is_file()
     except (OSError, ValueError):  # too long, in an unreadable folder, or with a NUL
         return False
@@ -604,6 +606,7 @@ def is_file(path: Path) -> bool:
 
 def is_folder(path: Path) -> bool:
     try:
+        require_below(path)
         return path.is_dir()
     except (OSError, ValueError):
         return False

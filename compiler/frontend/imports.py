@@ -15,6 +15,7 @@ from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.read_files import neighbour, read_source
+from benchbrief.dsl.read_files_below import require_below
 from benchbrief.dsl.syntax import ast, parser_stop
 from benchbrief.dsl.syntax.recover import PartlyRead, UnreadParts, parse_with_gaps
 
@@ -129,6 +130,7 @@ class _Loader:
             return
         try:
             path = by.parent / text
+            require_below(path)
             target, is_file = path.resolve(), self.source.is_file(path)
         except (OSError, ValueError, RuntimeError) as error:
             self.findings.add(name_errors.ImportNotFound(span, text, str(error)))

@@ -147,6 +147,9 @@ def test_nothing_is_run_or_written_without_leave(reader: Bench) -> None:
     assert left(reader) == before
 
 
+BEYOND = "the spec reads a file that is not in its capsule: /"
+
+
 def brings(reader: Bench) -> list[dict[str, str]]:
     found: list[dict[str, str]] = reader("reproduce", "brief-simulated.html", "--dry-run", "--json").json["brings"]
     return found
@@ -155,18 +158,24 @@ def brings(reader: Bench) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ('use "/etc/hostname"', "1 error here"),
-        ('use "../../../../../etc/hostname"', "1 error here"),
+        ('use "secret.env"', BEYOND),
+        ('use "../../../../../../../../../../../etc/hostname"', BEYOND),
         ("hardware { }", "error"),
-        ('report more "x" { theme { css = "/etc/hostname" } }', "error"),
+        ('report more "x" { theme { css = "secret.env" } }', BEYOND),
+        ('report more "x" { parts = "/etc" }', BEYOND),
+        ('database m { engine = mongodb  server = start  path = "/d"  config = "secret.env" }', BEYOND),
     ],
 )
 def test_a_spec_that_reads_files_beyond_its_capsule_is_refused(words: str, said: str, reader: Bench) -> None:
+    secret = reader.folder / "secret.env"
+    secret.write_text("TOKEN = hunter2 { }}\n", encoding="utf-8")
+    words = words.replace("secret.env", str(secret))
     with_spec(reader, lambda text: f"{words}\n{text}" if words.startswith("use") else f"{text}\n{words}\n")
     before = left(reader)
     done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes")
     assert done.code == 1
     assert said in done.err
+    assert "hunter2" not in done.err + done.out
     assert left(reader) == before
 
 

@@ -1,0 +1,36 @@
+"""Keeps a stranger's spec from files beyond its folder: none is read, nor looked for, so that no message shows it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+_FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)
+
+
+class FileBeyond(Exception):
+    """A spec names a file beyond the folder that it may read."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = os.path.normpath(path)
+        super().__init__(self.name)
+
+
+@contextmanager
+def files_below(folder: Path) -> Iterator[None]:
+    """Let the specs that are compiled here read files below a folder alone."""
+    token = _FOLDER.set(folder.resolve())
+    try:
+        yield
+    finally:
+        _FOLDER.reset(token)
+
+
+def require_below(path: Path) -> None:
+    """Raise FileBeyond for a path that a spec may not read. Links are followed."""
+    folder = _FOLDER.get()
+    if folder is not None and not Path(os.path.realpath(path)).is_relative_to(folder):
+        raise FileBeyond(path)
