@@ -130,8 +130,8 @@ def _placed_files(target: str) -> Iterator[tuple[Path, Path]]:
 
 @cache
 def code_digest(target: str) -> str:
-    """Return a short digest of the files of a package, by their names within it; "" when there are none, or one can't be
-    read."""
+    """Return a short digest of the files of a package, by their names within it; "" when there are none, or one
+    can't be read."""
     made = hashlib.sha256()
     try:
         files = sorted((path.relative_to(folder), path) for folder, path in _placed_files(target))

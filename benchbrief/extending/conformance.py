@@ -1,6 +1,6 @@
 """Whether an installed extension conforms: `bench extensions try`. It says what was tried, and what was not and why.
 
-A trial is a function whose docstring says what holds. It returns what is wrong, and raises NotTried where it can't.
+A trial is a function whose docstring says what holds. It returns what is wrong, and raises Skipped where it can't.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
+from benchbrief.compiler.compile import check
 from benchbrief.compiler.registry import ENGINE_SPECS, REGISTRIES, TOOL_SPECS, Offer, RefusedExtension, package_files
 from benchbrief.dsl.bench_error import BenchError
 from benchbrief.extending.installed_code import code_problem, imported_past
@@ -42,17 +44,17 @@ _JOURNALS = f"bench-out/*/{JOURNAL}"
 _FOREIGN = "[OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), 12345.6\n"
 
 
-class NotTried(Exception):  # it is no error
+class Skipped(Exception):  # it is no error
     """A trial can't be made here."""
 
 
-class Unknown(BenchError):
+class UnknownExtension(BenchError):
     """There is no such extension of another package."""
 
     code = "extension"
 
 
-class Outcome(NamedTuple):
+class TrialResult(NamedTuple):
     """What came of a trial. `said` is what is wrong, or why it was not tried; "" when all holds."""
 
     of: str
@@ -69,7 +71,7 @@ class Subject:
         self, offer: Offer, spec: ExtensionSpec, folder: Path, spec_file: Path | None, measured: dict[str, Path | str]
     ) -> None:
         self.offer, self.spec, self.folder = offer, spec, folder
-        self._spec_file, self._measured = spec_file, measured
+        self.spec_file, self._measured = spec_file, measured
 
     def bench(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -77,33 +79,49 @@ class Subject:
         )
 
     def place(self, **changed: str) -> Path:
-        """Return a new folder with a spec, `brief.bench`. Raises NotTried when none is known."""
+        """Return a new folder with a spec, `brief.bench`: the user's as it is, or a sample with what is `changed`.
+
+        Raises Skipped when none is known, or it does not use the extension."""
         folder = Path(tempfile.mkdtemp(dir=self.folder))
-        text = self._spec_file.read_text(encoding="utf-8") if self._spec_file else self._sample(folder, **changed)
-        if self._spec_file:
-            shutil.copytree(
-                self._spec_file.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("bench-out")
-            )
-        (folder / "brief.bench").write_text(text, encoding="utf-8")
+        spec = folder / "brief.bench"
+        if not self.spec_file:
+            spec.write_text(self._sample(folder, **changed), encoding="utf-8")
+            return folder
+        shutil.copytree(self.spec_file.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("bench-out"))
+        shutil.copyfile(self.spec_file, spec)
+        plan = check(spec).plan
+        if plan and f"{self.spec.kind} {self.spec.name}" not in plan.extensions:
+            raise Skipped(f"the spec does not use the {self.spec.kind} `{self.spec.name}`")
         return folder
 
+    def run(self, folder: Path) -> str:
+        """Run the spec in a folder for real, and leave nothing of it behind. Returns why it failed, or ""."""
+        try:
+            return _failed(self.bench(folder, "run", "brief.bench", "--no-report"))
+        finally:
+            self.end(folder)
+
+    def end(self, folder: Path) -> None:
+        """End the run in a folder, with its servers, if it has not ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self.bench(folder, "stop")
+
     def measured(self) -> Path | str:
-        """Return the folder of a real run, or why it failed. Each spec is run once. Raises NotTried."""
+        """Return the folder of a real run, or why it failed. Each spec is run once. Raises Skipped."""
         folder = self.place()
         text = (folder / "brief.bench").read_text(encoding="utf-8").replace(str(folder), "")
         if text not in self._measured:
-            done = self.bench(folder, "run", "brief.bench", "--no-report")
-            self._measured[text] = _failed(done) or folder
+            self._measured[text] = self.run(folder) or folder
         return self._measured[text]
 
     def _sample(self, folder: Path, reset: str = "", probe: str = "", template: str = "") -> str:
         engine, tool = self._pair()
         workload = next((name for name, each in tool.workloads.items() if each.timed), "") if tool else ""
         if engine is None or tool is None or not workload:
-            raise NotTried("no spec is known that runs it here: give one with --spec")
+            raise Skipped("no spec is known that runs it here: give one with --spec")
         server = "start" if "start" in engine.servers else "embedded" if engine.has_stand_in else ""
         if not engine.in_process and not server:
-            raise NotTried("its server has to be there already: give a spec with --spec")
+            raise Skipped("its server has to be there already: give a spec with --spec")
         block = {"engine": engine.name, "path": f'"{folder / "data"}"', "server": server, "reset": reset}
         client = "" if engine.in_process else "  client = load"
         figure = 'figure "Throughput" { line = throughput by threads }'
@@ -168,6 +186,10 @@ def simulated_run_makes_briefs(subject: Subject) -> str:
         return wrong
     pages = [path.read_text(encoding="utf-8") for path in folder.rglob("*.html")]
     lacking = [each for each in LANGUAGES if not any(f'lang="{each}"' in page for page in pages)]
+    plan = check(folder / "brief.bench").plan
+    asked = {each.language for each in plan.reports if "html" in (each.formats or ("html",))} if plan else set()
+    if lacking and asked.isdisjoint(lacking):
+        raise Skipped(f"the spec has no report with a page in {', '.join(lacking)}")
     return f"there is no page in {', '.join(lacking)}" if lacking else ""
 
 
@@ -185,7 +207,7 @@ def output_of_another_state_is_refused(subject: Subject) -> str:
         return ""
     made = subject.measured()
     if isinstance(made, str):
-        raise NotTried("no real run has an output to spoil")
+        raise Skipped("no real run has an output to spoil")
     evidence = read_evidence(last_run(made / "bench-out"))
     verdict = evidence.verdicts[0]
     job = next(each for each in verdict.jobs if each.job == MEASURE)
@@ -207,31 +229,33 @@ def killed_run_goes_on(subject: Subject) -> str:
     with (folder / "said").open("w") as said:
         running = subprocess.Popen((*_BENCH, "run", "brief.bench", "--no-report"), cwd=folder, stdout=said, stderr=said)
     try:
-        _until(lambda: any('"measure"' in path.read_text() for path in folder.glob(_JOURNALS)), running)
+        try:
+            _until(lambda: any('"measure"' in path.read_text() for path in folder.glob(_JOURNALS)), running)
+        finally:
+            running.send_signal(signal.SIGKILL)
+            running.wait()
+        return _failed(subject.bench(folder, "resume", "--no-report"))
     finally:
-        running.send_signal(signal.SIGKILL)
-        running.wait()
-    done = subject.bench(folder, "resume", "--no-report")
-    return _failed(done)
+        subject.end(folder)
 
 
 def each_reset_runs(subject: Subject) -> str:
     """each way to reset its data that needs nothing but the engine runs"""
     if not isinstance(subject.spec, EngineSpec):
         return ""
+    if subject.spec_file:
+        raise Skipped("the spec says how its data are reset: leave out --spec")
     wrong = []
     for reset in (*EVERYWHERE, *(each for each in subject.spec.resets if each in ("undo", "snapshot", "links"))):
-        folder = subject.place(reset=reset)
-        done = subject.bench(folder, "run", "brief.bench", "--no-report")
-        wrong += [f"`{reset}`: {said}"] if (said := _failed(done)) else []
+        said = subject.run(subject.place(reset=reset))
+        wrong += [f"`{reset}`: {said}"] if said else []
     return "; ".join(wrong)
 
 
 def probe_samples_for_real(subject: Subject) -> str:
     """a real run has samples of each measure"""
     folder = subject.place(**_asked(subject))
-    done = subject.bench(folder, "run", "brief.bench", "--no-report")
-    if wrong := _failed(done):
+    if wrong := subject.run(folder):
         return wrong
     asked = subject.bench(folder, "query", "--csv", "SELECT DISTINCT measure FROM samples")
     lacking = [each for each in getattr(subject.spec, "measures", {}) if each not in asked.stdout]
@@ -242,10 +266,10 @@ def recorded_output_is_read(subject: Subject) -> str:
     """each file in `outputs/` beside the package is read, and refused when empty, cut, doubled or foreign"""
 
     if not isinstance(subject.spec, ImporterSpec) or subject.spec.reads != "outputs":
-        raise NotTried("only importers of outputs are tried by files")
+        raise Skipped("only importers of outputs are tried by files")
     recorded = _recorded(subject)
     if not recorded:
-        raise NotTried("there is no folder `outputs` with recorded files beside its package")
+        raise Skipped("there is no folder `outputs` with recorded files beside its package")
     importer, wrong = output_importer(subject.spec.name), []
     for path in recorded:
         try:
@@ -263,11 +287,9 @@ def recorded_output_is_read(subject: Subject) -> str:
 
 def place_is_reached(subject: Subject) -> str:
     """a run goes through it"""
-    folder = subject.place()
-    if subject.spec.name not in (folder / "brief.bench").read_text(encoding="utf-8"):
-        raise NotTried("give a spec with a host that it reaches: --spec")
-    done = subject.bench(folder, "run", "brief.bench", "--no-report")
-    return _failed(done)
+    if not subject.spec_file:
+        raise Skipped("give a spec with a host that it reaches: --spec")
+    return subject.run(subject.place())
 
 
 TRIALS: Mapping[str, tuple[Trial, ...]] = {
@@ -292,12 +314,14 @@ LEFT = {
 """What no trial tries, by kind: for tests of its own."""
 
 
-def try_extension(name: str, spec_file: Path | None = None) -> Iterator[Outcome]:
+def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:
     """Try all extensions of that name of other packages, and the load generators of an engine's own package. Raises
-    Unknown."""
+    UnknownExtension."""
     subjects = list(_subjects(name))
     if not subjects:
-        raise Unknown(f"no package has an extension named `{name}`", "`bench extensions` lists what is installed")
+        raise UnknownExtension(
+            f"no package has an extension named `{name}`", "`bench extensions` lists what is installed"
+        )
     measured: dict[str, Path | str] = {}
     with tempfile.TemporaryDirectory(prefix="bench-try-") as scratch:
         for offer, found in subjects:
@@ -310,16 +334,16 @@ def _outcomes(
     scratch: Path,
     spec_file: Path | None,
     measured: dict[str, Path | str],
-) -> Iterator[Outcome]:
+) -> Iterator[TrialResult]:
     of = f"{found.kind} {found.name}"
     if isinstance(found, RefusedExtension):
-        yield Outcome(of, "its spec can be used", "broken", found.why)
+        yield TrialResult(of, "its spec can be used", "broken", found.why)
         return
-    yield Outcome(of, "its spec can be used", "holds")
+    yield TrialResult(of, "its spec can be used", "holds")
     subject = Subject(offer, found, Path(tempfile.mkdtemp(dir=scratch)), spec_file, measured)
     for trial in (*OF_ALL, *TRIALS.get(found.kind, ())):
         yield _tried(of, trial, subject)
-    yield Outcome(of, LEFT[found.kind], "not tried", "no trial does: write tests of your own")
+    yield TrialResult(of, LEFT[found.kind], "not tried", "no trial does: write tests of your own")
 
 
 def _subjects(name: str) -> Iterator[tuple[Offer, ExtensionSpec | RefusedExtension]]:
@@ -333,17 +357,17 @@ def _subjects(name: str) -> Iterator[tuple[Offer, ExtensionSpec | RefusedExtensi
                 yield from ((each, tools.load(each)) for each in mine if each.package == offer.package)
 
 
-def _tried(of: str, trial: Trial, subject: Subject) -> Outcome:
+def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:
     holds = (trial.__doc__ or "").strip()
     try:
         wrong = trial(subject)
-    except NotTried as why:
-        return Outcome(of, holds, "not tried", str(why))
+    except Skipped as why:
+        return TrialResult(of, holds, "not tried", str(why))
     except subprocess.TimeoutExpired:
-        return Outcome(of, holds, "broken", f"it did not end within {_RUN_S:.0f} s")
+        return TrialResult(of, holds, "not tried", f"it did not end within {_RUN_S:.0f} s")
     except Exception as error:  # whatever another package's code raises
-        return Outcome(of, holds, "broken", raised(error))
-    return Outcome(of, holds, "broken" if wrong else "holds", wrong)
+        return TrialResult(of, holds, "broken", raised(error))
+    return TrialResult(of, holds, "broken" if wrong else "holds", wrong)
 
 
 def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -403,11 +427,11 @@ def _recorded(subject: Subject) -> list[Path]:
 
 
 def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
-    """Wait until something is there. Raises NotTried when the run ends before, or it takes long."""
+    """Wait until something is there. Raises Skipped when the run ends before, or it takes long."""
     deadline = time.monotonic() + _WARM_UP_S
     while not there():
         if running.poll() is not None or time.monotonic() > deadline:
-            raise NotTried("the run ended before it could be killed while it measured")
+            raise Skipped("the run ended before it could be killed while it measured")
         time.sleep(0.05)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from benchbrief.compiler import registry
 from benchbrief.compiler.registry import REGISTRIES, RefusedExtension
-from benchbrief.extending.conformance import Outcome, try_extension
+from benchbrief.extending.conformance import Subject, TrialResult, try_extension
 from benchbrief.extending.installed_code import code_problem, imported_past
 from benchbrief.extending.new_package import KINDS, NotMade, new_package
 
@@ -46,7 +47,7 @@ def write(kind: str, site: Path) -> Path:
     return folder
 
 
-def not_held(outcomes: Iterator[Outcome]) -> list[str]:
+def not_held(outcomes: Iterator[TrialResult]) -> list[str]:
     return [f"{each.of}: {each.holds}: {each.said}" for each in outcomes if each.state == "broken"]
 
 
@@ -80,6 +81,44 @@ def test_an_importer_that_takes_two_outputs_for_one_is_found_out(site: Path) -> 
         del sys.modules[module]
     (found,) = not_held(try_extension(NAME))
     assert found.endswith("it takes a doubled whole.txt for good")
+
+
+GIVEN = """
+hardware here { hosts = local }
+database db { engine = rocksdb  path = "/var/tmp/db" }
+workload work from db_bench.readrandom { records = 100 }
+experiment e { hardware = here  workloads = work  threads = 1  measure = 1 s  PROBES }
+report brief "Trial" { figure "Throughput" { line = throughput by threads } }
+"""
+
+
+def test_a_given_spec_is_tried_as_far_as_it_goes_and_ended_when_it_hangs(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("probe", site)
+    given = site / "given.bench"
+    said: list[tuple[str, ...]] = []
+
+    def bench(_: Subject, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        said.append(words)
+        if "--no-report" in words:
+            raise subprocess.TimeoutExpired(words, 300)
+        (folder / "brief.html").write_text('<html lang="en">')
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setattr(Subject, "bench", bench)
+
+    def tried(probes: str) -> Sequence[tuple[str, str]]:
+        given.write_text(GIVEN.replace("PROBES", probes))
+        return [(each.state, each.said) for each in try_extension(NAME, given)][4:-1]
+
+    unused = ("not tried", f"the spec does not use the probe `{NAME}`")
+    assert tried("") == [unused, unused]
+    assert said == []
+    english, hung = tried(f"probes = [{NAME} every 200 ms]")
+    assert english == ("not tried", "the spec has no report with a page in ja")
+    assert hung == ("not tried", "it did not end within 300 s")
+    assert said[-1] == ("stop",)
 
 
 @pytest.mark.long

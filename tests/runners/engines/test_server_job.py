@@ -14,11 +14,12 @@ def test_a_question_that_blocks_counts_as_time_waited() -> None:
     host = SimpleNamespace(host=SimpleNamespace(id="box"))
     server = ServerJob(cast(Any, host), "key", "a server")
     server._job = cast(Any, SimpleNamespace(wait=lambda _: False))
-    asked = []
+    asked: list[str] = []
 
     def silent() -> str:
-        asked.append(time.sleep(0.2))
-        return "no answer"
+        time.sleep(0.2)
+        asked.append("no answer")
+        return asked[-1]
 
     wrong = server.wait_for(silent, 0.5, threading.Event())
     assert wrong is not None
