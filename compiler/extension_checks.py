@@ -15,7 +15,7 @@ from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS, hung_checks
 from benchbrief.dsl.source import Span
 from benchbrief.model.engine_spec import EngineSpec
-from benchbrief.model.extension_spec import Finding, raised
+from benchbrief.model.extension_spec import PlanFinding, raised
 from benchbrief.model.plan import Plan
 from benchbrief.model.tool_spec import ToolSpec
 
@@ -47,19 +47,19 @@ def check_by_extensions(plan: Plan, asked: Iterable[tuple[EngineSpec | ToolSpec,
             yield kind(span, spec.name, each.said, each.next_step)
 
 
-def _asked(target: str, plan: Plan) -> tuple[list[Finding], str]:
+def _asked(target: str, plan: Plan) -> tuple[list[PlanFinding], str]:
     """Return what a check found, and what is wrong with it, "" when nothing is."""
     too_long = f"it took longer than {_LIMIT_S:g} s"
     if target in hung_checks():
         return [], too_long
-    found: list[Finding] = []
+    found: list[PlanFinding] = []
     failed: list[str] = []
 
     def ask() -> None:
         module, _, name = target.partition(":")
         try:
             check = cast(Callable[[Plan], Iterable[object]], getattr(import_module(module), name))
-            found.extend(each for each in check(plan) if isinstance(each, Finding))
+            found.extend(each for each in check(plan) if isinstance(each, PlanFinding))
         except BaseException as error:  # another package's code may raise anything
             failed.append(f"it raised {raised(error)}")
 

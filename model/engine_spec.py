@@ -119,7 +119,7 @@ class EngineSpec(ExtensionSpec):
     in_memory: bool = False
     """Whether its operations need no disk, on a simulated host."""
     check: str = ""
-    """A function that finds what tables can't say, "package.module:name": it gets the plan and yields `Finding`s."""
+    """A function that finds what tables can't say, "package.module:name": from the plan, it yields `PlanFinding`s."""
     probes: tuple[str, ...] = ()
     """Probes that can ask this database, beside those whose own specs name it (`ProbeSpec.engines`)."""
 

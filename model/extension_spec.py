@@ -33,7 +33,7 @@ def raised(error: BaseException) -> str:
         return type(error).__name__
 
 
-class Finding(NamedTuple):
+class PlanFinding(NamedTuple):
     """What an extension finds in a plan: what is wrong, and the next step. It is an error or a warning."""
 
     said: str

@@ -23,13 +23,13 @@ def note_on_sides(claim: Claim, plan: Plan, words: Words) -> str:
     found = []
     if rival := facts_of_rival(claim, plan, words):
         found.append(words["said_rival"].format(facts=rival))
-    facts = () if rival else differing_facts(claim, plan, words, causes=True)
+    facts = () if rival else differing_hardware(claim, plan, words, causes=True)
     if differing := [*facts, *differing_settings(claim, plan, words)]:
         found.append(words["said_also_different"].format(facts=words.locale.listed(differing)))
     return words["semicolon"].join(found)
 
 
-def differing_facts(claim: Claim, plan: Plan, words: Words, *, causes: bool = False) -> Iterator[str]:
+def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool = False) -> Iterator[str]:
     """Yield the declared facts in which the hardware of a claim differs from that which it is compared with; only those
     that may be `causes` of a difference beside the one that the hardware is named for."""
     base = plan.hardware.get(str(claim.against.get("hardware", "")))

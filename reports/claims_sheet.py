@@ -10,7 +10,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import precision
 from benchbrief.model.fingerprint import digest
 from benchbrief.model.plan import CLAIM_RULES, Claim, DimKey, Plan, Report, key_text
-from benchbrief.reports.claim_sides import differing_facts, differing_settings, facts_of_rival
+from benchbrief.reports.claim_sides import differing_hardware, differing_settings, facts_of_rival
 from benchbrief.reports.data.numbers_file import ClaimEntry
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import AskedStore, Results
@@ -280,7 +280,7 @@ def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
         yield words["sheet_against"].format(base=base_text(claim, words))
     if verdict.at_least:
         yield words["said_at_most" if claim.better == "lower" else "said_at_least"]
-    if differing := [*differing_facts(claim, plan, words), *differing_settings(claim, plan, words)]:
+    if differing := [*differing_hardware(claim, plan, words), *differing_settings(claim, plan, words)]:
         yield words["sheet_differing"].format(facts=words["semicolon"].join(differing))
     if facts := facts_of_rival(claim, plan, words):
         yield words["sheet_rival"].format(facts=facts)

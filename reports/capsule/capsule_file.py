@@ -36,14 +36,14 @@ _WHEN = (1980, 1, 1, 0, 0, 0)
 """The time of each part, so that the same run gives the same bytes."""
 
 
-class Part(Node):
+class PartEntry(Node):
     """A part: its SHA-256, and how many bytes it has."""
 
     sha256: str
     size: int
 
 
-class RawOutputs(Node):
+class OutputsManifest(Node):
     """The raw outputs behind a brief, which the capsule does not have: how many there are, and the SHA-256 of their
     list in the form of `sha256sum`."""
 
@@ -67,8 +67,8 @@ class Capsule(Node):
     profile: str | None = None
     params: dict[str, str] = field(default_factory=dict)
     extensions: dict[str, str] = field(default_factory=dict)
-    raw_outputs: RawOutputs
-    parts: dict[str, Part]
+    raw_outputs: OutputsManifest
+    parts: dict[str, PartEntry]
 
 
 class OpenCapsule(NamedTuple):
@@ -85,7 +85,7 @@ class OpenCapsule(NamedTuple):
 
 def write_capsule(about: Capsule, parts: Mapping[str, bytes]) -> bytes:
     """Return the bytes of a capsule; `about` need not list the parts yet."""
-    named = {name: Part(sha256=_sha256(content), size=len(content)) for name, content in sorted(parts.items())}
+    named = {name: PartEntry(sha256=_sha256(content), size=len(content)) for name, content in sorted(parts.items())}
     listed = about.model_copy(update={"parts": named}).model_dump_json(indent=1) + "\n"
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:

@@ -23,7 +23,7 @@ from benchbrief.reports.capsule.capsule_file import (
     STATED,
     VERSIONS,
     Capsule,
-    RawOutputs,
+    OutputsManifest,
     why_not_safe,
     write_capsule,
 )
@@ -131,10 +131,10 @@ def _versions(numbers: NumbersFile, plan: Plan, facts: Sequence[FactRow]) -> dic
     }
 
 
-def _raw_outputs(store: AskedStore) -> RawOutputs:
+def _raw_outputs(store: AskedStore) -> OutputsManifest:
     rows = store.sql("SELECT DISTINCT sha256, path FROM files WHERE sha256 IS NOT NULL ORDER BY path, sha256").rows
     listing = "".join(f"{sha256}  {path}\n" for sha256, path in rows)
-    return RawOutputs(files=len(rows), sha256=hashlib.sha256(listing.encode()).hexdigest())
+    return OutputsManifest(files=len(rows), sha256=hashlib.sha256(listing.encode()).hexdigest())
 
 
 # --- the files of a spec -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from benchbrief.compiler import extension_checks
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.registry import TOOL_SPECS, look_again
 from benchbrief.extend.common import Plan
-from benchbrief.extend.spec import Finding
+from benchbrief.extend.spec import PlanFinding
 from benchbrief.reports.words.brief_words import words_of
 
 SPEC = """\
@@ -24,20 +24,20 @@ experiment e { hardware = here  workloads = a  threads = [1, 8]  measure = 1 s }
 """
 
 
-def too_many(plan: Plan) -> Iterator[Finding]:
+def too_many(plan: Plan) -> Iterator[PlanFinding]:
     most = max(cell.threads or 0 for cell in plan.cells)
-    yield Finding(f"{most} threads are too many for it", "take fewer")
-    yield Finding("it is slow today", "take your time", is_error=False)
+    yield PlanFinding(f"{most} threads are too many for it", "take fewer")
+    yield PlanFinding("it is slow today", "take your time", is_error=False)
 
 
-def raises(_: Plan) -> Iterator[Finding]:
-    yield Finding("it is slow today", "take your time", is_error=False)
+def raises(_: Plan) -> Iterator[PlanFinding]:
+    yield PlanFinding("it is slow today", "take your time", is_error=False)
     raise ValueError("no licence")
 
 
-def sleeps(_: Plan) -> Iterator[Finding]:
+def sleeps(_: Plan) -> Iterator[PlanFinding]:
     time.sleep(60)
-    yield Finding("too late", "")
+    yield PlanFinding("too late", "")
 
 
 SLOW = "W0216 db_bench: it is slow today | take your time"

@@ -17,7 +17,7 @@ import pytest
 
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.capsule import capsule_file as c
-from benchbrief.reports.capsule.capsule_file import Capsule, RawOutputs, open_capsule, why_not_safe, write_capsule
+from benchbrief.reports.capsule.capsule_file import Capsule, OutputsManifest, open_capsule, why_not_safe, write_capsule
 from benchbrief.reports.capsule.find_capsule import capsule_of
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.render.render_report import render
@@ -32,7 +32,7 @@ ABOUT = Capsule(
     run="20260301-101500-brief",
     kind="measured",
     spec="lab/brief.bench",
-    raw_outputs=RawOutputs(files=1, sha256="0" * 64),
+    raw_outputs=OutputsManifest(files=1, sha256="0" * 64),
     parts={},
 )
 PARTS = {
