@@ -31,7 +31,6 @@ def _stated(draw: random.Random, name: str, true: float, noise: float, repeats: 
         expression=name,
         unit="",
         values=(ValueAt(value=value, repeats=values),),
-        by_ratio=True,
         is_relative=True,
         no_difference=1.0,
     )

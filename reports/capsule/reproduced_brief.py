@@ -10,7 +10,7 @@ from benchbrief.model.precision import in_percent
 from benchbrief.reports.capsule.held_against import HeldAgainst
 from benchbrief.reports.text.number_format import quantity, written_as
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.analysis.reproduction import MARGIN, Reproduced
+from benchbrief.results.analysis.reproduction import MARGIN, MOST_REPEATS, Reproduced
 
 NAME = "reproduction"
 _HERE = p.Origin(file="", line=1, column=1)
@@ -58,11 +58,8 @@ def why_text(found: Reproduced, words: Words) -> str:
     """Return why a verdict is what it is, and what would decide it."""
     margin = words.locale.numerals(in_percent(found.margin))
     half = words.locale.numerals(in_percent(found.margin / 2))
-    text = words[f"repro_why_{found.why}"].format(margin=margin, half=half)
-    if found.verdict == "open" and found.why == "wide":
-        more = counted(words, "repro_more", found.more) if found.more else words["repro_never"]
-        text += words["semicolon"] + more
-    return text
+    text = words[f"repro_why_{found.why}"].format(margin=margin, half=half, most=MOST_REPEATS)
+    return text + words["semicolon"] + counted(words, "repro_more", found.more) if found.more else text
 
 
 def number_text(value: float | None, found: Reproduced, words: Words) -> str:

@@ -1,12 +1,16 @@
 """Whether a second run bears out what a first one stated, claim by claim.
 
 A number is reproduced where the second run's is near it, and the repeats leave no room for a change that matters. What
-matters is a margin, 10 % by default; of a claim that compares, at most its whole effect, so that one of "10 % more" is
-not borne out by 1 % more. With the interval of the ratio of both numbers:
+matters is a margin, 10 % by default; of a claim that compares, at most the share at which nothing is left of its
+effect, so that one of "10 % more" is not borne out by 1 % more. With the interval of the ratio of both numbers:
 
 - it holds where the ratio is within half the margin, and the whole interval within the margin;
 - it does not hold where the ratio is beyond half the margin, and the interval leaves out "no change";
 - else it is not decided.
+
+Of a number that promises a bound, "at least" or "at most", the better side is free: it holds however far it is beyond.
+Of any other, a number that is better than stated is another number too. Where sizes and counts do not vary, the ratio
+alone tells.
 
 With more and more repeats, every number comes to one of the first two. Two tests stand behind it: that of a difference
 (B. L. Welch, by logarithms or ranks: see `significance.py`), and that of equivalence, whose margin the whole interval
@@ -24,7 +28,13 @@ from typing import Literal
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.results.analysis.stated_numbers import StatedNumber, ValueAt, distinct_numbers
-from benchbrief.results.statistics.significance import IntervalEstimate, ratio_of, ratio_to_one, repeats_until
+from benchbrief.results.statistics.significance import (
+    IntervalEstimate,
+    do_not_vary,
+    ratio_of,
+    ratio_to_one,
+    repeats_until,
+)
 
 MARGIN = 0.1
 """The share by which a number may differ that is still the same for a reader."""
@@ -37,8 +47,16 @@ ReproductionVerdict = Literal["holds", "fails", "open", "unlike"]
 """Not decided is `open`, and not comparable is `unlike`."""
 Why = Literal[
     "near",
+    "beyond",
+    "equal",
+    "exact",
     "changed",
+    "changed_exact",
     "wide",
+    "noisy",
+    "noisy_before",
+    "still",
+    "endless",
     "once",
     "missing",
     "missing_before",
@@ -141,7 +159,7 @@ def _most_different(one: StatedNumber, other: StatedNumber, level: float, margin
         pairs = [(each, next(iter(other.values), ValueAt(value=None))) for each in one.values]
     else:
         pairs = [(each, there[each.place]) for each in one.values if each.place in there]
-    found = [_of_number(one, first, second, level, margin) for first, second in pairs]
+    found = [_of_number(one, other, first, second, level, margin) for first, second in pairs]
     return max(found, key=_distance, default=Reproduced(one, "open", "missing"))
 
 
@@ -149,30 +167,57 @@ def _distance(found: Reproduced) -> float:
     return abs(math.log(found.ratio.value)) if found.ratio and found.ratio.value > 0 else -1.0
 
 
-def _of_number(one: StatedNumber, first: ValueAt, second: ValueAt, level: float, margin: float) -> Reproduced:
+def _of_number(
+    one: StatedNumber, other: StatedNumber, first: ValueAt, second: ValueAt, level: float, margin: float
+) -> Reproduced:
     if first.value is None or second.value is None:
         why: Why = "missing_before" if first.value is None else "missing"
         return Reproduced(one, "open", why, first.value, second.value, first.place, level=level, margin=margin)
     a, b = _scaled(one, first), _scaled(one, second)
-    widest = math.log1p(margin)
     if effect := _effect(one, first.value):
-        widest = min(widest, effect)
+        margin = min(margin, -math.expm1(-effect))
     ratio = _ratio(one, a, b, level)
-    made = Reproduced(
-        one, "open", "once", first.value, second.value, first.place, ratio, level, math.expm1(widest), None
-    )
-    if math.isclose(first.value, second.value, rel_tol=1e-12) and len({*a}) == len({*b}) == 1:
-        return _changed(made, "holds", "near")
+    made = Reproduced(one, "open", "once", first.value, second.value, first.place, ratio, level, margin, None)
+    if do_not_vary(a, b):
+        return _of_still(made, a, b, is_exact=one.exact and other.exact)
     if ratio is None or ratio.low is None or ratio.high is None or not ratio.low > 0:
-        return made
+        return _changed(made, "open", "endless")
     low, middle, high = (math.log(end) for end in (ratio.low, ratio.value, ratio.high))
-    is_near = abs(middle) <= widest / 2
-    if is_near and low >= -widest and high <= widest:
-        return _changed(made, "holds", "near")
+    least, most = _within(one, margin / 2)
+    lowest, highest = _within(one, margin)
+    is_near = least <= middle <= most
+    if is_near and lowest <= low and high <= highest:
+        return _changed(made, "holds", "beyond" if one.bound else "near")
     if not is_near and (low > 0 or high < 0):
         return _changed(made, "fails", "changed")
-    wanted = widest - abs(middle) if is_near else abs(middle)
-    return _changed(made, "open", "wide", repeats_until(a, b, wanted, level, MOST_REPEATS))
+    return _undecided(made, a, b, min(middle - lowest, highest - middle) if is_near else abs(middle))
+
+
+def _within(one: StatedNumber, share: float) -> tuple[float, float]:
+    """Return the logarithms of the ratios that are within a share of 1, or beyond the bound that is promised."""
+    lowest = -math.inf if one.bound == "high" else math.log1p(-share)
+    return lowest, math.inf if one.bound == "low" else math.log1p(share)
+
+
+def _of_still(made: Reproduced, a: Sequence[float], b: Sequence[float], *, is_exact: bool) -> Reproduced:
+    """Return the verdict on numbers that do not vary: the same ones hold, and of exact ones the ratio tells."""
+    if min(len(a), len(b)) > 1 and math.isclose(a[0], b[0], rel_tol=1e-12):
+        return _changed(made, "holds", "equal")
+    if not is_exact or min(a[0], b[0]) <= 0:
+        return _changed(made, "open", "still" if max(len(a), len(b)) > 1 else "once")
+    least, most = _within(made.stated, made.margin / 2)
+    if least <= math.log(b[0] / a[0]) <= most:
+        return _changed(made, "holds", "beyond" if made.stated.bound else "exact")
+    return _changed(made, "fails", "changed_exact")
+
+
+def _undecided(made: Reproduced, a: Sequence[float], b: Sequence[float], wanted: float) -> Reproduced:
+    """Return what is not decided, with how many repeats would decide it, or which side has too much noise. What was
+    measured once here is taken to vary as the brief's number does."""
+    if more := repeats_until(a, b if len(b) > 1 else a, wanted, made.level, MOST_REPEATS):
+        return _changed(made, "open", "wide", more)
+    with_still = repeats_until(a, [b[0], b[0]], wanted, made.level, MOST_REPEATS)
+    return _changed(made, "open", "noisy" if with_still else "noisy_before")
 
 
 def _changed(made: Reproduced, verdict: ReproductionVerdict, why: Why, more: int | None = None) -> Reproduced:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from benchbrief.model.budgets import LEVEL, looks_at, strictest_level
 from benchbrief.model.node import Node
-from benchbrief.model.plan import Dimension, DimKey, Expect, Plan, Query, key_text
+from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Query, key_text
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 from benchbrief.results.analysis.expectation_verdicts import Read, is_number, judge
 from benchbrief.results.analysis.held_out_repeats import at_place
@@ -29,10 +29,12 @@ class ValueAt(Node):
 class StatedNumber(Node):
     """What a run says in a claim or an expectation.
 
-    `expression` tells it from another one of its name. `is_relative`: it compares what was measured in one run, so that
-    it can be judged on another machine. `better` is the better side of its metric, and `no_difference` the value that
-    says that there is none. `by_ratio`: its noise is a share of it. `is_said`: a brief may say it. `holds` and
-    `decided` are the verdict on an expectation. `level` is that of each interval.
+    `expression` tells it from another one of its name. `bound` is `low` where it promises at least its value, since it
+    is the worst of several, and `high` where it promises at most that; a number beyond it is better than stated.
+    `exact`: where it does not vary, nothing but what was measured changes it. `is_relative`: it compares what was
+    measured in one run, so that it can be judged on another machine. `no_difference` is the value that says that there
+    is none. `is_said`: a brief may say it. `holds` and `decided` are the verdict on an expectation. `level` is that of
+    each interval.
     """
 
     kind: Literal["claim", "expect"]
@@ -42,10 +44,10 @@ class StatedNumber(Node):
     unit: str
     values: tuple[ValueAt, ...] = ()
     percentile: bool = False
-    by_ratio: bool = False
+    exact: bool = False
+    bound: Literal["", "low", "high"] = ""
     is_relative: bool = False
     no_difference: float | None = None
-    better: Literal["higher", "lower"] | None = None
     is_said: bool = True
     holds: bool | None = None
     decided: bool | None = None
@@ -65,17 +67,35 @@ def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) ->
         kind="claim",
         name=claim.name,
         sentence=sentence,
-        expression=claim.points.text,
+        expression=_expression(claim),
         unit=claim.points.unit,
         values=(at,),
         percentile=_is_percentile(claim.points),
-        by_ratio=claim.points.by_ratio,
+        exact=claim.points.exact,
+        bound=_promised(verdict),
         is_relative=claim.no_difference is not None,
         no_difference=claim.no_difference,
-        better=claim.better,
         is_said=verdict.is_said,
         level=strictest_level(plan),
     )
+
+
+def _expression(claim: Claim) -> str:
+    """Return what tells the number of a claim from others, in words that another version of benchbrief has too: the
+    highest and the lowest of the same points are two numbers."""
+    return f"{claim.bound} of {claim.points.text}" if claim.bound else claim.points.text
+
+
+def _promised(verdict: ClaimVerdict) -> Literal["", "low", "high"]:
+    """Return the bound that a claim promises: of the worst of several values, or where the load generator was the
+    limit. Of a metric without a better side, what compares is better the further it is from no difference."""
+    claim, better = verdict.claim, verdict.claim.better
+    if better is None and claim.no_difference is not None and verdict.value is not None:
+        better = "higher" if verdict.value >= claim.no_difference else "lower"
+    if better is None:
+        return ""
+    promised: Literal["low", "high"] = "low" if better == "higher" else "high"
+    return promised if verdict.at_least or claim.bound == promised else ""
 
 
 def state_expectations(plan: Plan, read: Read) -> Iterator[StatedNumber]:
@@ -92,9 +112,8 @@ def state_expectations(plan: Plan, read: Read) -> Iterator[StatedNumber]:
             unit=number.unit if number else "",
             values=tuple(_values(expect, side, read)) if side is not None else (),
             percentile=number is not None and _is_percentile(number),
-            by_ratio=number is not None and number.by_ratio,
+            exact=number is not None and number.exact,
             is_relative=_is_relative(expect),
-            better=expect.better,
             holds=found.holds,
             decided=found.decided,
             level=strictest_level(plan),

@@ -72,7 +72,11 @@ with their places, and need --allow, each by its text. Packages that it needs ar
 @click.option("--same-machine", is_flag=True, help="Refuse another machine than that of the brief.")
 @click.option("--by", metavar="RUN", help="Judge by this run, and measure nothing.")
 @click.option(
-    "--margin", type=Share(), default=0.1, metavar="SHARE", help="What a number may differ by.  [default: 10%]"
+    "--margin",
+    type=Share(),
+    default=0.1,
+    metavar="SHARE",
+    help="What its interval may differ by, and a number by half.  [default: 10%]",
 )
 @click.option("--allow", multiple=True, metavar="TEXT", help="Allow this of the list, or `all`. Repeatable.")
 @click.option("--yes", is_flag=True, help="Do not ask before measuring.")
