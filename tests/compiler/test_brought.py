@@ -131,7 +131,8 @@ def made(kind: type[Node], found: list[str]) -> object:
 def test_every_text_of_databases_workloads_probes_and_tools_is_listed(plan: p.Plan) -> None:
     """A field that is added later is listed, too, or is named above with those that reach nothing."""
     wanted: list[str] = []
-    (key, database), (load, workload), cell = *plan.databases.items(), *plan.workloads.items(), plan.cells[0]
+    ((key, database),), ((load, workload),) = plan.databases.items(), plan.workloads.items()
+    cell = plan.cells[0]
     database = database.model_copy(update=marked(p.Database, wanted) | {"server": "start"})
     workload = workload.model_copy(update=marked(p.Workload, wanted) | {"files": {}})
     probe = p.Probe(name="x", every_s=1, hosts=(), origin=cell.origin).model_copy(update=marked(p.Probe, wanted))
