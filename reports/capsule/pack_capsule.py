@@ -156,8 +156,12 @@ def _files(
             return None
         found[name] = content
     for name, digest in plan.assets.items():
+        content = None
         with suppress(OSError, BenchError):
-            found[name] = kept(name, digest) if kept else Path(name).read_bytes()
+            content = kept(name, digest) if kept else Path(name).read_bytes()
+        if content is None or digest not in _digests(content):
+            return None
+        found[name] = content
     return {**dict(_embedded(plan)), **found}
 
 
