@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import struct
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -41,7 +43,7 @@ from benchbrief.reports.notices.number_marks import letters_in
 from benchbrief.reports.office.edited_texts import compare_texts
 from benchbrief.reports.office.file_texts import texts_of
 from benchbrief.reports.office.kept_ledger import KeptLedger, kept_ledger
-from benchbrief.reports.office.read_package import Package
+from benchbrief.reports.office.read_package import MOST_OF_ALL, Package
 from benchbrief.reports.text.number_format import Locale, written_as
 from benchbrief.reports.view.said_claims import say_claims
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
@@ -54,6 +56,7 @@ from benchbrief.runners.plain_files import read_plain
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
+    from pypdf.generic import EmbeddedFile
 
 MOST_OF_A_BRIEF = 1 << 30
 """The most bytes that are read of a brief."""
@@ -237,41 +240,70 @@ def _edited_html(numbers: Sequence[NumberEntry], shown: Mapping[str, str]) -> It
 
 def _of_pdf(path: Path, digest: str) -> FinishedBrief:
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
 
     try:
         reader = PdfReader(path)
-        attached = {name: contents[0] for name, contents in reader.attachments.items()}
-        inside = attached.pop(ATTACHMENT, None)
+        attached = reader.attachments
+        inside = attached[ATTACHMENT][0] if ATTACHMENT in attached else None
         numbers, side = (_numbers(inside, path), None) if inside is not None else _beside(path)
         document = numbers.document
         if inside is None and OF_DISCLOSURE.search(path.name):
             document = "disclosure"
         marked = list(marked_in(reader, spans=_is_plain(numbers, document)))
-    except (
-        PyPdfError,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-    ) as error:  # pypdf raises these for damaged files
+        others = {name: digest for name, digest in _digests(attached) if name != ATTACHMENT}
+    except _pdf_errors() as error:
         raise ReportError(f"{path} can't be read as a PDF: {error}", "render it again: `bench report`") from error
     if not marked and any(number.linked and number.document == document for number in numbers.numbers):
         raise _unmarked(path)
-    others = {name: hashlib.sha256(content).hexdigest() for name, content in attached.items()}
     edited = tuple(edited_in(marked, numbers, document))
     return FinishedBrief(numbers, edited, None, digest, side, others, document)
 
 
-def attached_to(path: Path) -> dict[str, bytes]:
-    """Return the files in a PDF by their names, which nothing has proved. Raises ReportError."""
+def attached_file(path: Path, ending: str) -> bytes | None:
+    """Return the only file in a PDF whose name ends so; None without one. No other is unpacked. Raises ReportError."""
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
 
     try:
-        return {str(name): contents[0] for name, contents in PdfReader(path).attachments.items() if contents}
-    except (PyPdfError, LookupError, ValueError, TypeError, AttributeError, OSError, RecursionError) as error:
+        inside = [each for each in PdfReader(path).attachment_list if _has_ending(each, ending)]
+        found = inside[0].content if len(inside) == 1 else None
+    except _pdf_errors() as error:
         raise ReportError(f"{path} can't be read as a PDF: {error}", "take it from where it was published") from error
+    if len(inside) > 1:
+        raise ReportError(
+            f"{path.name} has {len(inside)} files that end in {ending}", "take it from where it was published"
+        )
+    return found
+
+
+def _has_ending(file: EmbeddedFile, ending: str) -> bool:
+    return any(str(name).endswith(ending) for name in (file.name, file.alternative_name))
+
+
+def _digests(attached: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[str, str]]:
+    """Yield the SHA-256 of each attachment of a PDF. Raises ValueError for more than any brief has."""
+    left = MOST_OF_ALL
+    for name, contents in attached.items():  # they are unpacked one by one
+        left -= sum(map(len, contents))
+        if left < 0:
+            raise ValueError("its attachments are larger, unpacked, than those of any brief")
+        yield name, hashlib.sha256(b"".join(contents)).hexdigest()
+
+
+def _pdf_errors() -> tuple[type[Exception], ...]:
+    """Return what pypdf raises for damaged files, and for hostile ones."""
+    from pypdf.errors import DependencyError, PyPdfError
+
+    common = (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    )
+    return (PyPdfError, DependencyError, struct.error, zlib.error, *common)
 
 
 def _is_plain(file: NumbersFile, document: Document) -> bool:

@@ -141,17 +141,24 @@ def _listed(content: bytes, name: str) -> Capsule:
             raise _refused(name, "is no capsule of a brief")
         version, made_by = head.get("version"), head.get("benchbrief")
         if isinstance(version, int) and version > CAPSULE_VERSION:
-            by = made_by if isinstance(made_by, str) and re.fullmatch(r"[\w.+-]{1,40}", made_by) else "a later one"
-            raise ReportError(
-                f"{name} is a capsule of version {version}, and this benchbrief reads version {CAPSULE_VERSION}",
-                f"use the benchbrief that made it, {by}, or a later one",
-            )
-        return Capsule.model_validate_json(content)
+            raise _later(name, version, made_by)
+        found = Capsule.model_validate_json(content)
     except (ValidationError, ValueError, RecursionError) as error:
         where = ""
         if isinstance(error, ValidationError):
             where = ": " + ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))[:80]
         raise _refused(name, f"has a list of its parts that can't be read{where}") from error
+    if found.version > CAPSULE_VERSION:  # one that is written as 2.0
+        raise _later(name, found.version, made_by)
+    return found
+
+
+def _later(name: str, version: int, made_by: object) -> ReportError:
+    by = made_by if isinstance(made_by, str) and re.fullmatch(r"[\w.+-]{1,40}", made_by) else "a later one"
+    return ReportError(
+        f"{name} is a capsule of version {version}, and this benchbrief reads version {CAPSULE_VERSION}",
+        f"use the benchbrief that made it, {by}, or a later one",
+    )
 
 
 def _require_plain(info: zipfile.ZipInfo, name: str) -> None:

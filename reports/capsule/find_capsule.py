@@ -7,7 +7,7 @@ from pathlib import Path
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.capsule.capsule_file import ENDING, OpenCapsule, is_capsule, open_capsule
 from benchbrief.reports.data.numbers_file import OF_DISCLOSURE
-from benchbrief.reports.verify_brief import MOST_OF_A_BRIEF, attached_to
+from benchbrief.reports.verify_brief import MOST_OF_A_BRIEF, attached_file
 from benchbrief.runners.plain_files import read_plain
 
 
@@ -17,11 +17,9 @@ def capsule_of(path: Path) -> OpenCapsule:
     if content.startswith(b"PK") and is_capsule(content):
         return open_capsule(content, path.name)
     if content.startswith(b"%PDF"):
-        inside = [found for name, found in attached_to(path).items() if name.endswith(ENDING)]
-        if len(inside) > 1:
-            raise ReportError(f"{path.name} has {len(inside)} capsules", "take it from where it was published")
-        if inside:
-            return open_capsule(inside[0], f"the capsule of {path.name}")
+        inside = attached_file(path, ENDING)
+        if inside is not None:
+            return open_capsule(inside, f"the capsule of {path.name}")
     beside = path.with_name(f"{OF_DISCLOSURE.sub('', path.name).removesuffix(path.suffix)}{ENDING}")
     if not beside.exists():
         within = "in it, and no " if content.startswith(b"%PDF") else "with it: there is no "

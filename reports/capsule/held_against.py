@@ -32,6 +32,9 @@ _SAME = re.compile(r"(host|load generator) hostname( of .*)?")
 """A fact that also differs between two machines of one kind."""
 
 
+_SMALLEST, _LARGEST = 1e-100, 1e100
+
+
 @dataclass(frozen=True)
 class HeldAgainst:
     """What a run says to a brief. `unlike` is why absolute numbers of both can't be compared, "" where they can."""
@@ -50,9 +53,19 @@ class HeldAgainst:
 def stated_in(capsule: OpenCapsule) -> tuple[StatedNumber, ...]:
     """Return what a brief states, by its capsule. Raises ReportError."""
     try:
-        return adapter(tuple[StatedNumber, ...]).validate_json(capsule.parts[STATED])
+        found = adapter(tuple[StatedNumber, ...]).validate_json(capsule.parts[STATED])
     except (ValidationError, ValueError) as error:
         raise _damaged(STATED) from error
+    if not all(map(_can_be_judged, found)):
+        raise _damaged(STATED)
+    return found
+
+
+def _can_be_judged(stated: StatedNumber) -> bool:
+    """Return whether all numbers of a statement are such that ratios and squares of them are finite."""
+    of_values = (number for at in stated.values for number in (at.value, *at.repeats))
+    known = (each for each in (stated.no_difference, *of_values) if each)
+    return 0 < stated.level < 1 and all(_SMALLEST < abs(each) < _LARGEST for each in known)
 
 
 def facts_of_capsule(capsule: OpenCapsule) -> list[FactRow]:

@@ -36,6 +36,8 @@ class Package:
             raise self._problem(f"can't be read: {error}") from error
         if len(infos) > MOST_PARTS:
             raise self._problem(f"has {len(infos):,} parts, which no brief has")
+        if any(info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in infos):
+            raise self._problem("is packed in another way than any brief")
         self._infos = {info.filename: info for info in infos}
         if len(self._infos) < len(infos):
             raise self._problem("has two parts of one name")

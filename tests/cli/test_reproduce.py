@@ -216,12 +216,21 @@ def test_a_changed_capsule_is_refused_with_the_part_that_differs(reader: Bench) 
     assert "was changed since it was made: spec/brief.bench is not what its list says" in done.err
 
 
+def said(**changed: object) -> bytes:
+    stated = {"kind": "claim", "name": "x", "expression": "x", "unit": "", **changed}
+    return json.dumps([stated]).encode()
+
+
 @pytest.mark.parametrize(
     ("part", "content"),
     [
         ("stated.json", b"{}"),
         ("stated.json", b'[{"kind": "claim", "name": "x"}]'),
         ("stated.json", b"[" * 100_000),
+        ("stated.json", said(values=[{"value": 1e999}])),
+        ("stated.json", said(values=[{"value": 1, "repeats": [1e308]}])),
+        ("stated.json", said(no_difference=float("nan"))),
+        ("stated.json", said(level=1)),
         ("facts.json", b'[["host"]]'),
         ("facts.json", b'{"a": 1}'),
         ("facts.json", b"[[1, 2, 3, 4, 5, 6]]"),

@@ -14,13 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pypdf.generic import NameObject
 
+from benchbrief.model.plan import Asset
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.capsule import capsule_file as c
 from benchbrief.reports.capsule.capsule_file import Capsule, OutputsManifest, open_capsule, why_not_safe, write_capsule
 from benchbrief.reports.capsule.find_capsule import capsule_of
+from benchbrief.reports.capsule.pack_capsule import _files
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.render.render_report import render
+from benchbrief.reports.verify_brief import read_brief
 from tests.reports import briefs
 from tests.support.tools import built_tool
 
@@ -100,6 +104,15 @@ def flagged(bit: int) -> bytes:
     return bytes(content)
 
 
+def packed_by(way: int) -> bytes:
+    """A capsule whose parts say that they are packed in another way than they are."""
+    content = GOOD
+    for start, at in ((b"PK\x01\x02", 10), (b"PK\x03\x04", 8)):
+        pieces = content.split(start)
+        content = start.join((pieces[0], *(each[: at - 4] + bytes([way]) + each[at - 3 :] for each in pieces[1:])))
+    return content
+
+
 NAMES = {
     "up": "spec/../../etc/passwd",
     "up_alone": "..",
@@ -167,6 +180,8 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: with_list(listed(parts={**listed()["parts"], "plan.json": {**part(b"[]\n"), "size": 2}})),
         "plan.json is not what its list says",
     ),
+    "damaged_lzma": (lambda: packed_by(zipfile.ZIP_LZMA), "is packed in another way"),
+    "bzip2": (lambda: packed_by(zipfile.ZIP_BZIP2), "is packed in another way"),
     "no_list": (lambda: zipped(dict(PARTS)), "can't be read"),
     "list_no_json": (lambda: with_list(b"not JSON"), "can't be read"),
     "list_nested": (lambda: with_list(b"[" * 200_000), "can't be read"),
@@ -178,6 +193,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         "of version 2, and this benchbrief reads version 1",
     ),
     "newer_with_escape": (lambda: with_list(listed(version=9, benchbrief="\x1b[2J")), "of version 9"),
+    "newer_with_a_point": (lambda: with_list(listed(version=2.0)), "of version 2, and this benchbrief reads version 1"),
     "version_a_text": (lambda: with_list(listed(version="1; rm -rf /")), "can't be read: version"),
     "unknown_field": (lambda: with_list(listed(run_this="rm -rf /")), "can't be read: run_this"),
     "no_spec": (lambda: without("spec"), "can't be read: spec"),
@@ -260,3 +276,59 @@ def test_a_pdf_without_a_capsule_says_so(tmp_path: Path) -> None:
     (tmp_path / "brief.pdf").write_bytes(to_pdf("<html lang=en><title>x</title><p>x</html>"))
     with pytest.raises(ReportError, match="has no capsule in it"):
         capsule_of(tmp_path / "brief.pdf")
+
+
+def with_files(path: Path, files: dict[str, list[bytes]], change: Callable[[Any], None] = lambda _: None) -> Path:
+    """A PDF with these files in it."""
+    from pypdf import PdfWriter
+
+    writer = PdfWriter()
+    writer.add_blank_page(100, 100)
+    for name, contents in files.items():
+        for content in contents:
+            change(writer.add_attachment(name, content).pdf_object["/EF"]["/F"].get_object())
+    writer.write(path)
+    return path
+
+
+def test_a_pdf_with_two_capsules_is_refused_and_other_files_in_it_are_not_unpacked(tmp_path: Path) -> None:
+    twice = with_files(tmp_path / "twice.pdf", {"brief-capsule.zip": [GOOD, GOOD]})
+    with pytest.raises(ReportError, match=r"has 2 files that end in -capsule\.zip"):
+        capsule_of(twice)
+
+    def damage(file: Any) -> None:
+        if file.get_data() == b"bomb":
+            file[NameObject("/Filter")] = NameObject("/Unknown")
+
+    beside = {"other.bin": [b"bomb"], "brief-capsule.zip": [GOOD]}
+    assert capsule_of(with_files(tmp_path / "beside.pdf", beside, damage)).parts == PARTS
+
+
+def test_a_pdf_whose_capsule_is_packed_in_an_unknown_way_is_an_unreadable_brief(tmp_path: Path) -> None:
+    def damage(file: Any) -> None:
+        file[NameObject("/Filter")] = NameObject("/Unknown")
+
+    path = with_files(tmp_path / "x.pdf", {"brief-capsule.zip": [GOOD]}, damage)
+    with pytest.raises(ReportError, match="can't be read as a PDF"):
+        capsule_of(path)
+    with pytest.raises(ReportError, match=r"can't be read as a PDF|which has the numbers of"):
+        read_brief(path)
+
+
+def test_a_brief_whose_style_sheet_was_changed_or_lost_has_no_capsule(tmp_path: Path) -> None:
+    world, report = briefs.quickstart()
+    plan, store = world.plan(report), world.store()
+    kept = store.run_dir / "spec" / f"0-{Path(plan.spec.name).name}"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(b"# the spec\n")
+    digests = {plan.spec.name: hashlib.sha256(b"# the spec\n").hexdigest()}
+    plan = plan.model_copy(update={"spec": plan.spec.model_copy(update={"files": digests})})
+    asset = tmp_path / "house.css"
+    own = report.model_copy(
+        update={"theme": report.theme.model_copy(update={"css": Asset(file=str(asset), sha256="0" * 64)})}
+    )
+    plan = plan.model_copy(update={"reports": (own,)})
+    for content in (None, b"body { }"):
+        if content is not None:
+            asset.write_bytes(content)
+        assert _files(plan, store.run_dir, None, None) is None
