@@ -10,7 +10,7 @@ from benchbrief.compiler.blocks.host_patterns import parse_destination
 from benchbrief.compiler.planning.plan_lanes import at_nodes
 from benchbrief.model.fingerprint import digest
 from benchbrief.model.node import Node
-from benchbrief.model.plan import Host, Plan
+from benchbrief.model.plan import Cell, Host, Plan
 
 _OF_HOSTS = ("hosts", "load_hosts", "locks")
 """The fields of a plan's parts that have the ids of hosts."""
@@ -18,18 +18,26 @@ _OF_HOSTS = ("hosts", "load_hosts", "locks")
 
 def on_hosts(plan: Plan, names: Sequence[str]) -> Plan:
     """Return the plan with each of its hosts replaced by the one of these names at its place, and without the power
-    meters, which say nothing of them. Its cells are no longer the same for earlier and later runs. Raises ValueError,
-    and HostPatternError for what names no host."""
+    meters, which say nothing of them, and their samples. Its cells are no longer the same for earlier and later runs.
+    Raises ValueError, and HostPatternError for what names no host."""
+    if twice := [name for index, name in enumerate(names) if name in names[:index]]:
+        raise ValueError(f"{twice[0]} is named twice, and each host of the plan is one of its own")
     if len(names) != len(plan.hosts):
         raise ValueError(f"the plan has {len(plan.hosts)} hosts, and {len(names)} are named")
     made = [_host(name) for name in names]
     ids = {old: new.id for old, new in zip(plan.hosts, made, strict=True)}
     hardware = {key: each.model_copy(update={"power": ()}) for key, each in plan.hardware.items()}
     moved: Plan = _moved(plan.model_copy(update={"hardware": hardware}), ids)
-    cells = tuple(each.model_copy(update={"hash": digest([each.hash, sorted(ids.values())])}) for each in moved.cells)
+    cells = tuple(_unmetered(each, digest([each.hash, sorted(ids.values())])) for each in moved.cells)
     names_of = {old.name: new.name for old, new in zip(plan.hosts.values(), made, strict=True)}
     databases = {key: at_nodes(each, names_of) for key, each in moved.databases.items()}
     return moved.model_copy(update={"hosts": {each.id: each for each in made}, "cells": cells, "databases": databases})
+
+
+def _unmetered(cell: Cell, digest_: str) -> Cell:
+    """Return a cell with another hash, and without the power probes, which would fail it for want of a meter."""
+    probes = tuple(each for each in cell.probes if each.name != "power")
+    return cell.model_copy(update={"hash": digest_, "probes": probes})
 
 
 def _host(name: str) -> Host:

@@ -42,6 +42,7 @@ experiment ramp {
   threads   = [1]
   measure   = 1 min
   at 10 s "Event" { command("command of an event", on: first) }
+  probes    = [power every 1 s, disk every 1 s]
 }
 """
 
@@ -180,6 +181,10 @@ def test_a_plan_on_other_hosts_names_none_of_its_own(plan: p.Plan) -> None:
     assert moved.cells[0].hash != plan.cells[0].hash
     assert moved.cells[0].locks == ("lab-1", "me@lab-2:2200", "local")
     assert {each.hash for each in on_hosts(plan, ["lab-1", "me@lab-2:2200", "local"]).cells} == {moved.cells[0].hash}
+    assert {probe.name for probe in plan.cells[0].probes} == {"power", "disk"}
+    assert {probe.name for probe in moved.cells[0].probes} == {"disk"}
+    with pytest.raises(ValueError, match="a is named twice"):
+        on_hosts(plan, ["a", "b", "a"])
     with pytest.raises(ValueError, match="the plan has 3 hosts, and 1 are named"):
         on_hosts(plan, ["lab-1"])
 
