@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import wraps
 from pathlib import Path
@@ -13,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from benchbrief.cli.terminal import fail, warn
+from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import first_of
 
 if TYPE_CHECKING:
@@ -224,6 +227,28 @@ def _simulation(
 
     hosts: tuple[Failing, ...] = tuple(Failing(pattern=pattern, share=share) for pattern, share in failing)
     return Simulated(seed=seed or 0, errors=errors or 0.0, failing=hosts)
+
+
+def require_runnable(plan: Plan, spec: Path | str, simulated: Simulated | None) -> None:
+    """Refuse a plan that has nothing to run, or that can't be run: raise Stop or a RunnerError."""
+    from benchbrief.runners.world.world_choice import world_for
+
+    if not plan.cells:
+        raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
+    world_for(simulated).refuse(plan)
+    refuse_unknown_hosts(simulated, plan)
+
+
+@contextmanager
+def removed_unbegun(run_dir: Path) -> Iterator[None]:
+    """Remove the folder of a run where it ends before anything was begun."""
+    from benchbrief.runners.errors import HostBusy, NoHost, NoTool, OneMachine
+
+    try:
+        yield
+    except (HostBusy, NoHost, NoTool, OneMachine):
+        shutil.rmtree(run_dir, ignore_errors=True)
+        raise
 
 
 def refuse_unknown_hosts(simulated: Simulated | None, plan: Plan) -> None:

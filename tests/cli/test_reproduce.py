@@ -123,6 +123,7 @@ def test_a_dry_run_shows_everything_and_writes_nothing(reader: Bench) -> None:
     told = reader("reproduce", "brief-simulated.html", "--dry-run", "--json").json
     assert {each["reach"] for each in told["brings"]} >= {"folder"}
     assert not any(each["allowed"] for each in told["brings"])
+    assert all(each["place"].startswith("brief.bench:") for each in told["brings"] if each["reach"] == "folder")
 
 
 def test_nothing_is_run_or_written_without_leave(reader: Bench) -> None:
@@ -275,3 +276,37 @@ def test_what_has_no_capsule_says_what_to_name(bench: Bench) -> None:
     assert "can't be read" in bench("reproduce", "nowhere.pdf").err
     error = json.loads(bench("reproduce", "nowhere.pdf", "--json").out)["error"]
     assert error["code"] == "report"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--simulate", "--same-machine"), "--same-machine looks at real hosts"),
+        (("--by", "simulated", "--on", "lab-1"), "--by measures nothing: leave it or --on out"),
+        (("--by", "simulated", "--profile", "smoke"), "--by measures nothing: leave it or --profile out"),
+        (("--by", "simulated", "--same-machine"), "--by measures nothing: leave it or --same-machine out"),
+    ],
+)
+def test_options_that_mean_nothing_together_are_refused(words: tuple[str, ...], said: str, reader: Bench) -> None:
+    done = reader("reproduce", "brief-simulated.html", *words)
+    assert (done.code, said in " ".join(done.err.split())) == (2, True)
+
+
+def test_a_budget_below_one_pass_and_a_host_that_is_not_there_are_refused_as_by_run(reader: Bench) -> None:
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes", "--budget", "1s")
+    assert (done.code, "the budget of " in done.err) == (1, True)
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--failing", "nowhere", "--yes")
+    assert (done.code, "no host of the spec is like it" in done.err) == (2, True)
+    assert not (reader.folder / "brief-reproduction" / "bench-out").exists()
+
+
+def test_the_verdicts_are_told_where_the_brief_cannot_be_written(original: Path, bench: Bench) -> None:
+    bench.paper = False
+    shutil.copytree(original / "bench-out", bench.folder / "bench-out")
+    (reports,) = bench.folder.glob("bench-out/*/reports")
+    (reports / "reproduction-simulated.html").mkdir()
+    done = bench("reproduce", "simulated", "--by", "simulated", "--junit", "out.xml")
+    assert done.code == 5
+    assert done.out.count("holds: ") == 3
+    assert "the brief on the reproduction was not made" in done.err
+    assert (bench.folder / "out.xml").is_file()

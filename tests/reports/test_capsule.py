@@ -286,7 +286,8 @@ def with_files(path: Path, files: dict[str, list[bytes]], change: Callable[[Any]
     writer.add_blank_page(100, 100)
     for name, contents in files.items():
         for content in contents:
-            change(writer.add_attachment(name, content).pdf_object["/EF"]["/F"].get_object())
+            added: Any = writer.add_attachment(name, content).pdf_object
+            change(added["/EF"]["/F"].get_object())
     writer.write(path)
     return path
 

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.cli.run_options import Share, chosen_run, open_results, out_option, run_name, simulate_options
+from benchbrief.cli.run_options import (
+    Share,
+    chosen_run,
+    open_results,
+    out_option,
+    removed_unbegun,
+    require_runnable,
+    run_name,
+    simulate_options,
+)
 from benchbrief.cli.sections import SIMULATION, SectionedCommand
 from benchbrief.cli.spec_options import budget_option
 from benchbrief.cli.terminal import (
@@ -24,7 +33,7 @@ from benchbrief.cli.terminal import (
     warn,
 )
 from benchbrief.cli.verdict_files import require_writable, verdict_options, write_markdown, write_verdicts
-from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.progress.run_progress import Progress
 
@@ -120,6 +129,11 @@ def command(
     require_writable(junit, markdown)
     if not 0 < margin < 1:
         raise click.UsageError("--margin is a share above 0 and below 1, such as 10%")
+    if same_machine and simulated:
+        raise click.UsageError("--same-machine looks at real hosts: leave it or --simulate out")
+    own = (("--on", hosts), ("--profile", profile), ("--budget", budget), ("--same-machine", same_machine))
+    if by is not None and (given := [option for option, value in own if value]):
+        raise click.UsageError(f"--by measures nothing: leave it or {given[0]} out")
     capsule = find_capsule(brief, out)
     _introduce(capsule, quiet=as_json)
     if by is not None:
@@ -134,7 +148,7 @@ def command(
         if not as_json:
             _show_plan(plan, brought, open_ones, folder)
         elif dry_run:
-            show_json(_plan_document(capsule, plan, brought, open_ones))
+            show_json(_plan_document(capsule, plan, brought, open_ones, folder))
     if dry_run:
         return
     if open_ones:
@@ -178,13 +192,17 @@ def _show_plan(plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Broug
         show("the spec brings along:")
     for each in brought:
         mark = "not allowed" if each in open_ones else "allowed"
-        place = each.place.replace(f"{folder}/", "", 1)
         show_wrapped(one_line(f"  {each.reach:<9} {each.text}"), indent=12)
-        show_wrapped(one_line(f"            {each.what}; {place}; {mark}"), indent=12)
+        show_wrapped(one_line(f"            {each.what}; {_place(each, folder)}; {mark}"), indent=12)
+
+
+def _place(brought: Brought, folder: Path) -> str:
+    """Return the place in the spec, without the folder that its files are in for now."""
+    return brought.place.replace(f"{folder}/", "", 1)
 
 
 def _plan_document(
-    capsule: OpenCapsule, plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought]
+    capsule: OpenCapsule, plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought], folder: Path
 ) -> dict[str, object]:
     return {
         "brief": capsule.about.title,
@@ -194,7 +212,13 @@ def _plan_document(
         "hosts": list(plan.hosts),
         "estimate_s": plan.estimate_s,
         "brings": [
-            {"reach": each.reach, "text": each.text, "what": each.what, "allowed": each not in open_ones}
+            {
+                "reach": each.reach,
+                "text": each.text,
+                "what": each.what,
+                "place": _place(each, folder),
+                "allowed": each not in open_ones,
+            }
             for each in brought
         ],
     }
@@ -212,13 +236,16 @@ def _ask(plan: Plan, *, yes: bool) -> None:
 def _measure(plan: Plan, folder: Path, simulated: Simulated | None, *, quiet: bool) -> Finished:
     """Measure all cells, with nothing taken from earlier runs, in a run below the folder."""
     from benchbrief.pipeline import run_plan
+    from benchbrief.progress.earlier_results import refuse_small_budgets
     from benchbrief.runners.journal.run_folder import create_run
-    from benchbrief.runners.world.world_choice import world_for
 
-    world_for(simulated).refuse(plan)
+    progress, out = Progress(quiet=quiet), folder / "bench-out"
+    require_runnable(plan, plan.spec.name, simulated)
+    refuse_small_budgets(plan, out, simulated=simulated is not None, progress=progress)
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
-    run_dir = create_run(folder / "bench-out", plan, files, simulated=simulated)
-    return run_plan(run_dir, Progress(quiet=quiet))
+    run_dir = create_run(out, plan, files, simulated=simulated)
+    with removed_unbegun(run_dir):
+        return run_plan(run_dir, progress)
 
 
 def _judge(
@@ -243,18 +270,25 @@ def _judge(
     from benchbrief.running.reproduce_brief import judge, write_brief
 
     plan = load_plan(run_dir)
+    files, unmade = list[Path](), None
     with open_results(run_dir) as results:
         found = judge(capsule, plan, results, margin)
-        files = write_brief(run_dir, found, plan, results)
+        if not as_json:
+            for line in reproduction_lines(found):
+                show_wrapped(line, indent=4)
+        write_verdicts(f"reproduction of {found.about.run}", reproduction_cases(found), junit)
+        write_markdown(reproduction_markdown(found), markdown)
+        try:
+            files = write_brief(run_dir, found, plan, results)
+        except BenchError as error:  # the verdicts have taken hours, and stand without it
+            unmade = error
     if as_json:
         show_json(reproduction_document(found, run_dir, files))
-    else:
-        for line in reproduction_lines(found):
-            show_wrapped(line, indent=4)
-        for path in files:
-            if path.suffix in (".pdf", ".html"):
-                show(path)
-    write_verdicts(f"reproduction of {found.about.run}", reproduction_cases(found), junit)
-    write_markdown(reproduction_markdown(found), markdown)
+    for path in files:
+        if not as_json and path.suffix in (".pdf", ".html"):
+            show(path)
+    if unmade:
+        warn(one_line(f"the brief on the reproduction was not made: {unmade.message}"))
+        raise Stop(ExitCode.BRIEF_NOT_MADE)
     if code := ExitCode.CELL_FAILED if measured and measured.status == "failed" else code_of_reproduction(found):
         raise Stop(code)

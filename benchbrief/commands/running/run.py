@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from benchbrief.cli.run_options import out_option, refuse_unknown_hosts, scheduler_options, simulate_options
+from benchbrief.cli.run_options import (
+    out_option,
+    removed_unbegun,
+    require_runnable,
+    scheduler_options,
+    simulate_options,
+)
 from benchbrief.cli.sections import RUN_FILES, SCHEDULER, SIMULATION, SectionedCommand
 from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
@@ -69,8 +74,6 @@ def command(
     **asked: Unpack[EndingOptions],
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
-    from benchbrief.runners.errors import HostBusy, NoHost, NoTool, OneMachine
-
     require_writable(asked["junit"], asked["markdown"])
     if job_options and scheduler is None:
         raise click.UsageError("--job-option is for the jobs of a scheduler: say --on too")
@@ -86,11 +89,8 @@ def command(
     if scheduler:
         submit_and_report(run_dir, scheduler, job_options, progress, asked, warned)
         return
-    try:
+    with removed_unbegun(run_dir):
         run_and_report(run_dir, progress, asked, warned, retake)
-    except (HostBusy, NoHost, NoTool, OneMachine):  # nothing was begun
-        shutil.rmtree(run_dir, ignore_errors=True)
-        raise
 
 
 def _refuse_a_run(spec: Path, out: Path) -> None:
@@ -115,12 +115,8 @@ def _made(
     takes none."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
-    from benchbrief.runners.world.world_choice import world_for
 
-    if not plan.cells:
-        raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
-    world_for(simulated).refuse(plan)
-    refuse_unknown_hosts(simulated, plan)
+    require_runnable(plan, spec, simulated)
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
     revision = revision_of(spec, map(Path, files))
     if fresh or simulated:
