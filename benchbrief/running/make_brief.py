@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -14,6 +14,7 @@ from benchbrief.cli.terminal import show, warn
 from benchbrief.dsl.bench_error import FULL
 from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan
+from benchbrief.reports.capsule.capsule_file import ENDING
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render.render_report import ReportResult, render
 from benchbrief.results.open_store import open_store
@@ -151,6 +152,18 @@ def warn_of_holder(plan: Plan) -> None:
              "distrust those cells")  # fmt: skip
     else:
         show(f"note: {holder.run} makes its brief on this machine now: both briefs take longer", err=True)
+
+
+def note_far_hosts(plan: Plan, files: Mapping[str, Sequence[Path]]) -> None:
+    """Say that a brief for customers carries the hosts of its plan in its capsule, if some are not this machine."""
+    if all(host.transport == "local" for host in plan.hosts.values()):
+        return
+    customers = {report.name for report in plan.reports if report.audience == "customer"}
+    packed = (name for name, made in files.items() if any(each.name.endswith(ENDING) for each in made))
+    of = [name for name in packed if name in customers]
+    if of:
+        show(f"note: the capsule of {', '.join(of)}, also inside its PDF, names the hosts of the spec, with users, "
+             "key files and commands; `provenance = none` leaves it out", err=True)  # fmt: skip
 
 
 @contextmanager

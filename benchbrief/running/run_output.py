@@ -129,6 +129,7 @@ def report_end(
 ) -> None:
     """Report how a run ended, also in files for a build server, and stop with its exit code."""
     from benchbrief.results.ingest.run_evidence import read_evidence
+    from benchbrief.running.make_brief import note_far_hosts
 
     evidence = finished.evidence or read_evidence(finished.run_dir, finished.plan)
     summary = summarise_end(finished, evidence, report=report)
@@ -137,6 +138,7 @@ def report_end(
         show_json(as_dict(finished, summary))
     else:
         tell(finished, summary)
+        note_far_hosts(evidence.plan, finished.reports)
     write_verdicts(finished.run_dir.name, list(run_cases(finished, evidence)), junit)
     write_markdown(run_markdown(finished, summary.counts), markdown)
     if finished.code is not ExitCode.DONE:

@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import benchbrief as bb
+from benchbrief.compiler.compile import check
 from benchbrief.dsl.bench_error import BenchError
+from benchbrief.running.make_brief import note_far_hosts
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench
@@ -211,6 +213,30 @@ def test_a_deposit_has_data_citation_and_checksums_beside_its_brief(copied_run: 
     assert (again.code, "is there already" in again.err) == (2, True)
     assert copied_run("report", "--licence", "CC-BY-4.0").code == 2
     assert copied_run("report", "--deposit", tmp_path / "b", "--licence", "my own").code == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "said", "notes"),
+    [('"me@db-1"', "", 1), ('"me@db-1"', "audience = internal", 0), ("local", "", 0)],
+)
+def test_whoever_publishes_a_brief_learns_that_its_capsule_names_hosts(
+    host: str, said: str, notes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "brief.bench"
+    spec.write_text(
+        f"hardware box {{ hosts = {host} }}\n"
+        'database db { engine = rocksdb  path = "/var/tmp/db" }\n'
+        "workload work from db_bench.readrandom { records = 100 }\n"
+        "experiment e { hardware = box  workloads = work  threads = 1  measure = 1 s }\n"
+        f'report brief "Trial" {{ {said}  figure "A" {{ line = throughput by threads }} }}\n'
+    )
+    plan = check(spec).plan
+    assert plan is not None
+    note_far_hosts(plan, {"brief": [tmp_path / "brief.pdf"]})
+    note_far_hosts(plan, {"brief": [tmp_path / "brief.pdf", tmp_path / "brief-capsule.zip"]})
+    noted = capsys.readouterr()
+    assert noted.out == ""
+    assert noted.err.count("`provenance = none` leaves it out\n") == noted.err.count("\n") == notes
 
 
 def test_a_report_takes_changed_prose_and_metrics_from_the_spec(copied_run: Bench) -> None:

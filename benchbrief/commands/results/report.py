@@ -15,7 +15,7 @@ from benchbrief.model.extension_spec import Format
 from benchbrief.progress.finished_run import code_of_verdicts, result_lines
 
 if TYPE_CHECKING:
-    from benchbrief.model.plan import Report
+    from benchbrief.model.plan import Plan, Report
     from benchbrief.reports.claims_sheet import SheetRow
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.running.make_brief import Briefs
@@ -118,7 +118,7 @@ def command(
         if deposit is not None:
             with making_brief():
                 added = complete_deposit(deposit, plan, results, briefs.results, licence)
-    _show(briefs, verdicts, claims, added, as_json=as_json)
+    _show(plan, briefs, verdicts, claims, added, as_json=as_json)
     for verdict in verdicts:
         if verdict.holds is not True or verdict.decided is False:
             warn(verdict.of_simulated if simulated else verdict.warning)
@@ -152,6 +152,7 @@ def _deposit_folder(deposit: Path | None, to: Path | None, licence: str) -> Path
 
 
 def _show(
+    plan: Plan,
     briefs: Briefs,
     verdicts: Sequence[ExpectVerdict],
     claims: Sequence[SheetRow],
@@ -172,11 +173,14 @@ def _show(
             }
         )
         return
+    from benchbrief.running.make_brief import note_far_hosts
+
     for line in result_lines(briefs.results.values()):
         show_wrapped(line, indent=4, err=True)
     for paths in (*briefs.files.values(), deposited):
         for path in paths:
             show(path)
+    note_far_hosts(plan, briefs.files)
 
 
 def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ...]:
