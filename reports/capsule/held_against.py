@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from benchbrief.compiler.planning.plan_file import read_plan
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.node import adapter
 from benchbrief.model.plan import Plan, Query, Report
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.capsule.capsule_file import FACTS, STATED, Capsule, OpenCapsule
+from benchbrief.reports.capsule.capsule_file import FACTS, PLAN, STATED, Capsule, OpenCapsule
 from benchbrief.reports.capsule.pack_capsule import FactRow, facts_in
+from benchbrief.reports.capsule.same_settings import measured_otherwise, spec_differences
 from benchbrief.reports.data.report_data import AskedStore, Results
 from benchbrief.reports.disclosure.number_ledger import kind_of
 from benchbrief.reports.text.number_format import written_as
@@ -68,6 +70,14 @@ def _can_be_judged(stated: StatedNumber) -> bool:
     return 0 < stated.level < 1 and all(_SMALLEST < abs(each) < _LARGEST for each in known)
 
 
+def plan_in(capsule: OpenCapsule) -> Plan:
+    """Return the plan that was run for a brief, by its capsule. Raises ReportError."""
+    try:
+        return read_plan(capsule.parts[PLAN])
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise _damaged(PLAN) from error
+
+
 def facts_of_capsule(capsule: OpenCapsule) -> list[FactRow]:
     """Return the facts of a capsule. Raises ReportError."""
     try:
@@ -115,10 +125,11 @@ def hold_against(
     results = Results(plan, store, words_of(report))
     with written_as(results.words.locale):
         now = tuple(state_numbers(claims_of(report, results), results))
-    differences = _differences(facts_of_capsule(capsule), facts_in(store), plan)
+    before = plan_in(capsule)
+    differences = [*spec_differences(before, plan), *_differences(facts_of_capsule(capsule), facts_in(store), plan)]
     kind = kind_of(results)
     unlike = _why_unlike(capsule.about, plan, kind, differences)
-    verdicts = judge_reproduction(stated_in(capsule), now, unlike, margin)
+    verdicts = judge_reproduction(stated_in(capsule), now, unlike, margin, measured_otherwise(before, plan))
     run = Path(store.run_dir).name
     return HeldAgainst(capsule.about, run, tuple(verdicts), tuple(differences), unlike, kind == "simulated")
 

@@ -22,8 +22,9 @@ claims share the chance to be wrong, by C. E. Bonferroni's inequality, as those 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Literal
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -62,6 +63,8 @@ Why = Literal[
     "missing_before",
     "machine",
     "settings",
+    "altered",
+    "unmetered",
     "origin",
     "defined",
     "gone",
@@ -71,6 +74,8 @@ Why = Literal[
     "vague",
 ]
 """Why a verdict is what it is; the words are in the catalogues."""
+StatementName = tuple[Literal["claim", "expect"], str]
+"""The kind and the name of what is stated."""
 Unlike = Literal["", "machine", "settings", "origin"]
 """Why absolute numbers of the two runs can't be compared. Of another `origin`, nothing can."""
 
@@ -115,12 +120,17 @@ class Reproduced:
 
 
 def judge_reproduction(
-    before: Sequence[StatedNumber], now: Sequence[StatedNumber], unlike: Unlike = "", margin: float = MARGIN
+    before: Sequence[StatedNumber],
+    now: Sequence[StatedNumber],
+    unlike: Unlike = "",
+    margin: float = MARGIN,
+    refused_for: Mapping[StatementName, Why] = MappingProxyType({}),
 ) -> list[Reproduced]:
-    """Return the verdict on each of what a first run states, by what a second one found."""
+    """Return the verdict on each of what a first run states, by what a second one found. `refused_for` has why some
+    can't be compared, since the second run measured something else for them."""
     here = {(each.kind, each.name): each for each in now}
     pairs = [(each, here.get((each.kind, each.name))) for each in before]
-    refused = [_why_unlike(one, other, unlike) for one, other in pairs]
+    refused = [_why_unlike(one, other, unlike) or refused_for.get((one.kind, one.name)) for one, other in pairs]
     judged = [one for (one, _), why in zip(pairs, refused, strict=True) if not why]
     tested = distinct_numbers(one for one in judged if one.kind == "claim")
     found: list[Reproduced] = []

@@ -269,6 +269,14 @@ def test_a_run_of_ones_own_is_reproduced_by_its_name(original: Path, bench: Benc
     assert done.json["differs"] == []
 
 
+def test_a_run_that_measured_something_else_is_not_comparable_and_the_specs_are_told_apart(reader: Bench) -> None:
+    reader.spec(SPEC.replace("value_size = 100 B", "value_size = 1 KiB"))
+    assert reader("run", "brief.bench", "--simulate").code == 0
+    done = reader("reproduce", "brief-simulated.html", "--by", reader.run_dir.name, "--json")
+    assert {(each["verdict"], each["why"]) for each in done.json["verdicts"]} == {("unlike", "altered")}
+    assert "text of brief.bench" in {each["what"] for each in done.json["differs"]}
+
+
 def test_what_has_no_capsule_says_what_to_name(bench: Bench) -> None:
     (bench.folder / "old.html").write_text("<html></html>")
     done: Ended = bench("reproduce", "old.html")

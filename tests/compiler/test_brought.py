@@ -14,6 +14,7 @@ from benchbrief.compiler.planning.plan_commands import Brought, brought_by, not_
 from benchbrief.model import plan as p
 from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.node import Node
+from benchbrief.reports.capsule.same_settings import measured_otherwise
 from tests.compiler.specs import check_fixture
 from tests.compiler.test_plans import FIXTURES
 
@@ -44,6 +45,8 @@ experiment ramp {
   at 10 s "Event" { command("command of an event", on: first) }
   probes    = [power every 1 s, disk every 1 s]
 }
+expect throughput > 1 ops/s
+expect power < 900 W
 """
 
 
@@ -183,6 +186,8 @@ def test_a_plan_on_other_hosts_names_none_of_its_own(plan: p.Plan) -> None:
     assert {each.hash for each in on_hosts(plan, ["lab-1", "me@lab-2:2200", "local"]).cells} == {moved.cells[0].hash}
     assert {probe.name for probe in plan.cells[0].probes} == {"power", "disk"}
     assert {probe.name for probe in moved.cells[0].probes} == {"disk"}
+    assert measured_otherwise(plan, moved) == {("expect", "power < 900 W"): "unmetered"}
+    assert measured_otherwise(plan, plan) == {}
     with pytest.raises(ValueError, match="a is named twice"):
         on_hosts(plan, ["a", "b", "a"])
     with pytest.raises(ValueError, match="the plan has 3 hosts, and 1 are named"):

@@ -1,0 +1,91 @@
+"""Whether a run measured what a brief did: the settings of the cells that each claim and each expectation reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from benchbrief.compiler.blocks.host_patterns import HostPatternError
+from benchbrief.compiler.plan_elsewhere import on_hosts
+from benchbrief.model.fingerprint import digest, identity
+from benchbrief.model.plan import Cell, Plan, Read
+from benchbrief.model.points import Point
+from benchbrief.results.analysis.reproduction import StatementName, Why
+from benchbrief.results.compare.contender import Difference
+from benchbrief.results.result_messages import shorten_digests
+
+_OF_MACHINES = ("hosts", "load_hosts", "probes", "repeat", "threads", "target")
+"""The parts of a cell's identity that may differ: its machines, what only watches them, and what its point has."""
+
+
+def measured_otherwise(before: Plan, now: Plan) -> dict[StatementName, Why]:
+    """Return what can't be compared with a brief, with the reason: what reads cells at other settings, and what reads
+    power where none is sampled. Another profile or other parameters are meant, and reason enough for themselves."""
+    has_power = any(probe.name == "power" for cell in now.cells for probe in cell.probes)
+    is_meant = (before.spec.profile, before.spec.params) != (now.spec.profile, now.spec.params)
+    with suppress(ValueError, HostPatternError):
+        before = before if [*before.hosts] == [*now.hosts] else on_hosts(before, [*now.hosts])
+    then, here = _points(before), _points(now)
+    settings_then, settings_here = _settings_in(before), _settings_in(now)
+
+    found: dict[StatementName, Why] = {}
+    for name, reads in _read_by(before):
+        if any(read.probe == "power" for read in reads) and not has_power:
+            found[name] = "unmetered"
+        elif not is_meant:
+            one = {point: settings_then(cell) for point, cell in then.items() if _is_read(before, reads, point)}
+            other = {point: settings_here(cell) for point, cell in here.items() if _is_read(now, reads, point)}
+            if one != other:
+                found[name] = "altered"
+    return found
+
+
+def _read_by(plan: Plan) -> Iterator[tuple[StatementName, Sequence[Read]]]:
+    for claim in plan.claims:
+        yield ("claim", claim.name), claim.points.reads or ()
+    for expect in plan.expects:
+        yield ("expect", expect.label or expect.text), [read for side in expect.sides for read in side.reads or ()]
+
+
+def _points(plan: Plan) -> dict[Point, Cell]:
+    return {Point.of(cell): cell for cell in plan.cells}
+
+
+def _is_read(plan: Plan, reads: Iterable[Read], point: Point) -> bool:
+    keys = {**dict.fromkeys(plan.factors), **point.keys}
+    return any(read.covers(keys) for read in reads)
+
+
+def _settings_in(plan: Plan) -> Callable[[Cell], str]:
+    """Return a function for the digest of all that a cell is measured at, without its machines."""
+    cells = {cell.id: cell for cell in plan.cells}
+
+    @cache
+    def of(name: str) -> str:
+        parts = identity(plan, cells[name])
+        return digest({key: each for key, each in parts.items() if key not in _OF_MACHINES})
+
+    return lambda cell: of(cell.id)
+
+
+def spec_differences(before: Plan, now: Plan) -> Iterator[Difference]:
+    """Yield in what two specs and their packages differ: profile, parameters, texts by the files' names, versions."""
+    one, other = before.spec, now.spec
+    if one.profile != other.profile:
+        yield Difference("profile", one.profile or "none", other.profile or "none")
+    sides = (
+        ("parameter", one.params, other.params),
+        ("package of", before.extensions, now.extensions),
+        ("text of", _by_name(one.files), _by_name(other.files)),
+    )
+    for what, first, second in sides:
+        for name in dict.fromkeys((*first, *second)):
+            if first.get(name) != second.get(name):
+                values = first.get(name, ""), second.get(name, "")
+                yield Difference(f"{what} {name}", *(shorten_digests(*values) if what == "text of" else values))
+
+
+def _by_name(files: dict[str, str]) -> dict[str, str]:
+    return {Path(name).name: text for name, text in files.items()}
