@@ -1,7 +1,9 @@
-"""Reproductions of simulated campaigns with known truth, by the product's own verdicts: how many claims of the same
-again hold, how many do not, and how often a change of 10 % is found.
+"""How often the rule of the verdicts on a reproduction is right: on drawn numbers with known truth, how many claims of
+the same again hold, how many do not, and how often a change of 10 % is found.
 
-A campaign has five claims. Each repeat of a claim's number has a noise of 2 %; of one that compares two sides, each
+No run is made, real or simulated: each repeat is a number drawn from a lognormal distribution, and the product's own
+rule judges them. Real noise has other shapes, such as drift and outliers, so this is what the rule does at best. Five
+claims are judged together. Each repeat of a claim's number has a noise of 2 %; of one that compares two sides, each
 side has it, so that the ratio has 2.8 %."""
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from benchbrief.results.analysis.reproduction import judge_reproduction
 from benchbrief.results.analysis.stated_numbers import StatedNumber, ValueAt
 from benchmarks.figures import record
 
-CAMPAIGNS, CLAIMS, NOISE = 1_000, 5, 0.02
+DRAWS, CLAIMS, NOISE = 1_000, 5, 0.02
 _OF_RATIO = NOISE * math.sqrt(2)
 _REPEATS = ((NOISE, 3), (NOISE, 4), (NOISE, 5), (_OF_RATIO, 5), (_OF_RATIO, 6))
 """The noise of a number, and how often each side measured it."""
@@ -37,7 +39,7 @@ def _stated(draw: random.Random, name: str, true: float, noise: float, repeats: 
 
 
 def verdicts(draw: random.Random, noise: float, repeats: int, changed: float = 1.0) -> list[str]:
-    """Return the verdicts on a campaign that is measured again, with its first claim changed."""
+    """Return the verdicts on five claims whose numbers are drawn again, with the first one changed."""
 
     def side(of_first: float) -> list[StatedNumber]:
         trues = [2.0 * of_first, *(2.0 for _ in range(CLAIMS - 1))]
@@ -50,9 +52,9 @@ def main() -> bool:
     draw = random.Random(11)  # noqa: S311  # noise, not secrets
     good = True
     for noise, repeats in _REPEATS:
-        again = Counter(each for _ in range(CAMPAIGNS) for each in verdicts(draw, noise, repeats))
+        again = Counter(each for _ in range(DRAWS) for each in verdicts(draw, noise, repeats))
         held, failed = again["holds"] / again.total(), again["fails"] / again.total()
-        found = [verdicts(draw, noise, repeats, changed)[0] for changed in (0.9, 1.1) for _ in range(CAMPAIGNS // 2)]
+        found = [verdicts(draw, noise, repeats, changed)[0] for changed in (0.9, 1.1) for _ in range(DRAWS // 2)]
         seen = found.count("fails") / len(found)
         is_held, of = (noise, repeats) in _ENOUGH, f"at {100 * noise:.1f} % noise with {repeats} repeats"
         record(f"claims of the same again that hold, {of}", f"{100 * held:.1f} %", "95 %" if is_held else "")

@@ -1,6 +1,6 @@
-"""The verdicts on a reproduction: right as often as they say, on simulated campaigns, and honest where nothing decides.
+"""The verdicts on a reproduction: right as often as they say, on drawn numbers, and honest where nothing decides.
 
-`benchmarks reproduction` has more campaigns."""
+`benchmarks reproduction` draws more."""
 
 from __future__ import annotations
 
