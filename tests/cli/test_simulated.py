@@ -120,7 +120,7 @@ def test_every_page_of_a_brief_is_marked_in_its_language(run: Simulated, name: s
     written = [Path(path) for path in run.ended.json["reports"][name]]
     files = [path for path in written if path.parent.name == "reports"]
     stems = (f"{name}-simulated", f"{name}-simulated-disclosure")
-    assert {path.stem for path in files} == {*stems}
+    assert {path.stem for path in files} == {*stems, f"{name}-simulated-capsule"}
     assert [path.name for path in files[:4]] == [f"{stem}{suffix}" for suffix in (".pdf", ".html") for stem in stems]
     for path in files[:2]:
         pdf = PdfReader(run.bench.folder / path)
