@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from benchbrief.compiler.blocks.host_patterns import HostPatternError
 from benchbrief.compiler.plan_elsewhere import on_hosts
 from benchbrief.model.fingerprint import digest, identity
 from benchbrief.model.plan import Cell, Plan, Read
@@ -25,7 +24,7 @@ def measured_otherwise(before: Plan, now: Plan) -> dict[StatementName, Why]:
     power where none is sampled. Another profile or other parameters are meant, and reason enough for themselves."""
     has_power = any(probe.name == "power" for cell in now.cells for probe in cell.probes)
     is_meant = (before.spec.profile, before.spec.params) != (now.spec.profile, now.spec.params)
-    with suppress(ValueError, HostPatternError):
+    with suppress(ValueError):
         before = before if [*before.hosts] == [*now.hosts] else on_hosts(before, [*now.hosts])
     then, here = _points(before), _points(now)
     settings_then, settings_here = _settings_in(before), _settings_in(now)

@@ -36,6 +36,7 @@ ONLY = {
         "benchbrief.compiler.measure_catalogue",  # the columns of an imported table are the language's measures
     },
     ("reports", "compiler"): {
+        "benchbrief.compiler.plan_elsewhere",  # the plan of a brief is compared as if it were on the hosts of a run
         "benchbrief.compiler.registry",  # templates, and words of probes and tools
         "benchbrief.compiler.estimates.estimate",  # what was measured side by side
         "benchbrief.compiler.planning.plan_file",
