@@ -48,10 +48,17 @@ from benchbrief.runners.engines.raw_storage.raw_storage import StorageMessages
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksdbMessages
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.journal.secret_masking import KNOWN
+from benchbrief.runners.meters.snmp.snmp_meter import SnmpMessages
+from benchbrief.runners.probes.cpu.cpu_probe import CpuMessages
+from benchbrief.runners.probes.disk.disk_probe import DiskMessages
+from benchbrief.runners.probes.memory.memory_probe import MemoryMessages
+from benchbrief.runners.probes.network.network_probe import NetworkMessages
+from benchbrief.runners.probes.tcp.tcp_probe import TcpMessages
 
 DECLARED = (
     *(CompareMessages, DbBenchMessages, FioMessages, GoYcsbMessages, OpenloadMessages, YcsbMessages),
     *(MongodbMessages, RocksdbMessages, StorageMessages),
+    *(CpuMessages, DiskMessages, MemoryMessages, NetworkMessages, SnmpMessages, TcpMessages),
 )
 JAPANESE = re.compile("[\u3040-\u9fff]")
 ENDED = say.tool_ended(tool="db_bench", code=1, said="No space left on device")
