@@ -51,7 +51,11 @@ def degrees_of_freedom(a: Sequence[float], b: Sequence[float]) -> float:
     """
     if not _vary(a, b):
         return math.inf
-    parts = [(statistics.variance(each) / len(each), len(each)) for each in (a, b)]
+    return _freedom([(statistics.variance(each) / len(each), len(each)) for each in (a, b)])
+
+
+def _freedom(parts: Sequence[tuple[float, int]]) -> float:
+    """Return Welch's degrees of freedom of two variances of a mean, each with its number of values."""
     spread = sum(part for part, _ in parts)
     return 1 / sum((part / spread) ** 2 / (n - 1) for part, n in parts) if spread > 0 else math.inf
 
@@ -272,7 +276,7 @@ def ratio_of(
     half = _half_width(below, above, level)
     if half is None or not half <= math.log(WIDEST):
         half = math.nan
-    return _estimate(*(math.exp(min(end, LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
+    return _of_logarithms(middle, half)
 
 
 def ratio_to_one(
@@ -294,6 +298,11 @@ def ratio_to_one(
     half = float(stdtrit(len(logs) - 1, (1 + level) / 2)) * spread if spread else math.nan
     if not half <= math.log(WIDEST):
         half = math.nan
+    return _of_logarithms(middle, half)
+
+
+def _of_logarithms(middle: float, half: float) -> IntervalEstimate | None:
+    """Return the ratio whose logarithm is `middle`, with an interval of `half` to either side."""
     return _estimate(*(math.exp(min(end, LARGEST_EXPONENT)) for end in (middle, middle - half, middle + half)))
 
 
@@ -307,12 +316,9 @@ def repeats_until(a: Sequence[float], b: Sequence[float], half: float, level: fl
 
     fixed, own = statistics.variance(_logs(a)) / len(a), statistics.variance(_logs(b))
     for n in range(2, most + 1):
-        parts = (fixed, len(a)), (own / n, n)
-        spread = sum(part for part, _ in parts)
-        if spread == 0:
-            return n
-        freedom = 1 / sum((part / spread) ** 2 / (count - 1) for part, count in parts)
-        if float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(spread) <= half:
+        spread = fixed + own / n
+        freedom = _freedom([(fixed, len(a)), (own / n, n)])
+        if spread == 0 or float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(spread) <= half:
             return n
     return None
 

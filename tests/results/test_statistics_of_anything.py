@@ -86,6 +86,8 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "significance.p_value": two(),
     "significance.ratio_of": two(),
     "significance.ratio_of_means": two(LEVELS),
+    "significance.ratio_to_one": st.tuples(ANY, NUMBERS),
+    "significance.repeats_until": st.tuples(NUMBERS, NUMBERS, st.floats(0, 1), LEVELS, st.integers(2, 20)),
     "significance.welch": two(),
 }
 NOT_NUMBERS = {"change_points.divergence", "significance.degrees_of_freedom", "significance.difference"}
