@@ -22,6 +22,7 @@ from benchbrief.cli.run_options import (
 from benchbrief.cli.sections import SIMULATION, SectionedCommand
 from benchbrief.cli.spec_options import budget_option
 from benchbrief.cli.terminal import (
+    ENDS,
     Stop,
     duration,
     exit_codes,
@@ -63,15 +64,7 @@ current one, and the run is made there. Commands, hosts, programs, folders and s
 with their places, and need --allow, each by its text. Packages that it needs are named, and never installed.
 
 """
-    + exit_codes(
-        ExitCode.DONE,
-        ExitCode.SPEC_WRONG,
-        ExitCode.USAGE,
-        ExitCode.CELL_FAILED,
-        ExitCode.EXPECT_FAILED,
-        ExitCode.BRIEF_NOT_MADE,
-        ExitCode.INTERRUPTED,
-    ),
+    + exit_codes(*ENDS),
 )
 @click.argument("brief", type=click.Path(path_type=Path))
 @out_option
