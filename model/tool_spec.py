@@ -198,7 +198,8 @@ class ToolSpec(ExtensionSpec):
     `arrivals` are how it can space an offered load, its usual way first; none for a tool that does not tell. Any tool
     has the `closed` loop. `bounds` is what a spec may bound in a load. `ends_when_steady`: it can end a run by itself
     at the first look that finds a steady state, by the rule of `model/steadiness.py`; then its driver measures from the
-    end of the transient (`Measurement.steady`).
+    end of the transient (`Measurement.steady`). `counted`: it does a number of operations, and can't run for a time;
+    its measured job is a `counted_job`, which is warm-up and measurement.
 
     `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
     driver tells them in `Measurement.samples`.
@@ -248,6 +249,7 @@ class ToolSpec(ExtensionSpec):
     loads_in_parts: bool = False
     whole_seconds: bool = False
     ends_when_steady: bool = False
+    counted: bool = False
     stray_errors: float = 0.0
     fewest_threads: int = 0
     """How many threads it needs on each host at least; 0 for no bound of its own."""

@@ -4,6 +4,7 @@ from benchbrief.model.histogram import US_PER_S, from_counts, percentile
 from benchbrief.model.measurement import Bucket, Histogram, Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.model.steadiness import judge_window
 from benchbrief.runners.driver_contexts import CellContext
+from benchbrief.runners.drivers.counted_runs import COUNT, CountedRun, counted_job, counted_run
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -17,10 +18,12 @@ from benchbrief.runners.drivers.output_invariants import QUANTISED, format_numbe
 from benchbrief.runners.seams import Driver, HoldsEngine, Interim, NamesKeys, TellsDatabase, TellsInterim
 
 __all__ = [
+    "COUNT",
     "QUANTISED",
     "US_PER_S",
     "Bucket",
     "CellContext",
+    "CountedRun",
     "Driver",
     "Histogram",
     "HoldsEngine",
@@ -34,6 +37,8 @@ __all__ = [
     "TellsInterim",
     "bad_output",
     "best_line",
+    "counted_job",
+    "counted_run",
     "format_number",
     "from_counts",
     "judge_window",

@@ -1,0 +1,74 @@
+"""Tools that do a number of operations, and can't run for a time: `redis-benchmark -n`, `memtier_benchmark -n`.
+
+Their job finds the number by itself. Runs of fewer operations tell the rate and are the warm-up; the run that counts
+lasts about as long as the plan says. It has all of the job's output, and its window is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.model.message import Message
+from benchbrief.model.run_messages import say
+from benchbrief.runners.driver_contexts import CellContext
+from benchbrief.runners.drivers.output_evidence import bad_output, best_line, timeout_s
+from benchbrief.runners.jobs.commands import read_script, with_values
+from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput, Word
+
+COUNT = "@count@"
+"""What stands for the number of operations in a word of the command."""
+_FILE = "counted"
+_FEWEST = 100
+_RUN = read_script(__file__, "run_counted.sh")
+
+
+@dataclass(frozen=True)
+class CountedRun:
+    """The run that counts: the operations that were asked for, and its window in epoch seconds by its host's clock.
+
+    `window` is known to 10 ms, and has the tool's start in it. `described` is what a brief says of it, for the property
+    `window`.
+    """
+
+    count: int
+    window: tuple[float, float]
+    described: Message
+
+    @property
+    def seconds(self) -> float:
+        return self.window[1] - self.window[0]
+
+
+def counted_job(
+    context: CellContext,
+    words: tuple[Word, ...],
+    env: Mapping[str, Word] | None = None,
+    files: tuple[JobFile, ...] = (),
+    collect: tuple[str, ...] = (),
+    figures: tuple[str, ...] = (),
+) -> Job:
+    """Return the measured job of a tool whose command, `words`, has `COUNT` in one. It includes the warm-up."""
+    cell = context.cell
+    run = with_values(
+        _RUN,
+        first=str(max(_FEWEST, context.threads)),
+        warm_up=f"{max(cell.warm_up_s, min(1.0, cell.measure_s / 4)):.15g}",
+        seconds=f"{cell.measure_s:.15g}",
+    )
+    command = Command(("sh", "-c", run, "sh", *words), env or {})
+    return Job("measure", command, timeout_s(cell, "measure"), files, (*collect, _FILE), figures=figures)
+
+
+def counted_run(context: CellContext, output: JobOutput, tool: str) -> CountedRun:
+    """Return the run that counts, of the job's output. Raises BadOutput when there is none."""
+    text = ""
+    if (path := output.directory / _FILE).exists():
+        text = path.read_text(encoding="utf-8", errors="replace")
+    match = re.fullmatch(r"(\d{1,15}) (\d{1,12}\.\d{1,3}) (\d{1,12}\.\d{1,3})\n", text)
+    if match is None or not 0 < float(match[3]) - float(match[2]) <= output.ended_at - output.started_at + 1:
+        raise bad_output(output, say.no_operations(tool=tool, said=best_line(output)))
+    lasted = float(match[3]) - float(match[2])
+    start = output.ended_at - lasted if output.booted is None else output.booted + float(match[2])
+    said = say.window_counted(seconds=f"{context.cell.measure_s:g}")
+    return CountedRun(int(match[1]), (start, start + lasted), said)

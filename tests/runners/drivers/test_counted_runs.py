@@ -1,0 +1,56 @@
+"""Tools that do a number of operations: how many, and which of their runs counts."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchbrief.runners.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.drivers.counted_runs import COUNT, counted_job, counted_run
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.jobs.tasks import JobOutput
+from tests.support.plans import compile_text
+
+SPEC = """
+hardware h { hosts = local }
+database d { engine = rocksdb  path = "/data" }
+workload w from db_bench.readrandom { records = 1000 }
+experiment e { hardware = h  workloads = w  threads = 4  measure = 1 s }
+"""
+
+
+def ran(folder: Path, script: str) -> tuple[CellContext, JobOutput]:
+    """Run a tool that is a script of Python, which gets the number of operations."""
+    plan = compile_text(SPEC, folder)
+    context = CellContext(plan, plan.cells[0], "", Endpoint())
+    job = counted_job(context, ("python3", "-c", script, f"-n={COUNT}"))
+    words = [str(word) for word in job.command.words]
+    with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
+        start = time.time()
+        done = subprocess.run(words, cwd=folder, stdout=out, stderr=err, check=False)
+    return context, JobOutput(folder, done.returncode, start, time.time(), "here")
+
+
+def test_a_counted_run_lasts_about_as_long_as_the_plan_says(tmp_path: Path) -> None:
+    each = "import sys, time; n = int(sys.argv[1][3:]); time.sleep(n / 20000); print(n, 'done')"
+    context, output = ran(tmp_path, each)
+    found = counted_run(context, output, "tool")
+    assert output.stdout.read_text() == f"{found.count} done\n"
+    assert 0.8 <= found.seconds <= output.ended_at - output.started_at
+    assert found.count <= 20000 * found.seconds
+    start, end = counted_run(context, replace(output, booted=1000.0), "tool").window
+    assert f"measured from {start - 1000:.2f}" in output.stderr.read_text()
+    assert end - start == pytest.approx(found.seconds)
+    assert "about 1 s" in found.described
+
+
+@pytest.mark.parametrize("script", ["print('no server'); raise SystemExit(3)", "print('usage: -n number')"])
+def test_a_tool_that_fails_or_does_nothing_has_no_counted_run(tmp_path: Path, script: str) -> None:
+    context, output = ran(tmp_path, f"import sys; n = int(sys.argv[1][3:])\n{script}")
+    assert output.exit_code
+    with pytest.raises(BadOutput):
+        counted_run(context, output, "tool")
