@@ -8,7 +8,7 @@ import hashlib
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from importlib.util import find_spec
@@ -29,7 +29,7 @@ from benchbrief.model.extension_spec import (
     TransportSpec,
     raised,
 )
-from benchbrief.model.tool_spec import ToolSpec, in_language
+from benchbrief.model.tool_spec import Capability, ToolSpec, in_language
 
 PREFIX = "benchbrief.specs."
 """The prefix of all groups of entry points, as in `benchbrief.specs.probes`."""
@@ -346,10 +346,22 @@ def tool_words(engine: EngineSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(tool_word, engine.tools)))
 
 
+def tools_able(engine: EngineSpec, can: Callable[[ToolSpec], object]) -> tuple[str, ...]:
+    """Return the names by which specs call those tools of an engine that can do something."""
+    tools = (TOOL_SPECS.usable(name) for name in engine.tools)
+    return tuple(dict.fromkeys(each.word for each in tools if each and can(each)))
+
+
 def tools_from_due(engine: EngineSpec) -> tuple[str, ...]:
     """Return the names of an engine's tools that can offer a load and measure from when an operation was due."""
-    tools = (TOOL_SPECS.usable(name) for name in engine.tools)
-    return tuple(dict.fromkeys(each.word for each in tools if each and each.open_loop and each.intended_latency))
+    return tools_able(engine, lambda each: each.open_loop and each.intended_latency)
+
+
+def remedy(tool: ToolSpec, engine: EngineSpec, lacking: Capability) -> str:
+    """Return what to do where a tool can't do something: as it says itself, else a tool of the engine that can; ""
+    where nothing is known."""
+    able = tools_able(engine, lambda each: getattr(each, lacking))
+    return tool.advice.get(lacking) or (f"use `tool = {able[0]}`" if able else "")
 
 
 def can_ask(probe: ProbeSpec, engine: EngineSpec) -> bool:

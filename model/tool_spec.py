@@ -33,6 +33,9 @@ Bound = Literal["queue", "drops", "lag", "timeout", "give_up", "stalls"]
 """What a spec may bound in a load: the operations that wait in its queue, those that the queue drops, the generator's
 own lateness, the time of an operation, the time without a success, and the time in which a closed loop stands still."""
 
+Capability = Literal["open_loop", "phases", "mergeable", "time_series", "ends_when_steady"]
+"""What a spec may want of a tool that not all can do: see `ToolSpec`."""
+
 _ROUNDING = 1e-6
 _COMMON = frozenset({"description"})
 """Attributes of every workload."""
@@ -261,6 +264,10 @@ class ToolSpec(ExtensionSpec):
     """How many operations per second it can offer from one host; 0 for no bound of its own."""
     measured_anew: tuple[MeasuredAnew, ...] = ()
 
+    advice: Mapping[Capability, str] = field(default_factory=dict)
+    """What a user may do who wants what the tool can't do: "write `histogram = true`". Without it, `bench check` names
+    a tool of the engine that can."""
+
     check: str = ""
     """As that of an engine: `EngineSpec.check`."""
 
@@ -356,6 +363,8 @@ class ToolSpec(ExtensionSpec):
     def mistake(self, name: str, *, own: bool = False) -> str:
         if self.threads_are and not self.threads_are.get("en"):
             return "`threads_are` needs words in English, `en`"
+        if unknown := sorted({*self.advice} - {*get_args(Capability)}):
+            return f"`{unknown[0]}` of `advice` is none of {', '.join(get_args(Capability))}"
         return super().mistake(name) or self._wrong_measure() or self._wrong_workload() or self._wrong_attribute()
 
     def _wrong_measure(self) -> str:

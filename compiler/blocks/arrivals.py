@@ -13,7 +13,7 @@ from benchbrief.compiler.blocks.ramps import TARGET, read_points
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, named_arguments, read_spec_file, wrong_value
 from benchbrief.compiler.frontend import structure_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.compiler.registry import tools_able
 from benchbrief.compiler.schemas import EXPERIMENT
 from benchbrief.dsl.diagnostics.plain_amounts import duration, ticked
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -140,8 +140,7 @@ def check_arrivals(
         shorter = f"measure for at most {at:g} s with the warm-up, or record a longer trace"
         reader.report(wrong.BadTrace(said.span, arrivals.file, line, why, shorter))
     if arrivals.kind not in (*tool.arrivals, "closed"):
-        others = (TOOL_SPECS.usable(name) for name in engine.tools)
-        instead = tuple(other.word for other in others if other and arrivals.kind in other.arrivals)
+        instead = tools_able(engine, lambda each: arrivals.kind in each.arrivals)
         return reader.refuse(wrong.ArrivalsNotOfTool(said.span, tool.word, arrivals.kind, tool.arrivals, instead))
     for key, span in said.bounds.items():
         if key not in tool.bounds:

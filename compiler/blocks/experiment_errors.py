@@ -33,8 +33,9 @@ class EventAfterEnd(CompileProblem):
 class NoTimeSeries(CompileProblem):
     code = "E0591"
     says = "`{tool}` gives no throughput by second, so nothing can be seen around an event"
-    hint = "take the event away, or use a load generator that reports while it runs, such as `ycsb` or `db_bench`"
+    hint = ("take the event away, or {remedy}", "take the event away")
     tool: str
+    remedy: str = ""
 
 
 class NoEventHost(CompileProblem):
@@ -525,16 +526,11 @@ class NoOverlap(CompileProblem):
 
 
 class NotUntilSteady(CompileProblem):
-    """A tool that can't end by itself. `able` are tools of the same engine that can."""
-
     code = "E0576"
     says = "`{tool}` runs for a time set in advance, so it can't end as soon as it is steady"
-    hint = (
-        "write a time, as in `measure = 10 min`, or use {able:ticked}, which can",
-        "write a time, as in `measure = 10 min`",
-    )
+    hint = ("write a time, as in `measure = 10 min`, or {remedy}", "write a time, as in `measure = 10 min`")
     tool: str
-    able: tuple[str, ...] = ()
+    remedy: str = ""
 
 
 class TooSoon(CompileProblem):
@@ -590,10 +586,9 @@ class NoMeasuredTime(CompileProblem):
 class ClosedLoopOnly(CompileProblem):
     code = "E0525"
     says = "`{tool}` runs as fast as it can: it can't offer a `target` load"
-    hint = ("use `tool = {instead[0]}`, or remove `target`, and ramp `threads`", "remove `target`, and ramp `threads`")
+    hint = ("{remedy}, or remove `target`, and ramp `threads`", "remove `target`, and ramp `threads`")
     tool: str
-    instead: tuple[str, ...] = ()
-    """Tools of the database that can offer a load."""
+    remedy: str = ""
 
 
 class TwoRamps(CompileProblem):
@@ -605,13 +600,11 @@ class TwoRamps(CompileProblem):
 
 
 class NoPhases(CompileProblem):
-    """A tool without phases. `instead` is a tool of the same engine that has them."""
-
     code = "E0528"
     says = "`{tool}` reports the latencies of a whole run only, so it can't measure phases"
-    hint = ("write `measure = ...` instead, or use `tool = {instead}`", "write `measure = ...` instead")
+    hint = ("write `measure = ...` instead, or {remedy}", "write `measure = ...` instead")
     tool: str
-    instead: str = ""
+    remedy: str = ""
 
 
 class TwoSizes(CompileProblem):

@@ -37,7 +37,7 @@ from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed, 
 from benchbrief.compiler.blocks.workloads import ReadWorkload, can_load, load_phase, with_records
 from benchbrief.compiler.frontend import name_errors, structure_errors, value_errors
 from benchbrief.compiler.frontend.declarations import Entry
-from benchbrief.compiler.registry import TOOL_SPECS, tools_from_due
+from benchbrief.compiler.registry import TOOL_SPECS, remedy, tools_from_due
 from benchbrief.compiler.schemas import EVENT, EXPERIMENT
 from benchbrief.dsl.diagnostics.plain_amounts import quantity_of_bytes
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
@@ -87,7 +87,7 @@ Events = Mapping[str, tuple[Event, ...]]
 
 def read_events(
     entry: Entry, world: NamedHosts, times: tuple[float, Sequence[HardwareUnit]], reader: Reader
-) -> Callable[[Mapping[str, plan.Client], ToolSpec, Sequence[ReadWorkload]], Events]:
+) -> Callable[[Mapping[str, plan.Client], ToolSpec, EngineSpec, Sequence[ReadWorkload]], Events]:
     """Read the events of an experiment. Return a function that places them on the hosts of its cells.
 
     `world` has the named parts of the spec; `times` are the measured seconds and the hardware.
@@ -99,9 +99,12 @@ def read_events(
         if two.at_s - one.at_s < _APART_S:
             reader.report(experiment_errors.EventsTogether(other.span, at.span, two.at_s))
 
-    def placed(clients: Mapping[str, plan.Client], tool: ToolSpec, loads: Sequence[ReadWorkload]) -> Events:
+    def placed(
+        clients: Mapping[str, plan.Client], tool: ToolSpec, engine: EngineSpec, loads: Sequence[ReadWorkload]
+    ) -> Events:
         if drafts and not tool.time_series:
-            reader.report(experiment_errors.NoTimeSeries(drafts[0][2].span, tool.word))
+            advice = remedy(tool, engine, "time_series")
+            reader.report(experiment_errors.NoTimeSeries(drafts[0][2].span, tool.word, advice))
         if drafts and (load := next((load for load in loads if load.ends), None)):
             reader.report(experiment_errors.EventInLoad(drafts[0][2].span, load.workload.name))
         known = _hosts_by_name(world) if drafts else {}
@@ -280,7 +283,12 @@ class PartChecks:
     places: Mapping[tuple[str, str], Span]
 
     def check_shares(
-        self, client: plan.Client | None, tool: ToolSpec, loads: tuple[ReadWorkload, ...], ramps: Ramps | None
+        self,
+        client: plan.Client | None,
+        tool: ToolSpec,
+        engine: EngineSpec,
+        loads: tuple[ReadWorkload, ...],
+        ramps: Ramps | None,
     ) -> None:
         """Report a load that can't be split over the client's hosts."""
         if client is None or len(client.hosts) < 2:
@@ -296,7 +304,7 @@ class PartChecks:
                 findings.add(experiment_errors.SmallTarget(self.values.span("target"), target, client.name, hosts))
         if not tool.mergeable:
             span = self.values.span("client") if self.values.said("client") else self.entry.head
-            findings.add(name_errors.PrintedPercentiles(span, tool.word, hosts))
+            findings.add(name_errors.PrintedPercentiles(span, tool.word, hosts, remedy(tool, engine, "mergeable")))
         for load in loads:
             if load.from_one_host:
                 span, name = self.places["workload", load.workload.name], load.workload.name
@@ -338,14 +346,16 @@ class PartChecks:
             self.reader.report(name_errors.ServiceKnee(span, tool.word, others))
         return span, tool.word, others
 
-    def unmerged(self, tool: ToolSpec, client: plan.Client | None, repeats: int) -> tuple[Span, str] | None:
-        """Return the place of the repeats and the tool, if its percentiles can't be merged over repeats; else None.
+    def unmerged(
+        self, tool: ToolSpec, engine: EngineSpec, client: plan.Client | None, repeats: int
+    ) -> tuple[Span, str, str] | None:
+        """Return the place of the repeats, the tool and the remedy, if its percentiles can't be merged over repeats.
 
         Several hosts are reported elsewhere.
         """
         if repeats < 2 or tool.mergeable or (client and len(client.hosts) > 1):
             return None
-        return self.values.span("repeats"), tool.word
+        return self.values.span("repeats"), tool.word, remedy(tool, engine, "mergeable")
 
     def fitting(
         self, loads: Sequence[ReadWorkload], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
@@ -419,14 +429,13 @@ class PartChecks:
 
     def check_tool(self, tool: ToolSpec, database: DatabaseSpec, times: Times) -> None:
         """Report what the tool can't do: an offered load, phases, parts of a second."""
-        findings = self.reader.findings
-        others = [other for name in database.engine.tools if (other := TOOL_SPECS.usable(name))]
+        findings, engine = self.reader.findings, database.engine
         if self.values.said("target") and not tool.open_loop:
-            able = tuple(other.word for other in others if other.open_loop)
-            findings.add(experiment_errors.ClosedLoopOnly(self.values.span("target"), tool.word, able))
+            span, advice = self.values.span("target"), remedy(tool, engine, "open_loop")
+            findings.add(experiment_errors.ClosedLoopOnly(span, tool.word, advice))
         if times.phases > 1 and not tool.phases:
-            instead = next((other.word for other in others if other.phases), "")
-            findings.add(experiment_errors.NoPhases(self.values.span("phases"), tool.word, instead))
+            span, advice = self.values.span("phases"), remedy(tool, engine, "phases")
+            findings.add(experiment_errors.NoPhases(span, tool.word, advice))
         if not tool.whole_seconds:
             return
         warm_up = self.values.constant("warm_up")
@@ -469,9 +478,8 @@ def check_steady(times: Times, entry: Entry, of: SteadyParts, reader: Reader) ->
     if times.rule is None:
         return
     if not of.tool.ends_when_steady:
-        others = (TOOL_SPECS.usable(name) for name in of.engine.tools)
-        able = tuple(other.word for other in others if other and other.ends_when_steady)
-        reader.report(experiment_errors.NotUntilSteady(times.rule, of.tool.word, able))
+        advice = remedy(of.tool, of.engine, "ends_when_steady")
+        reader.report(experiment_errors.NotUntilSteady(times.rule, of.tool.word, advice))
     elif of.client is not None and len(of.client.hosts) > 1:
         reader.report(experiment_errors.SteadyOfSeveral(times.rule, of.client.name, len(of.client.hosts)))
     for what, why in _never_steady(entry, of):
@@ -517,7 +525,7 @@ class Matrix:
     asked: tuple[str, ...]
     """The probes that the experiment names, including those that the profile made unreadable."""
     service_only: tuple[Span, str, tuple[str, ...]] | None
-    unmerged: tuple[Span, str] | None
+    unmerged: tuple[Span, str, str] | None
     clients: Mapping[str, plan.Client]
     """No clients for a library engine, whose load is generated on the hosts under test."""
     tool: plan.Tool
@@ -652,7 +660,7 @@ class _Experiment:
             return None
         self._check_cells(varied, databases, loads_at, database.name)
         loads, every = tuple(loads_at[load.workload.name] for load in loads), tuple(loads_at.values())
-        fits.check_shares(client, spec, every, ramps)
+        fits.check_shares(client, spec, database.engine, every, ramps)
         fits.check_most(client, spec, ramps, said)
         fits.check_tool(spec, database, times)
         arrivals = check_arrivals(said, spec, database.engine, (self.values, times.measure_s), self.reader)
@@ -709,13 +717,13 @@ class _Experiment:
             probes=placed.probes,
             asked=tuple(placed.asked),
             service_only=fits.service_only(spec, ramps, database.engine),
-            unmerged=fits.unmerged(spec, client, repeats.most),
+            unmerged=fits.unmerged(spec, database.engine, client, repeats.most),
             clients=clients,
             tool=tool,
             tool_spec=spec,
             threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
             awaits=awaits,
-            events=place_events(clients, spec, every),
+            events=place_events(clients, spec, database.engine, every),
             factors=self.world.factors,
             uses=self.uses,
             loads_at=loads_at,

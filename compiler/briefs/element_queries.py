@@ -135,8 +135,8 @@ def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
         asked = leaf.runs.keys("experiment")
         for experiment in typer.scope.experiments:
             if experiment.unmerged and experiment.key in asked:
-                span, tool = experiment.unmerged
-                typer.report(UnmergedRepeats(span, leaf.kind.name, experiment.key, tool))
+                span, tool, remedy = experiment.unmerged
+                typer.report(UnmergedRepeats(span, leaf.kind.name, experiment.key, tool, remedy))
 
 
 def example_key(typer: Typer, term: Term, dim: Dimension) -> str:

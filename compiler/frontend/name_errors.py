@@ -288,9 +288,10 @@ class PrintedPercentiles(CompileProblem):
     code = "W0205"
     says = "`{tool}` prints percentiles only: percentiles of {hosts} hosts can't be merged, and will be missing"
     mark = "no percentiles of latency"
-    hint = "use `tool = ycsb`, whose histograms can be merged, or give the client one host"
+    hint = ("{remedy}, or give the client one host", "give the client one host")
     tool: str
     hosts: int
+    remedy: str = ""
 
 
 class ServiceKnee(CompileProblem):

@@ -108,7 +108,7 @@ class ExperimentKey:
     promise: bool = False
     """Whether it searches for the highest rate of a promise."""
     service_only: tuple[Span, str, tuple[str, ...]] | None = None
-    unmerged: tuple[Span, str] | None = None
+    unmerged: tuple[Span, str, str] | None = None
     levels: tuple[Levels, ...] = ()
     measured_at: Span | None = field(default=None, compare=False)
     """Where the spec says how long it is measured."""

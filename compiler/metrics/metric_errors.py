@@ -166,12 +166,13 @@ class UnmergedRepeats(CompileProblem):
     says = "`{measure}` of `{experiment}` will be missing: `{tool}` has no histograms to merge over repeats"
     mark = "each repeat has its own percentiles"
     hint = (
-        "use `tool = ycsb`, whose histograms can be merged; or measure once; or reduce over the repeats, as in "
-        "`max({measure} over repeat)`"
+        "{remedy}; or measure once; or reduce over the repeats, as in `max({measure} over repeat)`",
+        "measure once; or reduce over the repeats, as in `max({measure} over repeat)`",
     )
     measure: str
     experiment: str
     tool: str
+    remedy: str = ""
 
 
 class SingleRun(CompileProblem):

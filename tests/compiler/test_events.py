@@ -75,8 +75,9 @@ def test_the_data_set_is_loaded_again_after_an_event_that_may_change_it(data: st
 
 
 def test_a_tool_without_a_time_series_has_no_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    silent = replace(TOOL_SPECS.own["ycsb"], time_series=False)
+    silent = replace(TOOL_SPECS.own["ycsb"], time_series=False, advice={"time_series": "write `status = true`"})
     monkeypatch.setattr(type(TOOL_SPECS), "usable", lambda _, name: silent if name == "ycsb" else None)
     spec = tmp_path / "events.bench"
     spec.write_text(SPEC.replace("@EVENTS@", EVENTS), encoding="utf-8")
-    assert "E0591" in {each.code for each in check(spec).diagnostics}
+    hints = {each.code: each.help for each in check(spec).diagnostics}
+    assert hints["E0591"] == "take the event away, or write `status = true`"
