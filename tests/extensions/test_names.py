@@ -92,6 +92,7 @@ SAMPLES = {
     # A valid value in a hint, in the help of a command or in an editor's snippet: `use `tool = ycsb``.
     *("dsl/syntax/slips.py", "compiler/frontend/name_errors.py", "compiler/frontend/value_errors.py"),
     *("compiler/frontend/structure_errors.py", "compiler/schemas.py"),
+    *("compiler/metrics/metric_errors.py", "compiler/blocks/experiment_errors.py"),
     *("benchbrief/server/cursor_context.py", "benchbrief/commands/results/import.py"),
     # Which products have a value or a way to reset data: their specs don't say it yet.
     "compiler/word_meanings.py",
