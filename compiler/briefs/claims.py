@@ -644,8 +644,11 @@ def _sentence(typer: Typer, label: ast.String, value: ast.Expr) -> ast.String | 
     holes = [part for part in label.parts if isinstance(part, ast.Hole)]
     values = [hole for hole in holes if isinstance(hole.expr, ast.Name) and hole.expr.text == _VALUE]
     numbers = [hole for hole in holes if hole not in values and not subject_of(typer, hole.expr)]
-    if problem := next((found for hole in numbers if (found := misspelt(typer, hole.expr))), None):
+    lacking = () if values else (_VALUE,)
+    if problem := next((found for hole in numbers if (found := misspelt(typer, hole.expr, lacking))), None):
         return typer.refuse(problem)
+    if any(typer.number(hole.expr) is None for hole in numbers):
+        return None  # an unknown name, say, has its own mistake
     if numbers or len(values) != 1:
         place = next((hole.span for hole in (*numbers, *values[1:])), label.span)
         return typer.refuse(wrong.OneValue(place, len(values) + len(numbers)))

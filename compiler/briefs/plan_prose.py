@@ -310,12 +310,13 @@ def title(typer: Typer, string: ast.String, place: FixedKeys, what: str) -> str 
     return None if failed else "".join(parts)
 
 
-def misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
-    """Return the mistake in a hole whose name is misspelt, as in `{worlkoad.label}`; None for other holes."""
+def misspelt(typer: Typer, expr: ast.Expr, more: Sequence[str] = ()) -> CompileProblem | None:
+    """Return the mistake in a hole whose name is misspelt, as in `{worlkoad.label}`; None for other holes. It may also
+    mean one of `more` names."""
     name = expr.base if isinstance(expr, ast.Attr) else expr
     if not isinstance(name, ast.Name) or name.text in typer.metrics or name.text in KINDS:
         return None
-    names = (*described_names(typer), *typer.scope.claims_by_name)
+    names = (*described_names(typer), *typer.scope.claims_by_name, *more)
     return UnknownName(name.span, "name", name.text, names) if did_you_mean(name.text, names) else None
 
 

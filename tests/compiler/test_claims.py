@@ -52,6 +52,8 @@ MISLEADING = [
     ("E0843", "Best is {value}", "eco"),
     ("E0843", "{value:.1f}X the work of {legacy}", f"[ratio{AT}, best]"),
     ("E0201", "{value:.1f}X the work of {legcay}", f"ratio{AT}"),
+    ("E0201", "{valeu:.1f}X the work of {legacy}", f"ratio{AT}"),
+    ("E0701", "{value:.1f}X the work of {foo}", f"ratio{AT}"),
     ("E0837", "{value:,.0f} operations a second", "1000 * 100"),
     ("E0833", "As much as {value:.0f}% more work than {legacy}", "mean(gain over threads, workload)"),
     ("E0833", "{legacy} に対して最大で {value:.1f} 倍", f"ratio{AT}"),
