@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from benchbrief.model.plan import Cell, Claim, Hardware, Plan
 from benchbrief.model.points import Point
-from benchbrief.reports.disclosure.systems_under_test import fact_name, fact_text, within_sentence
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.disclosure.systems_under_test import fact_name, fact_text, observed_facts, within_sentence
 from benchbrief.reports.text.number_format import quantity
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.claim_verdicts import is_base
@@ -15,16 +16,18 @@ from benchbrief.results.analysis.claim_verdicts import is_base
 _VENDOR = "vendor"
 _NO_CAUSE = ("price", _VENDOR)
 """Facts that change no measured number."""
+_OBSERVED = ("os", "kernel", "virtualization", "governor", "swap", "transparent_huge_pages", "filesystem")
+"""Facts that a run observes, and that no hardware is compared for."""
 
 
-def note_on_sides(claim: Claim, plan: Plan, words: Words) -> str:
+def note_on_sides(claim: Claim, results: Results) -> str:
     """Return a line for readers of the claim: what else differs between its sides, and another vendor's product with
     its facts; "" where nothing does. Facts that say what the hardware is called after are what the claim compares."""
-    found = []
+    found, plan, words = [], results.plan, results.words
     if rival := facts_of_rival(claim, plan, words):
         found.append(words["said_rival"].format(facts=rival))
     facts = () if rival else differing_hardware(claim, plan, words, causes=True)
-    if differing := [*facts, *differing_settings(claim, plan, words)]:
+    if differing := [*facts, *_observed_apart(claim, results), *differing_settings(claim, plan, words)]:
         found.append(words["said_also_different"].format(facts=words.locale.listed(differing)))
     return words["semicolon"].join(found)
 
@@ -43,6 +46,20 @@ def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool =
             its, of_base = (fact_text(each.facts.get(name, ""), words) or words["missing"] for each in (other, base))
             if its != of_base:
                 yield words["sheet_differs"].format(fact=within_sentence(fact_name(name, words)), its=its, base=of_base)
+
+
+def _observed_apart(claim: Claim, results: Results) -> Iterator[str]:
+    """Yield the observed facts, of those that a spec does not declare, in which the machines of both sides differ."""
+    base, words = results.plan.hardware.get(str(claim.against.get("hardware", ""))), results.words
+    if base is None:
+        return
+    of_base = observed_facts(base, results)
+    for other in (each for each in results.plan.hardware.values() if each.key in _hardware_of(claim) - {base.key}):
+        its = observed_facts(other, results)
+        for name in (each for each in _OBSERVED if each not in {*other.facts, *base.facts}):
+            if its.get(name, "") != of_base.get(name, ""):
+                sides = {"its": its.get(name, words["missing"]), "base": of_base.get(name, words["missing"])}
+                yield words["sheet_differs"].format(fact=within_sentence(fact_name(name, words)), **sides)
 
 
 def differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:

@@ -211,7 +211,7 @@ def fact_lines(
     known = results.disclosed_facts
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items() if known is None or name in known}
     # Of simulated hosts, all that was observed is that there are none.
-    observed = {} if told and run_row(results)["simulated"] else _observed(hardware, results)
+    observed = {} if told and run_row(results)["simulated"] else observed_facts(hardware, results)
     counted = not told or any(each.nodes > 1 for each in compared)
     lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)] if counted else []
     if not is_imported(results) and not told:  # the plan's hosts did not measure imported results
@@ -237,7 +237,7 @@ def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine
     words = results.words
     own = _data_paths(hardware, results)
     found: dict[str, dict[str, str]] = {}
-    for name, value in _observed(hardware, results, of_paths=True).items():
+    for name, value in observed_facts(hardware, results, of_paths=True).items():
         what, _, path = name.partition(" of ")
         if path in own and not (told and what in _OF_THE_LAB):
             found.setdefault(path, {})[what] = value
@@ -314,7 +314,7 @@ def fact_text(fact: Fact, words: Words) -> str:
     return fact
 
 
-def _observed(hardware: Hardware, results: Results, *, of_paths: bool = False) -> dict[str, str]:
+def observed_facts(hardware: Hardware, results: Results, *, of_paths: bool = False) -> dict[str, str]:
     """Return one text for each fact (of the hosts, or of paths on them); each host's own where hosts differ."""
     found: dict[str, dict[str, list[str]]] = {}
     for fact in results.observed:

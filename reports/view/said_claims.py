@@ -228,7 +228,7 @@ class _Writer:
 
     def _sides(self, verdict: ClaimVerdict) -> str:
         """Return what a footnote says of the two sides of a claim."""
-        return note_on_sides(verdict.claim, self.results.plan, self.words)
+        return note_on_sides(verdict.claim, self.results)
 
     def _bracketed(self, notes: Sequence[str]) -> str:
         return self.words["aside"].format(text=self.words.locale.listed(notes))

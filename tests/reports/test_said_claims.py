@@ -25,6 +25,7 @@ from benchbrief.reports.view.said_claims import sentence_text
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, Winner
+from benchbrief.results.store.store_schema import FactRow
 from tests.reports import world as w
 
 WORLD = w.World({"disk": "Disk", "flash": "Flash"}, {"a": "Sessions"}, repeats=3)
@@ -621,17 +622,35 @@ def test_facts_that_differ_between_the_sides_are_told_by_the_sheet_and_a_note(tm
     (line,) = [line for line in row.lines if line.startswith("different beside what it compares: disks 1 against 3; ")]
     assert "price 2 USD/h against 1 USD/h" in line
     # What the hardware is named for, its price and its paths are no further causes.
-    assert note_on_sides(made.claims[0], made, CATALOGUES["en"]) == "also different: disks 1 against 3"
+    assert _noted(made) == "also different: disks 1 against 3"
     html = render(made, WORLD.store(), "brief", tmp_path, formats={"html"}).html.read_text("utf-8")
     assert html.count("also different: disks 1 against 3") == 1
     rival = _of_hardware(plan, {key: {**facts[key], "vendor": f"Vendor of {key}"} for key in facts})
     (row,) = claims_sheet(rival, WORLD.store())
     theirs = "Disk: disks 3; memory 8 GiB; price 1 USD/h; data path /d; storage a disk; vendor Vendor of disk"
     assert f"of another vendor, so its legal department may ask for: {theirs}" in row.lines
-    assert (
-        note_on_sides(rival.claims[0], rival, CATALOGUES["en"]) == f"compared with another vendor’s product, {theirs}"
-    )
-    assert note_on_sides(rival.claims[0], rival, CATALOGUES["ja"]).startswith("他社製品との比較です（Disk：")
+    assert _noted(rival) == f"compared with another vendor’s product, {theirs}"
+    assert _noted(rival, language="ja").startswith("他社製品との比較です（Disk：")
+
+
+def test_software_that_was_seen_to_differ_between_the_sides_stands_in_the_note() -> None:
+    made = _of_hardware(WORLD.plan(), {"flash": {"os": "Debian 12"}, "disk": {"os": "Debian 12"}})
+    seen = {
+        "flash": {"kernel": "6.1", "os": "Debian 12.1", "memory": "8 GB", "governor": "performance"},
+        "disk": {"kernel": "5.15", "os": "Debian 12.2", "memory": "4 GB", "governor": "performance"},
+    }
+    rows = [
+        FactRow(w.RUN, "host", key, f"{key}.lab", name, text, None, "observed")
+        for key, facts in seen.items()
+        for name, text in facts.items()
+    ]
+    assert _noted(made, *rows) == "also different: kernel 6.1 against 5.15", "what is declared counts as declared"
+
+
+def _noted(plan: p.Plan, *more: FactRow, language: str = "en") -> str:
+    """What the note on the plan's first claim says."""
+    results = Results(plan, w.make_store([*WORLD.rows(), *more]), CATALOGUES[language])
+    return note_on_sides(plan.claims[0], results)
 
 
 def _of_hardware(plan: p.Plan, facts: dict[str, dict[str, str]]) -> p.Plan:
