@@ -14,7 +14,7 @@ from benchbrief.cli.terminal import show, warn
 from benchbrief.dsl.bench_error import FULL
 from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan
-from benchbrief.reports.capsule.capsule_file import ENDING
+from benchbrief.reports.capsule.capsule_file import ENDING, Sign
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render.render_report import ReportResult, render
 from benchbrief.results.open_store import open_store
@@ -99,6 +99,7 @@ def render_briefs(
     reports_from: dict[str, str] | None = None,
     began: float | None = None,
     own_languages: Mapping[str, str] | None = None,
+    sign: Sign | None = None,
 ) -> Briefs:
     """Render every report of the plan, from the run's `results`, into `to` (its own `reports` folder by default).
 
@@ -107,6 +108,7 @@ def render_briefs(
     Without `formats`, each report has those of its layout; without `paper`, it is on the paper that it names.
 
     `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
+    `sign` signs the lists of the capsules.
     """
     if own_languages is not None:
         keep_plan(run_dir, plan)
@@ -126,6 +128,7 @@ def render_briefs(
                 reports_from=reports_from,
                 other_language=report.language != own.get(report.name, report.language),
                 converter=converter,
+                sign=sign,
             )
             ends.append(time.monotonic())
     took = [end - begin for begin, end in pairwise(ends)]
@@ -138,6 +141,8 @@ def render_briefs(
         if text:
             warn(text)
     files = {name: list(each.files) for name, each in rendered.items()}
+    for name in _without_capsule(files) if sign else ():
+        warn(f"{name} has no capsule, so nothing of it is signed")
     said = {name: each.result for name, each in rendered.items()}
     return Briefs(files, tuple(text for each in rendered.values() for text in each.undrawn), said)
 
@@ -158,12 +163,16 @@ def note_far_hosts(plan: Plan, files: Mapping[str, Sequence[Path]]) -> None:
     """Say that a brief for customers carries the hosts of its plan in its capsule, if some are not this machine."""
     if all(host.transport == "local" for host in plan.hosts.values()):
         return
-    customers = {report.name for report in plan.reports if report.audience == "customer"}
-    packed = (name for name, made in files.items() if any(each.name.endswith(ENDING) for each in made))
-    of = [name for name in packed if name in customers]
+    without = _without_capsule(files)
+    of = [each.name for each in plan.reports if each.audience == "customer" and each.name not in without]
     if of:
         show(f"note: the capsule of {', '.join(of)}, also inside its PDF, names the hosts of the spec, with users, "
              "key files and commands; `provenance = none` leaves it out", err=True)  # fmt: skip
+
+
+def _without_capsule(files: Mapping[str, Sequence[Path]]) -> list[str]:
+    """Return the reports among whose files is no capsule."""
+    return [name for name, made in files.items() if not any(each.name.endswith(ENDING) for each in made)]
 
 
 @contextmanager

@@ -4,7 +4,7 @@ stranger decides on each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Literal
 
@@ -18,6 +18,8 @@ Reach = Literal[
     "program",
     "option",
     "host",
+    "jump",
+    "key",
     "server",
     "folder",
     "device",
@@ -28,8 +30,9 @@ Reach = Literal[
     "template",
     "style",
 ]
-"""What is brought along. A `server` is the address of one that runs already, a `device` is overwritten, a `file` is
-read by a program, and an `option` is a text for one, which may name any file."""
+"""What is brought along. A `jump` is a host on the way to another, a `key` the file of one for ssh, a `server` the
+address of one that runs already; a `device` is overwritten, a `file` is read by a program, and an `option` is a text
+for one, which may name any file."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,20 @@ class Brought:
     place: str
 
 
-def brought_by(plan: Plan) -> list[Brought]:
-    """Return everything that a plan brings along, each once, in the order of the plan."""
-    return list(dict.fromkeys(_all(plan)))
+def brought_by(plan: Plan, own: Collection[str] = ()) -> list[Brought]:
+    """Return everything that a plan brings along but the reader's `own` hosts, each once, in the order of the plan."""
+    return list(dict.fromkeys((*_hosts(plan, own), *_all(plan))))
+
+
+def _hosts(plan: Plan, own: Collection[str]) -> Iterator[Brought]:
+    blocks = (*plan.clients.values(), *plan.hardware.values())
+    places = {host: str(block.origin) for block in blocks for host in block.hosts}
+    for host in plan.hosts.values():
+        if host.id not in own:
+            yield from _host(host, places.get(host.id, host.id))
 
 
 def _all(plan: Plan) -> Iterator[Brought]:
-    for host in plan.hosts.values():
-        yield from _host(host)
     for hardware in plan.hardware.values():
         for line in hardware.prepare:
             yield Brought("command", line, f"prepares {hardware.key}", str(hardware.origin))
@@ -73,13 +82,16 @@ def _all(plan: Plan) -> Iterator[Brought]:
     yield from _secrets(plan)
 
 
-def _host(host: Host) -> Iterator[Brought]:
+def _host(host: Host, at: str) -> Iterator[Brought]:
     if host.transport != "local":
-        ways = (("through", host.jump), ("with the key", host.identity), ("by", host.package))
-        how = "".join(f" {word} {value}" for word, value in ways if value)
         where = f"{host.user}@{host.name}" if host.user else host.name
         port = f":{host.port}" if host.port else ""
-        yield Brought("host", f"{host.transport}://{where}{port}", f"is reached{how}", host.id)
+        how = f" by {host.package}" if host.package else ""
+        yield Brought("host", f"{host.transport}://{where}{port}", f"is reached{how}", at)
+    if host.jump:
+        yield Brought("jump", host.jump, f"is gone through to {host.name}", at)
+    if host.identity:
+        yield Brought("key", host.identity, f"is shown to {host.name}", at)
 
 
 def _database(database: Database) -> Iterator[Brought]:
@@ -163,19 +175,19 @@ def _text(value: object) -> str:
     return f"{{{value.kind} {value.name}}}" if isinstance(value, Reference) else str(value)
 
 
-def _secrets(node: object) -> Iterator[Brought]:
+def _secrets(node: object, at: object = "the plan") -> Iterator[Brought]:
     """Yield each reference to a secret or an environment variable, wherever it is in a plan."""
+    inner: Iterable[object] = ()
     if isinstance(node, Reference):
-        yield Brought("secret", node.name, "is read from the environment or the keys of who runs it", node.kind)
+        yield Brought("secret", node.name, "is read from the environment or the keys of who runs it", str(at))
     elif isinstance(node, Node):
-        for each in fields(node):
-            yield from _secrets(getattr(node, each.name))
+        at, inner = getattr(node, "origin", None) or at, (getattr(node, each.name) for each in fields(node))
     elif isinstance(node, dict):
-        for value in node.values():
-            yield from _secrets(value)
+        inner = node.values()
     elif isinstance(node, tuple):
-        for value in node:
-            yield from _secrets(value)
+        inner = node
+    for each in inner:
+        yield from _secrets(each, at)
 
 
 def not_allowed(brought: Iterable[Brought], allowed: Iterable[str]) -> list[Brought]:

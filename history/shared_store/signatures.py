@@ -1,4 +1,4 @@
-"""Checks a run and its briefs against the signed manifest in the run's folder."""
+"""Signs lists of files, and checks runs, briefs and capsules against what was signed."""
 
 from __future__ import annotations
 
@@ -25,13 +25,25 @@ _KEY = re.compile(r"with (\S+ key SHA256:\S+)")
 class SignatureState:
     """What a signature proves.
 
-    `holds`: `signer` signed these bytes. `unknown`: a key that is not allowed signed these bytes. `wrong`: other bytes
-    were signed. `absent`: there is no signature.
+    `holds`: `signer` signed these bytes. `unknown`: a key that is not allowed signed these bytes. `unchecked`: so did a
+    key, and nobody said which are allowed. `wrong`: other bytes were signed. `absent`: there is no signature.
     """
 
-    state: Literal["holds", "unknown", "wrong", "absent"]
+    state: Literal["holds", "unknown", "unchecked", "wrong", "absent"]
     signer: str = ""
     key: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return what can be said of something that is so signed: `signed by ...`."""
+        key = f" ({self.key})" if self.key else ""
+        return {
+            "holds": f"signed by {self.signer}{key}",
+            "unknown": f"signed by a key that is not among the allowed signers{key}",
+            "unchecked": f"signed by somebody{key}; --allowed-signers FILE tells whether you know the key",
+            "wrong": "signed, but its signature does not fit: it is of something else, or what was signed was changed",
+            "absent": "not signed: nobody vouches for it",
+        }[self.state]
 
 
 def sign(content: bytes, key: Path) -> bytes:
@@ -46,10 +58,10 @@ def sign(content: bytes, key: Path) -> bytes:
     return done.stdout
 
 
-def check(content: bytes, signature: bytes | None, allowed: Path) -> SignatureState:
-    """Check a signature against its content and the file of allowed signers. Raises SharedStoreError when that file, or
-    ssh-keygen, is not there."""
-    if not allowed.is_file():
+def check(content: bytes, signature: bytes | None, allowed: Path | None) -> SignatureState:
+    """Check a signature against its content and the file of allowed signers, if there is one. Raises SharedStoreError
+    when that file, or ssh-keygen, is not there."""
+    if allowed and not allowed.is_file():
         raise SharedStoreError(f"there is no file of allowed signers {allowed}", "each line: NAME KEYTYPE KEY")
     if signature is None:
         return SignatureState("absent")
@@ -62,6 +74,8 @@ def check(content: bytes, signature: bytes | None, allowed: Path) -> SignatureSt
             return SignatureState("wrong")
         found = _KEY.search(plain.stdout.decode(errors="replace"))
         key = found[1] if found else ""
+        if allowed is None:
+            return SignatureState("unchecked", key=key)
         names = _ssh_keygen(["-Y", "find-principals", "-s", str(file), "-f", str(allowed)], b"")
         for name in names.stdout.decode(errors="replace").splitlines() if names.returncode == 0 else ():
             verified = _ssh_keygen(["-Y", "verify", "-f", str(allowed), "-I", name, *of], content)

@@ -8,10 +8,10 @@ import json
 import re
 import stat
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import PurePosixPath
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 
@@ -25,7 +25,7 @@ ENDING = "-capsule.zip"
 SPEC = "spec/"
 """The folder of the spec and the files that it uses."""
 PLAN, NUMBERS, STATED, FACTS, VERSIONS = ("plan.json", "numbers.json", "stated.json", "facts.json", "versions.json")
-_LIST = "capsule.json"
+_LIST, _SIGNATURE = "capsule.json", "capsule.json.sig"
 _FORMAT = "benchbrief-capsule"
 _MOST_BYTES, _MOST_UNPACKED, _MOST_PARTS = 32 << 20, 128 << 20, 1000
 _LONGEST, _DEEPEST = 200, 12
@@ -34,6 +34,8 @@ _NAME = re.compile(r"[^\x00-\x1f\x7f\\:*?\"<>|\ud800-\udfff\u202a-\u202e\u2066-\
 _HINT = "take the brief, or its capsule, from where it was published"
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """The time of each part, so that the same run gives the same bytes."""
+Sign: TypeAlias = Callable[[bytes], bytes]
+"""Returns a signature of some content."""
 
 
 class PartEntry(Node):
@@ -72,10 +74,13 @@ class Capsule(Node):
 
 
 class OpenCapsule(NamedTuple):
-    """A capsule whose parts are as its list says, with their contents by name."""
+    """A capsule whose parts are as its list says, with their contents by name. `signature` is of `listed`, the list as
+    it was read; None where it is not signed."""
 
     about: Capsule
     parts: Mapping[str, bytes]
+    listed: bytes
+    signature: bytes | None
 
     @property
     def files(self) -> dict[str, bytes]:
@@ -83,13 +88,14 @@ class OpenCapsule(NamedTuple):
         return {name.removeprefix(SPEC): content for name, content in self.parts.items() if name.startswith(SPEC)}
 
 
-def write_capsule(about: Capsule, parts: Mapping[str, bytes]) -> bytes:
-    """Return the bytes of a capsule; `about` need not list the parts yet."""
+def write_capsule(about: Capsule, parts: Mapping[str, bytes], sign: Sign | None = None) -> bytes:
+    """Return the bytes of a capsule, with its list signed by `sign`; `about` need not list the parts yet."""
     named = {name: PartEntry(sha256=_sha256(content), size=len(content)) for name, content in sorted(parts.items())}
-    listed = about.model_copy(update={"parts": named}).model_dump_json(indent=1) + "\n"
+    listed = (about.model_copy(update={"parts": named}).model_dump_json(indent=1) + "\n").encode()
+    head = {_LIST: listed} | ({_SIGNATURE: sign(listed)} if sign else {})
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
-        for name, content in ((_LIST, listed.encode()), *sorted(parts.items())):
+        for name, content in (*head.items(), *sorted(parts.items())):
             info = zipfile.ZipInfo(name, _WHEN)
             info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
             archive.writestr(info, content, compresslevel=9)
@@ -106,8 +112,9 @@ def open_capsule(content: bytes, name: str) -> OpenCapsule:
         raise _refused(name, f"has {len(package.names):,} parts, and at most {_MOST_PARTS:,} are read")
     for info in package.infos:
         _require_plain(info, name)
-    about = _listed(package.read(_LIST), name)
-    there = set(package.names) - {_LIST}
+    listed = package.read(_LIST)
+    about = _listed(listed, name)
+    there = set(package.names) - {_LIST, _SIGNATURE}
     if missing := sorted(about.parts.keys() - there):
         raise _refused(name, f"lacks a part that it lists: {missing[0]}")
     if more := sorted(there - about.parts.keys()):
@@ -121,7 +128,7 @@ def open_capsule(content: bytes, name: str) -> OpenCapsule:
     for needed in (PLAN, STATED, FACTS, VERSIONS):
         if needed not in parts:
             raise _refused(name, f"lacks a part: {needed}")
-    return OpenCapsule(about, parts)
+    return OpenCapsule(about, parts, listed, package.read(_SIGNATURE) if _SIGNATURE in package.names else None)
 
 
 def is_capsule(content: bytes) -> bool:

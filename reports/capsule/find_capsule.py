@@ -13,6 +13,18 @@ from benchbrief.runners.plain_files import read_plain
 
 def capsule_of(path: Path) -> OpenCapsule:
     """Return the capsule of a brief, or the one in a file. Raises ReportError."""
+    found = capsule_if_any(path)
+    if found is None:
+        within = "in it, and no file" if path.suffix.lower() == ".pdf" else "with it: there is no file"
+        raise ReportError(
+            f"{path.name} has no capsule {within} {_beside(path).name} beside it",
+            "name the PDF as it was made; briefs of earlier versions, and those with `provenance = none`, have none",
+        )
+    return found
+
+
+def capsule_if_any(path: Path) -> OpenCapsule | None:
+    """Return the capsule of a brief, or the one in a file; None where there is none. Raises ReportError."""
     content = _content(path)
     if content.startswith(b"PK") and is_capsule(content):
         return open_capsule(content, path.name)
@@ -20,14 +32,12 @@ def capsule_of(path: Path) -> OpenCapsule:
         inside = attached_file(path, ENDING)
         if inside is not None:
             return open_capsule(inside, f"the capsule of {path.name}")
-    beside = path.with_name(f"{OF_DISCLOSURE.sub('', path.name).removesuffix(path.suffix)}{ENDING}")
-    if not beside.exists():
-        within = "in it, and no " if content.startswith(b"%PDF") else "with it: there is no "
-        raise ReportError(
-            f"{path.name} has no capsule {within}{beside.name} beside it",
-            "name the PDF as it was made; briefs of earlier versions, and those with `provenance = none`, have none",
-        )
-    return open_capsule(_content(beside), beside.name)
+    beside = _beside(path)
+    return open_capsule(_content(beside), beside.name) if beside.exists() else None
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{OF_DISCLOSURE.sub('', path.name).removesuffix(path.suffix)}{ENDING}")
 
 
 def _content(path: Path) -> bytes:

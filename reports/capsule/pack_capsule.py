@@ -24,6 +24,7 @@ from benchbrief.reports.capsule.capsule_file import (
     VERSIONS,
     Capsule,
     OutputsManifest,
+    Sign,
     why_not_safe,
     write_capsule,
 )
@@ -47,10 +48,10 @@ def pack_capsule(
     stated: Sequence[StatedNumber],
     kept: Kept | None = None,
     reports_from: Mapping[str, str] | None = None,
+    sign: Sign | None = None,
 ) -> bytes | None:
     """Return the capsule of a brief; None where its report shows no provenance, or where the run does not keep the
-    files of its spec. `stated` is what it claims and expects, under its
-    `title`; `kept` and `reports_from` are as for `render`."""
+    files of its spec. `stated` is what it claims and expects, under its `title`; the others are as for `render`."""
     if report.provenance == "none":
         return None
     found = _files(plan, store.run_dir, kept, reports_from)
@@ -84,7 +85,7 @@ def pack_capsule(
         raw_outputs=_raw_outputs(store),
         parts={},
     )
-    return write_capsule(about, parts)
+    return write_capsule(about, parts, sign)
 
 
 FactRow: TypeAlias = tuple[str | None, ...]

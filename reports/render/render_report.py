@@ -20,7 +20,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.extension_spec import Format, TemplateSpec
 from benchbrief.model.plan import Plan, Report
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.capsule.capsule_file import ENDING
+from benchbrief.reports.capsule.capsule_file import ENDING, Sign
 from benchbrief.reports.capsule.pack_capsule import pack_capsule
 from benchbrief.reports.charts.chart import PAPER, SOFT
 from benchbrief.reports.charts.svg_converter import Converter, NotDrawn
@@ -141,6 +141,7 @@ def render(
     reports_from: dict[str, str] | None = None,
     other_language: bool = False,
     converter: Converter | None = None,
+    sign: Sign | None = None,
 ) -> Rendered:
     """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all,
     and `<report>-disclosure.pdf`, `.html` and `.md`, unless the brief has the disclosure in it.
@@ -152,7 +153,7 @@ def render(
     report's house style; without it they are read from their original places. `reports_from`: the files of the plan's
     reports and metrics, if not the spec of the run, with their SHA-256; the disclosure names them. In a language other
     than the run's own, the files are `<report>.<language>.pdf`, `<report>-disclosure.<language>.pdf` and so on.
-    `converter` draws the figures, and stays open for the next report.
+    `converter` draws the figures, and stays open for the next report. `sign` signs the list of the capsule.
     """
     from benchbrief.reports.view.build_view import build
 
@@ -172,7 +173,7 @@ def render(
     numbers = numbers.model_copy(update={"page_sha256": _digest(made[".html"].brief)})
     if "markdown" in chosen:
         made[".md"] = brief.markdown()
-    capsule = pack_capsule(plan, report, store, numbers, view.title, view.stated, kept, reports_from)
+    capsule = pack_capsule(plan, report, store, numbers, view.title, view.stated, kept, reports_from, sign)
     if "pdf" in chosen:
         made[".pdf"] = brief.pdf(brief.naming(numbers, made), capsule)
     side = _write(out_dir / view.side_file, brief.naming(numbers, made).written(view.cells()))

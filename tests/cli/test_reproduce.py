@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import subprocess
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from benchbrief.reports.capsule.capsule_file import open_capsule, write_capsule
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench, Ended
 from tests.support.made_once import made_once
+from tests.support.tools import system_tool
 
 SPEC = (
     SMALL.replace("threads   = [1, 2]", "threads   = [1, 2]\n  repeats   = 6")
@@ -215,6 +217,43 @@ def test_a_changed_capsule_is_refused_with_the_part_that_differs(reader: Bench) 
     done = reader("reproduce", "brief-simulated.html", "--dry-run")
     assert done.code == 2
     assert "was changed since it was made: spec/brief.bench is not what its list says" in done.err
+
+
+def test_a_signed_capsule_says_who_signed_it_and_one_that_was_changed_since_is_refused(
+    original: Path, bench: Bench
+) -> None:
+    bench.paper = False
+    shutil.copytree(original / "bench-out", bench.folder / "bench-out")
+    for name in ("key", "other"):
+        key = bench.folder / name
+        subprocess.run([system_tool("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+        (bench.folder / f"by-{name}").write_text(f"{name}@lab {key.with_suffix('.pub').read_text()}")
+    run = bench.run_dir.name
+    assert "not signed: nobody vouches for it" in bench("reproduce", run, "--dry-run").out
+    refused = bench("reproduce", run, "--dry-run", "--allowed-signers", "by-key")
+    assert (refused.code, "the capsule is not signed" in refused.err) == (2, True)
+
+    assert bench("report", run, "--sign", "key").code == 0
+    brief = next(bench.run_dir.glob("reports/brief-simulated.html"))
+    assert "its capsule is signed by somebody (ED25519 key SHA256:" in bench("verify", brief).out
+    for ask in (("reproduce", brief, "--dry-run"), ("verify", brief)):
+        assert "signed by key@lab (ED25519 key SHA256:" in bench(*ask, "--allowed-signers", "by-key").out
+        other = bench(*ask, "--allowed-signers", "by-other")
+        assert "signed by a key that is not among the allowed signers" in other.err
+        assert other.code in (1, 2)
+
+    path = brief.with_name("brief-simulated-capsule.zip")
+    found = open_capsule(path.read_bytes(), path.name)
+    signed = bench.run_dir / "signed.zip"  # by the same key, with another title
+    changed = write_capsule(
+        found.about.model_copy(update={"title": "x"}), found.parts, lambda _: found.signature or b""
+    )
+    signed.write_bytes(changed)
+    done = bench("reproduce", signed, "--dry-run")
+    assert (done.code, "signed, but its signature does not fit" in done.err) == (2, True)
+    path.write_bytes(changed)
+    done = bench("verify", brief, "--json")
+    assert (done.code, done.json["capsule"]["state"]) == (1, "wrong")
 
 
 def said(**changed: object) -> bytes:

@@ -75,8 +75,15 @@ def test_each_command_host_program_folder_and_secret_is_listed_with_its_place(pl
         ("host", "ssh://root@db-1.lab:2222"),
         ("host", "ssh://load.lab"),
     }
-    host = next(each for each in found if each.text.startswith("ssh://root@db-1"))
-    assert host.what == "is reached through gate.lab with the key /home/me/.ssh/key"
+    ways = [each for each in found if each.reach in ("host", "jump", "key") and "db-1" in each.text + each.what]
+    assert [(each.text, each.what) for each in ways] == [
+        ("ssh://root@db-1.lab:2222", "is reached"),
+        ("gate.lab", "is gone through to db-1.lab"),
+        ("/home/me/.ssh/key", "is shown to db-1.lab"),
+    ]
+    assert all(each.place.endswith("all.bench:1:1") for each in ways)
+    assert {each.reach for each in brought_by(plan, [*plan.hosts])} & {"host", "jump", "key"} == set()
+    assert next(each for each in found if each.text == "WHO").place.endswith("all.bench:9:1")
     event = next(each for each in found if each.text == "command of an event")
     assert event.place.endswith("all.bench:24:6")
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -48,6 +49,7 @@ Examples:
   bench report --format html,markdown        for a web site
   bench report --format pptx,docx,xlsx       to edit in Office programs
   bench report --deposit archive --licence CC-BY-4.0
+  bench report --sign ~/.ssh/id_ed25519      and its capsule with it
 
 \b
 Exit codes:
@@ -63,6 +65,13 @@ Exit codes:
 @click.option("--language", metavar="LANGUAGE", help="Write it in `en` or `ja`, or with the words in a file (fr.toml).")
 @click.option("--to", type=click.Path(path_type=Path), help="Folder for the brief; the run's own by default.")
 @click.option("--deposit", type=click.Path(path_type=Path), help="New folder for briefs, data, citation and checksums.")
+@click.option(
+    "--sign",
+    "key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="KEY",
+    help="Sign the capsule of each brief with this SSH key.",
+)
 @click.option("--licence", default="", metavar="SPDX", help="The licence of a deposit, such as CC-BY-4.0.")
 @click.option("--format", "formats", callback=_formats, help=f"What to make, of {', '.join(get_args(Format))}.")
 @click.option("--paper", type=click.Choice(("a4", "letter"), case_sensitive=False), help="The size of PDF pages.")
@@ -75,6 +84,7 @@ def command(
     language: str | None,
     to: Path | None,
     deposit: Path | None,
+    key: Path | None,
     licence: str,
     formats: tuple[Format, ...],
     paper: Literal["a4", "letter"] | None,
@@ -83,6 +93,7 @@ def command(
 ) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
     from benchbrief.cli.spec_options import with_reports_of
+    from benchbrief.history.shared_store.signatures import sign
     from benchbrief.results.analysis.expectation_verdicts import evaluate
     from benchbrief.runners.journal.run_folder import keep_spec, load_plan
     from benchbrief.running.deposit import complete_deposit
@@ -113,6 +124,7 @@ def command(
             paper=paper,
             reports_from=newer.spec.files if newer else None,
             own_languages=own_languages if newer or language is not None else None,
+            sign=partial(sign, key=key) if key else None,
         )
         added = list[Path]()
         if deposit is not None:

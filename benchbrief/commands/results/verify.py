@@ -93,21 +93,37 @@ def show_kept(run_dir: Path, files: KeptFiles, not_looked_at: str) -> None:
 
 def show_signature(signed: SignedCheck) -> None:
     """Show the verdict on a signature, and what differs from what was signed."""
-    verdict = signed.verdict
-    key = f" ({verdict.key})" if verdict.key else ""
-    match verdict.state:
-        case "holds":
-            count = len(signed.differing)
-            are = "is" if count == 1 else "are"
-            state = "as it was signed" if not count else f"{plural(count, 'file')} {are} not as signed"
-            show(one_line(f"signed by {verdict.signer}{key}: {state}"))
-        case "unknown":
-            warn(one_line(f"the run is signed by a key that is not among the allowed signers{key}"))
-        case "wrong":
-            warn("the signature of the run does not fit: it is of something else, or its manifest was changed")
-        case "absent":
-            warn("the run is not signed: nobody vouches for it; `bench push --sign KEY` signs it")
+    if signed.verdict.state == "holds":
+        count = len(signed.differing)
+        are = "is" if count == 1 else "are"
+        state = "as it was signed" if not count else f"{plural(count, 'file')} {are} not as signed"
+        show(one_line(f"{signed.verdict.text}: {state}"))
+    else:
+        hint = "; `bench push --sign KEY` signs it" if signed.verdict.state == "absent" else ""
+        warn(one_line(f"the run is {signed.verdict.text}{hint}"))
     warn_of_first(signed.differing)
+
+
+def _capsule_signed(brief: Path, allowed: Path | None, *, quiet: bool) -> tuple[dict[str, str] | None, bool]:
+    """Say who signed the capsule of a brief. Returns what `--json` says of it, and whether it is sound. One that is not
+    signed is sound; it may be signed with its run."""
+    from benchbrief.history.shared_store.signatures import check
+    from benchbrief.reports.brief_error import ReportError
+    from benchbrief.reports.capsule.find_capsule import capsule_if_any
+
+    try:
+        capsule = capsule_if_any(brief)
+    except ReportError as error:
+        if not quiet:
+            warn(one_line(error.message))
+        return {"state": "damaged", "signer": "", "key": ""}, False
+    if capsule is None:
+        return None, True
+    found = check(capsule.listed, capsule.signature, allowed)
+    is_sound = found.state not in ("wrong", "unknown")
+    if not quiet:
+        (show if is_sound else warn)(one_line(f"its capsule is {found.text}"))
+    return asdict(found), is_sound
 
 
 def warn_of_first(lines: Sequence[str]) -> None:
@@ -207,15 +223,17 @@ def command(
             codes.add(show_error(error).exit_code)
             documents.append({"brief": str(brief), "holds": None})
             continue
-        sound, holds = not found.raw and not found.kept, found.holds and (signed is None or signed.holds)
-        codes.add(ExitCode.SPEC_WRONG if not holds else ExitCode.DONE if sound else ExitCode.CELL_FAILED)
-        document = {"brief": str(brief), "run": str(run_dir), "holds": holds and sound, **asdict(found)}
-        document = _with_kept(document, kept.get(run_dir.resolve()))
-        documents.append({**document, "signed": asdict(signed)} if signed else document)
         if not as_json:
             _show_result(brief, numbers, found)
             if signed:
                 show_signature(signed)
+        capsule, of_capsule = _capsule_signed(brief, allowed, quiet=as_json)
+        sound = not found.raw and not found.kept
+        holds = found.holds and (signed is None or signed.holds) and of_capsule
+        codes.add(ExitCode.SPEC_WRONG if not holds else ExitCode.DONE if sound else ExitCode.CELL_FAILED)
+        document = {"brief": str(brief), "run": str(run_dir), "holds": holds and sound, **asdict(found)}
+        document = _with_kept({**document, "capsule": capsule}, kept.get(run_dir.resolve()))
+        documents.append({**document, "signed": asdict(signed)} if signed else document)
     if as_json:
         show_json(documents if len(briefs) > 1 else documents[0])
     if worst := min(codes - {ExitCode.DONE}, default=None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan_commands import Brought
+    from benchbrief.history.shared_store.signatures import SignatureState
     from benchbrief.model.events import Simulated
     from benchbrief.model.plan import Plan
     from benchbrief.progress.finished_run import Finished
@@ -48,7 +50,10 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=SectionedCommand,
-    sections={"What is allowed": ("--allow", "--yes", "--dry-run", "--into"), "Simulated hosts": SIMULATION},
+    sections={
+        "What is allowed": ("--allow", "--yes", "--dry-run", "--allowed-signers", "--into"),
+        "Simulated hosts": SIMULATION,
+    },
     epilog="""
 \b
 Examples:
@@ -83,6 +88,13 @@ with their places, and need --allow, each by its text. Packages that it needs ar
 @click.option("--allow", multiple=True, metavar="TEXT", help="Allow this of the list, or `all`. Repeatable.")
 @click.option("--yes", is_flag=True, help="Do not ask before measuring.")
 @click.option("--dry-run", is_flag=True, help="Show what it would do, and write nothing.")
+@click.option(
+    "--allowed-signers",
+    "allowed",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Refuse a capsule that is not signed by one of the keys in FILE.",
+)
 @click.option("--into", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for its files and its run.")
 @simulate_options
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
@@ -100,6 +112,7 @@ def command(
     allow: tuple[str, ...],
     yes: bool,
     dry_run: bool,
+    allowed: Path | None,
     into: Path | None,
     simulated: Simulated | None,
     quiet: bool,
@@ -128,20 +141,21 @@ def command(
     if by is not None and (given := [option for option, value in own if value]):
         raise click.UsageError(f"--by measures nothing: leave it or {given[0]} out")
     capsule = find_capsule(brief, out)
-    _introduce(capsule, quiet=as_json)
+    signed = _require_signature(capsule, allowed)
+    _introduce(capsule, signed, quiet=as_json)
     if by is not None:
-        _judge(capsule, chosen_run(out, by), margin, junit, markdown, as_json=as_json)
+        _judge(capsule, signed, chosen_run(out, by), margin, junit, markdown, as_json=as_json)
         return
     require_extensions(capsule)
     named = tuple(filter(None, (each.strip() for each in hosts.split(",")))) if hosts else ()
     with unpacked(capsule) as folder:
         plan = plan_of(capsule, folder, profile, budget, named)
-        brought = [each for each in brought_by(plan) if each.reach != "host" or each.place not in named]
+        brought = brought_by(plan, named)
         open_ones = [] if simulated else not_allowed(brought, allow)
         if not as_json:
             _show_plan(plan, brought, open_ones, folder)
         elif dry_run:
-            show_json(_plan_document(capsule, plan, brought, open_ones, folder))
+            show_json(_plan_document(capsule, signed, plan, brought, open_ones, folder))
     if dry_run:
         return
     if open_ones:
@@ -161,10 +175,20 @@ def command(
         raise fail("interrupted", f"go on: bench resume {run}; then: --by {run}", ExitCode.INTERRUPTED)
     for cell, reason in finished.failed.items():
         warn(one_line(f"{cell} failed: {reason}"))
-    _judge(capsule, finished.run_dir, margin, junit, markdown, as_json=as_json, measured=finished)
+    _judge(capsule, signed, finished.run_dir, margin, junit, markdown, as_json=as_json, measured=finished)
 
 
-def _introduce(capsule: OpenCapsule, *, quiet: bool) -> None:
+def _require_signature(capsule: OpenCapsule, allowed: Path | None) -> SignatureState:
+    """Return who signed the capsule. Raises Stop for a signature of something else, and where nobody allowed did."""
+    from benchbrief.history.shared_store.signatures import check
+
+    found = check(capsule.listed, capsule.signature, allowed)
+    if found.state == "wrong" or (allowed and found.state != "holds"):
+        raise fail(one_line(f"the capsule is {found.text}"), "take the brief from where it was published")
+    return found
+
+
+def _introduce(capsule: OpenCapsule, signed: SignatureState, *, quiet: bool) -> None:
     """Say what is reproduced, in a stranger's words."""
     from benchbrief.reports.capsule.held_against import stated_in
 
@@ -175,6 +199,7 @@ def _introduce(capsule: OpenCapsule, *, quiet: bool) -> None:
     counted = f"{plural(claims, 'claim')}, {plural(len(stated) - claims, 'expectation')}"
     show(one_line(f"{about.title}"))
     show(one_line(f"  run {about.run} ({about.kind}), by benchbrief {about.benchbrief}; {counted}"))
+    show(one_line(f"  {signed.text}"))
 
 
 def _show_plan(plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought], folder: Path) -> None:
@@ -195,12 +220,18 @@ def _place(brought: Brought, folder: Path) -> str:
 
 
 def _plan_document(
-    capsule: OpenCapsule, plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought], folder: Path
+    capsule: OpenCapsule,
+    signed: SignatureState,
+    plan: Plan,
+    brought: Sequence[Brought],
+    open_ones: Sequence[Brought],
+    folder: Path,
 ) -> dict[str, object]:
     return {
         "brief": capsule.about.title,
         "run": capsule.about.run,
         "kind": capsule.about.kind,
+        "signed": asdict(signed),
         "cells": len(plan.cells),
         "hosts": list(plan.hosts),
         "estimate_s": plan.estimate_s,
@@ -243,6 +274,7 @@ def _measure(plan: Plan, folder: Path, simulated: Simulated | None, *, quiet: bo
 
 def _judge(
     capsule: OpenCapsule,
+    signed: SignatureState,
     run_dir: Path,
     margin: float,
     junit: Path | None,
@@ -276,7 +308,7 @@ def _judge(
         except BenchError as error:  # the verdicts have taken hours, and stand without it
             unmade = error
     if as_json:
-        show_json(reproduction_document(found, run_dir, files))
+        show_json({**reproduction_document(found, run_dir, files), "signed": asdict(signed)})
     for path in files:
         if not as_json and path.suffix in (".pdf", ".html"):
             show(path)
