@@ -40,7 +40,9 @@ def reproduction_lines(found: HeldAgainst) -> Iterator[str]:
             yield one_line(f"    {sides}{ratio}{at}")
             yield one_line(f"    {why_text(each, words)}")
     if not found.verdicts:
-        yield "the brief states nothing that can be judged: it has no claim, and its spec no expectation"
+        yield one_line(words["repro_nothing"])
+    elif found.of_shown_numbers:
+        yield "the brief claims nothing and its spec expects nothing: judged is what it shows, where it differs most"
     for fact in found.differences:
         yield one_line(f"differs: {fact.what}: {fact.first or 'unknown'} in the brief, {fact.second or 'unknown'} here")
     known = {name: found.count(name) for name in get_args(ReproductionVerdict)}

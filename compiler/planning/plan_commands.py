@@ -11,7 +11,20 @@ from typing import Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import BY_FILE_SYSTEM
 from benchbrief.model.node import Node
-from benchbrief.model.plan import Cell, Database, Host, Origin, Plan, Reference, Report, ServerStart, Tool, Workload
+from benchbrief.model.plan import (
+    Cell,
+    Client,
+    Database,
+    Hardware,
+    Host,
+    Origin,
+    Plan,
+    Reference,
+    Report,
+    ServerStart,
+    Tool,
+    Workload,
+)
 
 Reach = Literal[
     "command",
@@ -52,7 +65,7 @@ def brought_by(plan: Plan, own: Collection[str] = ()) -> list[Brought]:
 
 
 def _hosts(plan: Plan, own: Collection[str]) -> Iterator[Brought]:
-    blocks = (*plan.clients.values(), *plan.hardware.values())
+    blocks: list[Client | Hardware] = [*plan.clients.values(), *plan.hardware.values()]
     places = {host: str(block.origin) for block in blocks for host in block.hosts}
     for host in plan.hosts.values():
         if host.id not in own:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from benchbrief.compiler.planning.plan_file import read_plan
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.node import adapter
 from benchbrief.model.plan import Plan, Query, Report
+from benchbrief.model.version import benchbrief_version
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.capsule.capsule_file import FACTS, PLAN, STATED, Capsule, OpenCapsule
 from benchbrief.reports.capsule.pack_capsule import FactRow, facts_in
@@ -34,6 +35,8 @@ _SAME = re.compile(r"(host|load generator) hostname( of .*)?")
 """A fact that also differs between two machines of one kind."""
 
 
+_OWN = "benchbrief"
+"""What the versions of benchbrief are called among the differences."""
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
 
@@ -50,6 +53,16 @@ class HeldAgainst:
 
     def count(self, verdict: str) -> int:
         return sum(each.verdict == verdict for each in self.verdicts)
+
+    @property
+    def of_shown_numbers(self) -> bool:
+        """Return whether the numbers that the brief shows are judged, since it claims and expects nothing."""
+        return all(each.stated.kind == "number" for each in self.verdicts)
+
+    @property
+    def versions(self) -> Difference | None:
+        """Return the two versions of benchbrief, where they differ."""
+        return next((each for each in self.differences if each.what == _OWN), None)
 
 
 def stated_in(capsule: OpenCapsule) -> tuple[StatedNumber, ...]:
@@ -124,14 +137,22 @@ def hold_against(
     ReportError."""
     results = Results(plan, store, words_of(report))
     with written_as(results.words.locale):
-        now = tuple(state_numbers(claims_of(report, results), results))
-    before = plan_in(capsule)
-    differences = [*spec_differences(before, plan), *_differences(facts_of_capsule(capsule), facts_in(store), plan)]
+        now = tuple(state_numbers(report, claims_of(report, results), results))
+    before, stated = plan_in(capsule), stated_in(capsule)
+    versions = capsule.about.benchbrief, benchbrief_version()
+    of_facts = _differences(facts_of_capsule(capsule), facts_in(store), plan)
+    differences = [*_of_versions(*versions), *spec_differences(before, plan), *of_facts]
     kind = kind_of(results)
     unlike = _why_unlike(capsule.about, plan, kind, differences)
-    verdicts = judge_reproduction(stated_in(capsule), now, unlike, margin, measured_otherwise(before, plan))
+    shown = [each.name for each in stated if each.kind == "number"]
+    verdicts = judge_reproduction(stated, now, unlike, margin, measured_otherwise(before, plan, shown))
     run = Path(store.run_dir).name
     return HeldAgainst(capsule.about, run, tuple(verdicts), tuple(differences), unlike, kind == "simulated")
+
+
+def _of_versions(before: str, now: str) -> Iterator[Difference]:
+    if before != now:
+        yield Difference(_OWN, before, now)
 
 
 def _differences(before: Sequence[FactRow], now: Sequence[FactRow], plan: Plan) -> list[Difference]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import LEVEL
@@ -68,37 +68,46 @@ def number_text(value: float | None, found: Reproduced, words: Words) -> str:
 
 
 def summary_text(found: HeldAgainst, words: Words) -> str:
-    """Return what was compared, and how."""
+    """Return what was compared, and how, and by which versions of benchbrief where they differ."""
     wide, margin = max(((each.level, each.margin) for each in found.verdicts if each.level), default=(LEVEL, MARGIN))
     shares = {"wide": wide, "margin": margin, "half": margin / 2}
     shown = {name: words.locale.numerals(in_percent(share)) for name, share in shares.items()}
-    text = words["repro_how"].format(**shown)
-    return text + (words["repro_how_other"] if found.unlike == "machine" else "")
+    text = words["repro_how_shown" if found.of_shown_numbers else "repro_how"].format(**shown)
+    if found.unlike == "machine":
+        text += words["repro_how_other"]
+    if found.versions:
+        text += words["repro_how_versions"].format(before=_short(found.versions.first), now=found.versions.second)
+    return text
 
 
 def _elements(found: HeldAgainst, words: Words) -> Iterator[p.Element]:
-    of = len(found.verdicts)
-    number = words["repro_count"].format(n=found.count("holds"), of=of)
-    yield p.HeadlineElement(numbers=(p.HeadlineNumber(value=_prose(number), text=_prose(words["repro_held"])),))
-    yield p.TextElement(kind="text", prose=_prose(summary_text(found, words)))
-    if found.verdicts:
-        yield _verdicts(found.verdicts, words)
+    if not found.verdicts:
+        yield p.TextElement(prose=_prose(words["repro_nothing"]))
+    else:
+        number = words["repro_count"].format(n=found.count("holds"), of=len(found.verdicts))
+        held = words["repro_shown_held" if found.of_shown_numbers else "repro_held"]
+        yield p.HeadlineElement(numbers=(p.HeadlineNumber(value=_prose(number), text=_prose(held)),))
+        yield p.TextElement(prose=_prose(summary_text(found, words)))
+        yield _verdicts(found, words)
         whys = (
-            f"- {p.escaped(_name(each))}{words['colon']}{p.escaped(why_text(each, words))}" for each in found.verdicts
+            f"- {p.escaped(words['colon'].join((_name(each) + _place(each, words), why_text(each, words))))}"
+            for each in found.verdicts
         )
         why = p.TextElement(prose=p.Prose.of(["\n".join(whys)]))
         yield p.SectionElement(title=words["repro_whys"], elements=(why,))
     yield p.SectionElement(title=words["repro_environments"], elements=(_environments(found, words),))
 
 
-def _verdicts(verdicts: Sequence[Reproduced], words: Words) -> p.TableElement:
+def _verdicts(found: HeldAgainst, words: Words) -> p.TableElement:
+    verdicts = found.verdicts
+
     def line(label: str, texts: Iterator[str]) -> p.Line:
         return p.Line(label=words[label], texts=tuple(map(_prose, texts)))
 
     return p.TableElement(
         title=words["repro_table"],
         dim="statement",
-        dim_label=words["repro_statement"],
+        dim_label=words["repro_number" if found.of_shown_numbers else "repro_statement"],
         keys=tuple(p.LabelledKey(value=str(n), label=_name(each)) for n, each in enumerate(verdicts)),
         lines=(
             line("repro_verdict", (verdict_text(each, words) for each in verdicts)),
@@ -129,6 +138,16 @@ def _environments(found: HeldAgainst, words: Words) -> p.Element:
             for key, side in sides
         ),
         note=note,
+    )
+
+
+def _place(found: Reproduced, words: Words) -> str:
+    """Return where a number that the brief shows differs most; "" for the others, whose sentences say it."""
+    if found.stated.kind != "number" or not found.place:
+        return ""
+    steps = (step.partition(" ") for step in found.place.split(", "))
+    return words["aside"].format(
+        text=", ".join(f"{words.dimension_within(dim)} {_short(key)}" for dim, _, key in steps)
     )
 
 

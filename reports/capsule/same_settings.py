@@ -19,9 +19,10 @@ _OF_MACHINES = ("hosts", "load_hosts", "probes", "repeat", "threads", "target")
 """The parts of a cell's identity that may differ: its machines, what only watches them, and what its point has."""
 
 
-def measured_otherwise(before: Plan, now: Plan) -> dict[StatementName, Why]:
+def measured_otherwise(before: Plan, now: Plan, shown: Iterable[str] = ()) -> dict[StatementName, Why]:
     """Return what can't be compared with a brief, with the reason: what reads cells at other settings, and what reads
-    power where none is sampled. Another profile or other parameters are meant, and reason enough for themselves."""
+    power where none is sampled. Another profile or other parameters are meant, and reason enough for themselves.
+    `shown` are metrics and measures that are judged where there are no claims and expectations."""
     has_power = any(probe.name == "power" for cell in now.cells for probe in cell.probes)
     is_meant = (before.spec.profile, before.spec.params) != (now.spec.profile, now.spec.params)
     with suppress(ValueError):
@@ -30,7 +31,7 @@ def measured_otherwise(before: Plan, now: Plan) -> dict[StatementName, Why]:
     settings_then, settings_here = _settings_in(before), _settings_in(now)
 
     found: dict[StatementName, Why] = {}
-    for name, reads in _read_by(before):
+    for name, reads in _read_by(before, shown):
         if any(read.probe == "power" for read in reads) and not has_power:
             found[name] = "unmetered"
         elif not is_meant:
@@ -41,11 +42,15 @@ def measured_otherwise(before: Plan, now: Plan) -> dict[StatementName, Why]:
     return found
 
 
-def _read_by(plan: Plan) -> Iterator[tuple[StatementName, Sequence[Read]]]:
+def _read_by(plan: Plan, shown: Iterable[str]) -> Iterator[tuple[StatementName, Sequence[Read]]]:
     for claim in plan.claims:
         yield ("claim", claim.name), claim.points.reads or ()
     for expect in plan.expects:
         yield ("expect", expect.label or expect.text), [read for side in expect.sides for read in side.reads or ()]
+    metrics = {metric.name: metric.query.reads or () for metric in plan.metrics}
+    everywhere = (Read(measure="", view="throughput"),)
+    for name in shown:
+        yield ("number", name), metrics.get(name, everywhere)
 
 
 def _points(plan: Plan) -> dict[Point, Cell]:

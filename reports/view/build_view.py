@@ -386,7 +386,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         provenance=builder.ledger.view(common),
         numbers=builder.ledger.file(report, common).model_copy(update={"not_made": not_made, "claims": tuple(entries)}),
         cells=builder.ledger.cells,
-        stated=builder.gaps.tried(lambda: tuple(state_numbers(builder.claims, results)), ()),
+        stated=builder.gaps.tried(lambda: tuple(state_numbers(report, builder.claims, results)), ()),
         made=d.made_at(results),
         profile=results.plan.spec.profile or "",
         keywords=d.keywords(results.plan),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from benchbrief.model import plan as p
@@ -22,6 +23,7 @@ from benchbrief.results.analysis.cautions import limited_points
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said, is_base
 from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 from benchbrief.results.analysis.stated_numbers import StatedNumber, state_claim, state_expectations
+from benchbrief.results.analysis.stated_quantities import state_quantities
 
 _N = TypeVar("_N")
 _Part = str | p.Value | p.Said
@@ -438,8 +440,9 @@ def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
     return _text(p.Prose.of(_Writer({}, results).sentence(verdict, noted=False)).parts, results)
 
 
-def state_numbers(verdicts: Iterable[ClaimVerdict], results: Results) -> Iterator[StatedNumber]:
-    """Yield what a brief states: each of its claims, in its words, then each expectation of the spec."""
+def state_numbers(report: p.Report, verdicts: Sequence[ClaimVerdict], results: Results) -> Iterator[StatedNumber]:
+    """Yield what a brief states: each of its claims, in its words, then each expectation of the spec; where there are
+    none, the numbers that it shows."""
 
     def read(query: p.Query) -> Iterable[tuple[Sequence[p.DimKey | None], float | None]]:
         return results.rows(query).items()
@@ -447,6 +450,9 @@ def state_numbers(verdicts: Iterable[ClaimVerdict], results: Results) -> Iterato
     for verdict in verdicts:
         yield state_claim(verdict, sentence_text(verdict, results), read, results.plan)
     yield from state_expectations(results.plan, read)
+    if not verdicts and not results.plan.expects:
+        named = partial(readable_label, words=results.words)
+        yield from state_quantities(results.plan, results.store, report, read, named)
 
 
 def _text(parts: Sequence[_Part], results: Results) -> str:

@@ -74,7 +74,7 @@ Why = Literal[
     "vague",
 ]
 """Why a verdict is what it is; the words are in the catalogues."""
-StatementName = tuple[Literal["claim", "expect"], str]
+StatementName = tuple[Literal["claim", "expect", "number"], str]
 """The kind and the name of what is stated."""
 Unlike = Literal["", "machine", "settings", "origin"]
 """Why absolute numbers of the two runs can't be compared. Of another `origin`, nothing can."""
@@ -133,6 +133,7 @@ def judge_reproduction(
     refused = [_why_unlike(one, other, unlike) or refused_for.get((one.kind, one.name)) for one, other in pairs]
     judged = [one for (one, _), why in zip(pairs, refused, strict=True) if not why]
     tested = distinct_numbers(one for one in judged if one.kind == "claim")
+    tested += sum(len(one.values) for one in judged if one.kind == "number")
     found: list[Reproduced] = []
     for (one, other), why in zip(pairs, refused, strict=True):
         if other is None or why:
@@ -163,18 +164,20 @@ def _not_judged(one: StatedNumber, other: StatedNumber | None, why: Why) -> Repr
 
 
 def _most_different(one: StatedNumber, other: StatedNumber, level: float, margin: float) -> Reproduced:
-    """Return the verdict on the numbers at the place where they differ most; a claim has one place alone."""
+    """Return the verdict on the numbers at the place where they differ most; a claim has one place alone. A number that
+    a brief shows holds where it does so at every place."""
     there = {each.place: each for each in other.values}
     if one.kind == "claim":
         pairs = [(each, next(iter(other.values), ValueAt(value=None))) for each in one.values]
     else:
-        pairs = [(each, there[each.place]) for each in one.values if each.place in there]
+        pairs = [(each, there.get(each.place, ValueAt(value=None))) for each in one.values]
     found = [_of_number(one, other, first, second, level, margin) for first, second in pairs]
     return max(found, key=_distance, default=Reproduced(one, "open", "missing"))
 
 
-def _distance(found: Reproduced) -> float:
-    return abs(math.log(found.ratio.value)) if found.ratio and found.ratio.value > 0 else -1.0
+def _distance(found: Reproduced) -> tuple[int, float]:
+    worse = ("holds", "open", "fails").index(found.verdict) if found.stated.kind == "number" else 0
+    return worse, abs(math.log(found.ratio.value)) if found.ratio and found.ratio.value > 0 else -1.0
 
 
 def _of_number(

@@ -1,5 +1,5 @@
 """What a run states: the number of each claim and the verdict on each expectation, with the repeats behind them, in a
-form that another run can be held against."""
+form that another run can be held against. Where it claims and expects nothing, see `stated_quantities.py`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ValueAt(Node):
 
 
 class StatedNumber(Node):
-    """What a run says in a claim or an expectation.
+    """What a run says in a claim or an expectation, or with a number that its brief shows.
 
     `expression` tells it from another one of its name. `bound` is `low` where it promises at least its value, since it
     is the worst of several, and `high` where it promises at most that; a number beyond it is better than stated.
@@ -37,7 +37,7 @@ class StatedNumber(Node):
     each interval.
     """
 
-    kind: Literal["claim", "expect"]
+    kind: Literal["claim", "expect", "number"]
     name: str
     sentence: str = ""
     expression: str
@@ -62,7 +62,7 @@ def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) ->
     elif claim.repeats is not None and verdict.value is not None:
         found = list(at_place(claim.repeats, verdict.at, read))
     known = verdict.value is not None and math.isfinite(verdict.value)
-    at = ValueAt(place=_named(verdict.at), value=verdict.value if known else None, repeats=tuple(found))
+    at = ValueAt(place=named_place(verdict.at), value=verdict.value if known else None, repeats=tuple(found))
     return StatedNumber(
         kind="claim",
         name=claim.name,
@@ -127,16 +127,24 @@ def _measured_side(expect: Expect) -> int | None:
 
 def _is_relative(expect: Expect) -> bool:
     measured = [side for side in expect.sides if side.reads != () and not is_number(side)]
-    ratios = [side for side in measured if side.divides and side.unit in _PLAIN]
-    return len(measured) == 2 or (len(measured) == 1 == len(ratios))
+    return len(measured) == 2 or (len(measured) == 1 and is_ratio(measured[0]))
+
+
+def is_ratio(query: Query) -> bool:
+    """Return whether a value compares what was measured in one run."""
+    return bool(query.divides) and query.unit in _PLAIN
 
 
 def _values(expect: Expect, side: int, read: Read) -> Iterator[ValueAt]:
-    query = expect.sides[side]
-    of_repeats = list(_rows(expect.repeats[side], read)) if expect.repeats else []
+    return values_of(expect.sides[side], expect.repeats[side] if expect.repeats else None, read)
+
+
+def values_of(query: Query, repeats: Query | None, read: Read) -> Iterator[ValueAt]:
+    """Yield the value at each place, with those of its repeats."""
+    of_repeats = list(_rows(repeats, read)) if repeats else []
     for keys, value in _rows(query, read):
-        repeats = [found for at, found in of_repeats if found is not None and _covers(at, keys)]
-        yield ValueAt(place=_named(keys), value=value, repeats=tuple(repeats))
+        there = (found for at, found in of_repeats if found is not None and _covers(at, keys))
+        yield ValueAt(place=named_place(keys), value=value, repeats=tuple(there))
 
 
 def _rows(query: Query, read: Read) -> Iterator[tuple[Mapping[Dimension, DimKey | None], float | None]]:
@@ -149,7 +157,7 @@ def _covers(at: Mapping[Dimension, DimKey | None], keys: Mapping[Dimension, DimK
     return at.get("repeat") is not None and all(at.get(dim) == key for dim, key in keys.items())
 
 
-def _named(keys: Mapping[Dimension, DimKey | None]) -> str:
+def named_place(keys: Mapping[Dimension, DimKey | None]) -> str:
     """Return a place, without dimensions that do not vary there."""
     return ", ".join(f"{dim} {key_text(key)}" for dim, key in keys.items() if key is not None)
 

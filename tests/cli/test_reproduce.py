@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import subprocess
 import zipfile
@@ -314,6 +315,34 @@ def test_a_run_that_measured_something_else_is_not_comparable_and_the_specs_are_
     done = reader("reproduce", "brief-simulated.html", "--by", reader.run_dir.name, "--json")
     assert {(each["verdict"], each["why"]) for each in done.json["verdicts"]} == {("unlike", "altered")}
     assert "text of brief.bench" in {each["what"] for each in done.json["differs"]}
+
+
+def test_of_a_brief_without_claims_the_numbers_that_it_shows_are_judged(bench: Bench) -> None:
+    bench.paper = False
+    bench.spec(SMALL.replace("threads   = [1, 2]", "threads   = [1, 2]\n  repeats   = 6"))
+    assert bench("run", "brief.bench", "--simulate").code == 0
+    first = bench.run_dir.name
+    assert bench("reproduce", first, "--dry-run").out.count("; 2 numbers of its figures and tables") == 1
+    same = bench("reproduce", first, "--by", first, "--json").json
+    assert [(each["kind"], each["name"]) for each in same["verdicts"]] == [("number", "gain"), ("number", "throughput")]
+    assert same["verdicts"][1]["verdict"] == "holds"
+    assert bench("run", "brief.bench", "--simulate", "--seed", "7").code == 0
+    (second,) = (each for each in bench.run_dirs() if each.name != first)
+    other = bench("reproduce", first, "--by", second.name)
+    assert "judged is what it shows, where it differs most" in other.out
+    assert re.search(r"ratio .* at experiment .*, threads [12]", " ".join(other.out.split()))
+    (page,) = second.glob("reports/reproduction-simulated.html")
+    assert "numbers that the brief shows hold" in page.read_text(encoding="utf-8")
+
+
+def test_another_version_of_benchbrief_is_told_with_the_verdicts(reader: Bench) -> None:
+    path = reader.folder / "brief-simulated-capsule.zip"
+    found = open_capsule(path.read_bytes(), path.name)
+    path.write_bytes(write_capsule(found.about.model_copy(update={"benchbrief": "0.0.7"}), found.parts))
+    done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes")
+    assert re.search(r"differs: benchbrief: 0\.0\.7 in the brief, \S+ here", done.out)
+    (page,) = reader.folder.glob("brief-reproduction/bench-out/*/reports/reproduction-simulated.html")
+    assert "The brief was made by benchbrief 0.0.7, and it was judged by" in page.read_text(encoding="utf-8")
 
 
 def test_what_has_no_capsule_says_what_to_name(bench: Bench) -> None:

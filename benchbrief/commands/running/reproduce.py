@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -195,8 +196,10 @@ def _introduce(capsule: OpenCapsule, signed: SignatureState, *, quiet: bool) -> 
     about, stated = capsule.about, stated_in(capsule)
     if quiet:
         return
-    claims = sum(each.kind == "claim" for each in stated)
-    counted = f"{plural(claims, 'claim')}, {plural(len(stated) - claims, 'expectation')}"
+    kinds = Counter(each.kind for each in stated)
+    counted = f"{plural(kinds['claim'], 'claim')}, {plural(kinds['expect'], 'expectation')}"
+    if kinds["number"]:
+        counted += f"; {plural(kinds['number'], 'number')} of its figures and tables"
     show(one_line(f"{about.title}"))
     show(one_line(f"  run {about.run} ({about.kind}), by benchbrief {about.benchbrief}; {counted}"))
     show(one_line(f"  {signed.text}"))

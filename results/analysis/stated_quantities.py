@@ -1,0 +1,77 @@
+"""What a run states in a brief that claims nothing: the metrics and measures that its parts show, at each point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+
+from benchbrief.model.budgets import strictest_level
+from benchbrief.model.node import Node
+from benchbrief.model.plan import Label, Plan, Query, Report
+from benchbrief.model.plan import Read as Reading
+from benchbrief.results.analysis.expectation_verdicts import Read
+from benchbrief.results.analysis.stated_numbers import StatedNumber, ValueAt, is_ratio, named_place, values_of
+from benchbrief.results.compare.compared_quantities import own_quantities
+from benchbrief.results.compare.contender import Contender, ReadSide
+
+
+def state_quantities(
+    plan: Plan, store: ReadSide, report: Report, read: Read, named: Callable[[Label], str]
+) -> Iterator[StatedNumber]:
+    """Yield each metric that a report shows, then each throughput and latency that it shows without a metric. `named`
+    gives them names in words."""
+    level, queries = strictest_level(plan), [*_queries(report)]
+    metrics = {metric.name: metric for metric in plan.metrics}
+    for name in dict.fromkeys(name for query in queries for name in query.names if name in metrics):
+        metric = metrics[name]
+        if metric.query.reads == ():  # nothing of it is measured
+            continue
+        yield StatedNumber(
+            kind="number",
+            name=name,
+            sentence=named(metric.label),
+            expression=metric.query.text,
+            unit=metric.query.unit,
+            values=tuple(values_of(metric.query, metric.repeats, read)),
+            percentile=bool(metric.percentile),
+            exact=metric.query.exact,
+            is_relative=is_ratio(metric.query),
+            level=level,
+        )
+    shown = {
+        _quantity(each) for query in queries if not metrics.keys() & set(query.names) for each in query.reads or ()
+    }
+    for quantity in own_quantities(Contender("", plan, store)):
+        name = quantity.name
+        if name in metrics or name.partition("[")[0] not in shown:
+            continue
+        points = ((point, found) for point, (found, _) in quantity.points.items() if found)
+        yield StatedNumber(
+            kind="number",
+            name=name,
+            sentence=named(name),
+            expression=name,
+            unit=quantity.unit,
+            values=tuple(
+                ValueAt(place=named_place(dict(point)), value=found.value, repeats=found.repeats)
+                for point, found in points
+            ),
+            percentile=name.startswith("latency.p"),
+            level=level,
+        )
+
+
+def _quantity(read: Reading) -> str:
+    """Return the name of what a query reads, as comparisons have it, without its operation."""
+    return f"latency.{read.statistic.replace('.', '')}" if read.view == "latency" else read.view
+
+
+def _queries(node: object) -> Iterator[Query]:
+    if isinstance(node, Query):
+        yield node
+    elif isinstance(node, Node):
+        for each in fields(node):
+            yield from _queries(getattr(node, each.name))
+    elif isinstance(node, dict | tuple):
+        for inner in node.values() if isinstance(node, dict) else node:
+            yield from _queries(inner)
