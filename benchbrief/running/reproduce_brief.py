@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from benchbrief.reports.capsule.held_against import HeldAgainst
     from benchbrief.results.store.store import Store
 
+RUNS = "bench-out"
+"""The folder of the runs, below that of the files."""
 _MOST = 32 << 20
 _HINT = "it was made by another version of benchbrief, perhaps: the brief says by which"
 _BRIEFS = (".pdf", ".html", ".zip", ".json", ".md", ".pptx", ".xlsx", ".docx")
@@ -76,16 +79,24 @@ def unpacked(capsule: OpenCapsule) -> Iterator[Path]:
         yield Path(folder)
 
 
-def unpack(capsule: OpenCapsule, into: Path) -> Path:
+@contextmanager
+def unpacked_to_run(capsule: OpenCapsule, into: Path) -> Iterator[Path]:
     """Write the files of a capsule into a folder below the current one, which is new or has them from an earlier time.
-    Raises Stop."""
+    A new one goes again where no run was begun in it. Raises Stop."""
+    from benchbrief.results.runs.find_runs import list_runs
+
     here = Path.cwd().resolve()
     if not into.resolve().is_relative_to(here) or into.resolve() == here:
         raise fail(f"{into} is not below the current folder", "name a folder in it, or change into another one")
     if into.is_symlink() or (into.exists() and not _has_all(capsule, into)):
         raise fail(f"{into} is there already, with other files", "name another one: --into FOLDER")
+    is_new = not into.exists()
     _write(capsule, into)
-    return into
+    try:
+        yield into
+    finally:
+        if is_new and not list_runs(into / RUNS):
+            shutil.rmtree(into, ignore_errors=True)
 
 
 def _has_all(capsule: OpenCapsule, folder: Path) -> bool:

@@ -27,7 +27,7 @@ from benchbrief.reports.view.said_claims import claims_of, state_numbers
 from benchbrief.reports.words.brief_words import words_of
 from benchbrief.results.analysis.reproduction import MARGIN, Reproduced, Unlike, judge_reproduction
 from benchbrief.results.analysis.stated_numbers import StatedNumber
-from benchbrief.results.compare.contender import Contender, Difference, differing_facts
+from benchbrief.results.compare.contender import Contender, Difference, facts_of_both
 
 _MACHINE = re.compile(r"(host|load generator) (cpu|cores|threads|sockets|memory|numa_nodes|disk \S+)( of .*)?")
 """The facts that tell one machine from another; an update changes none of them."""
@@ -42,12 +42,14 @@ _SMALLEST, _LARGEST = 1e-100, 1e100
 
 @dataclass(frozen=True)
 class HeldAgainst:
-    """What a run says to a brief. `unlike` is why absolute numbers of both can't be compared, "" where they can."""
+    """What a run says to a brief. `alike` are the facts that both environments share. `unlike` is why absolute numbers
+    of both can't be compared, "" where they can."""
 
     about: Capsule
     run: str
     verdicts: tuple[Reproduced, ...]
     differences: tuple[Difference, ...]
+    alike: tuple[Difference, ...]
     unlike: Unlike
     simulated: bool
 
@@ -140,14 +142,16 @@ def hold_against(
         now = tuple(state_numbers(report, claims_of(report, results), results))
     before, stated = plan_in(capsule), stated_in(capsule)
     versions = capsule.about.benchbrief, benchbrief_version()
-    of_facts = _differences(facts_of_capsule(capsule), facts_in(store), plan)
-    differences = [*_of_versions(*versions), *spec_differences(before, plan), *of_facts]
+    facts = _facts_of_both(facts_of_capsule(capsule), facts_in(store), plan)
+    differing = [each for each in facts if each.first != each.second]
+    alike = tuple(each for each in facts if each.first == each.second)
+    differences = (*_of_versions(*versions), *spec_differences(before, plan), *differing)
     kind = kind_of(results)
     unlike = _why_unlike(capsule.about, plan, kind, differences)
     shown = [each.name for each in stated if each.kind == "number"]
     verdicts = judge_reproduction(stated, now, unlike, margin, measured_otherwise(before, plan, shown))
     run = Path(store.run_dir).name
-    return HeldAgainst(capsule.about, run, tuple(verdicts), tuple(differences), unlike, kind == "simulated")
+    return HeldAgainst(capsule.about, run, tuple(verdicts), differences, alike, unlike, kind == "simulated")
 
 
 def _of_versions(before: str, now: str) -> Iterator[Difference]:
@@ -155,10 +159,9 @@ def _of_versions(before: str, now: str) -> Iterator[Difference]:
         yield Difference(_OWN, before, now)
 
 
-def _differences(before: Sequence[FactRow], now: Sequence[FactRow], plan: Plan) -> list[Difference]:
+def _facts_of_both(before: Sequence[FactRow], now: Sequence[FactRow], plan: Plan) -> list[Difference]:
     sides = (Contender(name, plan, _FactsAlone(facts)) for name, facts in (("brief", before), ("here", now)))
-    found = differing_facts(*sides)
-    return [each for each in found if not each.what.startswith("spec ")]
+    return [each for each in facts_of_both(*sides) if not each.what.startswith("spec ")]
 
 
 def _why_unlike(about: Capsule, plan: Plan, kind: str, differences: Sequence[Difference]) -> Unlike:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import LEVEL
 from benchbrief.model.precision import in_percent
 from benchbrief.reports.capsule.held_against import HeldAgainst
+from benchbrief.reports.disclosure.systems_under_test import fact_name
 from benchbrief.reports.text.number_format import quantity, written_as
 from benchbrief.reports.words.brief_words import Words, counted
 from benchbrief.results.analysis.reproduction import MARGIN, MOST_REPEATS, Reproduced
+from benchbrief.results.compare.contender import Difference
 
 NAME = "reproduction"
 _HERE = p.Origin(file="", line=1, column=1)
 _MOST_FACTS = 30
 """More differing facts than this are only counted."""
+_OF_MACHINE = re.compile(r"host (cpu|cores|memory|disk \S+|os|kernel)( of .*)?")
+"""The facts that are shown also where they are the same."""
 _LONGEST = 300
 
 
@@ -64,6 +69,8 @@ def why_text(found: Reproduced, words: Words) -> str:
 
 def number_text(value: float | None, found: Reproduced, words: Words) -> str:
     unit = found.stated.unit if found.stated.unit != "1" else ""
+    if value is not None and not unit and found.stated.no_difference == 0:  # a change, which sentences say in per cent
+        value, unit = value * 100, "%"
     return words["missing"] if value is None else quantity(value, unit, significant=4)
 
 
@@ -86,16 +93,27 @@ def _elements(found: HeldAgainst, words: Words) -> Iterator[p.Element]:
     else:
         number = words["repro_count"].format(n=found.count("holds"), of=len(found.verdicts))
         held = words["repro_shown_held" if found.of_shown_numbers else "repro_held"]
+        if others := [
+            f"{words[f'repro_{name}']}{words['colon']}{n}"
+            for name in ("fails", "open", "unlike")
+            if (n := found.count(name))
+        ]:
+            held += words["aside"].format(text=", ".join(others))
         yield p.HeadlineElement(numbers=(p.HeadlineNumber(value=_prose(number), text=_prose(held)),))
         yield p.TextElement(prose=_prose(summary_text(found, words)))
         yield _verdicts(found, words)
-        whys = (
-            f"- {p.escaped(words['colon'].join((_name(each) + _place(each, words), why_text(each, words))))}"
-            for each in found.verdicts
-        )
-        why = p.TextElement(prose=p.Prose.of(["\n".join(whys)]))
+        why = p.TextElement(prose=p.Prose.of(["\n".join(_whys(found.verdicts, words))]))
         yield p.SectionElement(title=words["repro_whys"], elements=(why,))
     yield p.SectionElement(title=words["repro_environments"], elements=(_environments(found, words),))
+
+
+def _whys(verdicts: Sequence[Reproduced], words: Words) -> Iterator[str]:
+    """Yield each reason with the names of all that have it."""
+    by_reason: dict[str, list[str]] = {}
+    for each in verdicts:
+        by_reason.setdefault(why_text(each, words), []).append(_name(each))
+    for reason, names in by_reason.items():
+        yield f"- {p.escaped(words['colon'].join((reason, words['semicolon'].join(names))))}"
 
 
 def _verdicts(found: HeldAgainst, words: Words) -> p.TableElement:
@@ -108,9 +126,11 @@ def _verdicts(found: HeldAgainst, words: Words) -> p.TableElement:
         title=words["repro_table"],
         dim="statement",
         dim_label=words["repro_number" if found.of_shown_numbers else "repro_statement"],
-        keys=tuple(p.LabelledKey(value=str(n), label=_name(each)) for n, each in enumerate(verdicts)),
+        keys=tuple(
+            p.LabelledKey(value=str(n), label=_name(each) + _place(each, words)) for n, each in enumerate(verdicts)
+        ),
         lines=(
-            line("repro_verdict", (verdict_text(each, words) for each in verdicts)),
+            p.Line(label=words["repro_verdict"], texts=tuple(_verdict(each, words) for each in verdicts)),
             line("repro_before", (number_text(each.before, each, words) for each in verdicts)),
             line("repro_now", (number_text(each.now, each, words) for each in verdicts)),
             line("repro_ratio", (ratio_text(each, words) or words["missing"] for each in verdicts)),
@@ -118,26 +138,40 @@ def _verdicts(found: HeldAgainst, words: Words) -> p.TableElement:
     )
 
 
+def _verdict(found: Reproduced, words: Words) -> p.Prose:
+    text = p.escaped(verdict_text(found, words))
+    return p.Prose.of([f"**{text}**" if found.verdict == "fails" else text])
+
+
 def _environments(found: HeldAgainst, words: Words) -> p.Element:
-    shown = found.differences[:_MOST_FACTS]
-    if not shown:
-        return p.TextElement(prose=_prose(words["repro_none_differ"]))
-    more = len(found.differences) - len(shown)
-    note = _prose(counted(words, "repro_more_facts", more)) if more else None
+    differing = found.differences[:_MOST_FACTS]
+    of_machine = [each for each in found.alike if _OF_MACHINE.fullmatch(each.what)]
+    alike = _folded(of_machine)
+    run = Difference(words["repro_run"], found.about.run, found.run)
+    shown = (run, *differing, *alike)
+    told = (
+        ("repro_more_facts", len(found.differences) - len(differing)),
+        ("repro_more_alike", len(found.alike) - len(of_machine)),
+    )
+    note = " ".join(counted(words, key, count) for key, count in told if count)
     sides = (("repro_before", "first"), ("repro_now", "second"))
+    compared = ("", *("repro_differs" for _ in differing), *("repro_same" for _ in alike))
     return p.TableElement(
         title=words["repro_facts"],
         dim="fact",
         dim_label=words["repro_fact"],
-        keys=tuple(p.LabelledKey(value=str(n), label=_short(each.what)) for n, each in enumerate(shown)),
-        lines=tuple(
-            p.Line(
-                label=words[key],
-                texts=tuple(_prose(_short(getattr(each, side)) or words["missing"]) for each in shown),
-            )
-            for key, side in sides
+        keys=tuple(p.LabelledKey(value=str(n), label=_fact(each.what, words)) for n, each in enumerate(shown)),
+        lines=(
+            *(
+                p.Line(
+                    label=words[key],
+                    texts=tuple(_prose(_short(getattr(each, side)) or words["missing"]) for each in shown),
+                )
+                for key, side in sides
+            ),
+            p.Line(label=words["repro_compared"], texts=tuple(_prose(words[key] if key else "") for key in compared)),
         ),
-        note=note,
+        note=_prose(note) if note else None,
     )
 
 
@@ -155,9 +189,29 @@ def _name(found: Reproduced) -> str:
     return _short(found.stated.sentence or found.stated.name)
 
 
+def _folded(alike: Sequence[Difference]) -> list[Difference]:
+    """Return facts without the hardware that they are of, where all have the same."""
+    values: dict[str, set[str]] = {}
+    for each in alike:
+        values.setdefault(each.what.partition(" of ")[0], set()).add(each.first)
+    named = ((each, each.what.partition(" of ")[0]) for each in alike)
+    return list(
+        dict.fromkeys(
+            each if len(values[stem]) > 1 else Difference(stem, each.first, each.second) for each, stem in named
+        )
+    )
+
+
+def _fact(what: str, words: Words) -> str:
+    kind, _, name = what.partition(" ")
+    return _short(fact_name(name, words) if kind == "host" and name else what)
+
+
 def _short(text: str) -> str:
-    """Return a stranger's text on one line, and not too long."""
-    text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    """Return a stranger's text on one line, and not too long. Blanks that do not break stay."""
+    text = re.sub(
+        " +", " ", "".join(char if char.isprintable() or char in "\u00a0\u202f" else " " for char in text)
+    ).strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

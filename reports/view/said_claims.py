@@ -12,6 +12,7 @@ from benchbrief.model import plan as p
 from benchbrief.model.held_out import number_of
 from benchbrief.model.node import Node
 from benchbrief.reports.claim_sides import note_on_sides
+from benchbrief.reports.data.expectations import said_in_words
 from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
@@ -449,7 +450,10 @@ def state_numbers(report: p.Report, verdicts: Sequence[ClaimVerdict], results: R
 
     for verdict in verdicts:
         yield state_claim(verdict, sentence_text(verdict, results), read, results.plan)
-    yield from state_expectations(results.plan, read)
+    for expect, stated in zip(results.plan.expects, state_expectations(results.plan, read), strict=True):
+        in_words = said_in_words(expect, results)
+        is_named = in_words != results.words["expect_unnamed"]
+        yield stated.model_copy(update={"sentence": in_words}) if is_named else stated
     if not verdicts and not results.plan.expects:
         named = partial(readable_label, words=results.words)
         yield from state_quantities(results.plan, results.store, report, read, named)

@@ -91,11 +91,14 @@ def _of_specs(first: Contender, second: Contender) -> Iterator[Difference]:
 
 def differing_facts(first: Contender, second: Contender) -> Iterator[Difference]:
     """Yield the differences between hosts, servers and tools."""
+    return (each for each in facts_of_both(first, second) if each.first != each.second)
+
+
+def facts_of_both(first: Contender, second: Contender) -> Iterator[Difference]:
+    """Yield each fact of hosts, servers and tools, also where it is the same on both sides."""
     ours, theirs = _facts(first), _facts(second)
     for key in dict.fromkeys((*ours, *theirs)):
-        one, other = ours.get(key, {}), theirs.get(key, {})
-        if one.keys() != other.keys():
-            yield Difference(key, ", ".join(one), ", ".join(other))
+        yield Difference(key, ", ".join(ours.get(key, {})), ", ".join(theirs.get(key, {})))
 
 
 def _facts(side: Contender) -> dict[str, dict[str, None]]:

@@ -368,12 +368,31 @@ def test_options_that_mean_nothing_together_are_refused(words: tuple[str, ...], 
     assert (done.code, said in " ".join(done.err.split())) == (2, True)
 
 
-def test_a_budget_below_one_pass_and_a_host_that_is_not_there_are_refused_as_by_run(reader: Bench) -> None:
-    done = reader("reproduce", "brief-simulated.html", "--simulate", "--yes", "--budget", "1s")
-    assert (done.code, "the budget of " in done.err) == (1, True)
-    done = reader("reproduce", "brief-simulated.html", "--simulate", "--failing", "nowhere", "--yes")
-    assert (done.code, "no host of the spec is like it" in done.err) == (2, True)
-    assert not (reader.folder / "brief-reproduction" / "bench-out").exists()
+SAYS_NO = """
+import io, sys
+class Reader(io.StringIO):
+    def isatty(self): return True
+sys.stdin = Reader("n\\n")
+"""
+
+
+def test_a_run_that_is_never_begun_leaves_nothing_behind(reader: Bench) -> None:
+    before = left(reader)
+    ask = ("reproduce", "brief-simulated.html")
+    for words, said in (
+        (("--yes",), "not allowed: first "),
+        (("--simulate", "--yes", "--budget", "1s"), "the budget of "),
+        (("--simulate", "--failing", "nowhere", "--yes"), "no host of the spec is like it"),
+    ):
+        done = reader(*ask, *words)
+        assert done.code in (1, 2)
+        assert said in done.err
+    declined = reader(*ask, "--allow", "all", before=SAYS_NO)
+    assert (declined.code, "nothing was measured or written" in declined.err) == (2, True)
+    with_spec(reader, lambda text: text.replace("tool   = db_bench", 'tool   = db_bench("/nowhere/db_bench")'))
+    without_tool = reader(*ask, "--allow", "all", "--yes")
+    assert (without_tool.code, "/nowhere/db_bench" in without_tool.err) == (3, True)
+    assert left(reader) == before
 
 
 def test_the_verdicts_are_told_where_the_brief_cannot_be_written(original: Path, bench: Bench) -> None:

@@ -129,8 +129,8 @@ def command(
         plan_of,
         require_extensions,
         require_same_machine,
-        unpack,
         unpacked,
+        unpacked_to_run,
     )
 
     require_writable(junit, markdown)
@@ -168,9 +168,9 @@ def command(
     if same_machine:
         require_same_machine(capsule, plan)
     _ask(plan, yes=yes)
-    folder = unpack(capsule, into or folder_for(capsule))
-    plan = plan_of(capsule, folder, profile, budget, named)
-    finished = _measure(plan, folder, simulated, quiet=quiet or as_json)
+    with unpacked_to_run(capsule, into or folder_for(capsule)) as folder:
+        plan = plan_of(capsule, folder, profile, budget, named)
+        finished = _measure(plan, folder, simulated, quiet=quiet or as_json)
     if finished.status == "interrupted":
         run = run_name(finished.run_dir)
         raise fail("interrupted", f"go on: bench resume {run}; then: --by {run}", ExitCode.INTERRUPTED)
@@ -257,7 +257,8 @@ def _ask(plan: Plan, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise fail("nobody is there to be asked", "look at what it would do, --dry-run, and then say --yes")
     if not click.confirm(f"measure {plural(len(plan.cells), 'cell')} now?", err=True):
-        raise Stop(ExitCode.USAGE, "not measured")
+        show("nothing was measured or written", err=True)
+        raise Stop(ExitCode.USAGE)
 
 
 def _measure(plan: Plan, folder: Path, simulated: Simulated | None, *, quiet: bool) -> Finished:
@@ -265,8 +266,9 @@ def _measure(plan: Plan, folder: Path, simulated: Simulated | None, *, quiet: bo
     from benchbrief.pipeline import run_plan
     from benchbrief.progress.earlier_results import refuse_small_budgets
     from benchbrief.runners.journal.run_folder import create_run
+    from benchbrief.running.reproduce_brief import RUNS
 
-    progress, out = Progress(quiet=quiet), folder / "bench-out"
+    progress, out = Progress(quiet=quiet), folder / RUNS
     require_runnable(plan, plan.spec.name, simulated)
     refuse_small_budgets(plan, out, simulated=simulated is not None, progress=progress)
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
