@@ -46,7 +46,7 @@ def reproduction_lines(found: HeldAgainst) -> Iterator[str]:
     for fact in found.differences:
         yield one_line(f"differs: {fact.what}: {fact.first or 'unknown'} in the brief, {fact.second or 'unknown'} here")
     known = {name: found.count(name) for name in get_args(ReproductionVerdict)}
-    if counts := ", ".join(f"{count} {words[f'repro_{name}']}" for name, count in known.items() if count):
+    if counts := ", ".join(f"{words[f'repro_{name}']} {count}" for name, count in known.items() if count):
         yield f"{plural(len(found.verdicts), 'statement')}: {counts}"
     if found.simulated:
         yield "simulated: nothing was measured, so no verdict counts"

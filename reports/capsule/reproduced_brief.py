@@ -74,36 +74,42 @@ def number_text(value: float | None, found: Reproduced, words: Words) -> str:
     return words["missing"] if value is None else quantity(value, unit, significant=4)
 
 
-def summary_text(found: HeldAgainst, words: Words) -> str:
-    """Return what was compared, and how, and by which versions of benchbrief where they differ."""
+def _how_judged(found: HeldAgainst, words: Words) -> str:
     wide, margin = max(((each.level, each.margin) for each in found.verdicts if each.level), default=(LEVEL, MARGIN))
     shares = {"wide": wide, "margin": margin, "half": margin / 2}
     shown = {name: words.locale.numerals(in_percent(share)) for name, share in shares.items()}
-    text = words["repro_how_shown" if found.of_shown_numbers else "repro_how"].format(**shown)
-    if found.unlike == "machine":
-        text += words["repro_how_other"]
+    return words["repro_how_shown" if found.of_shown_numbers else "repro_how"].format(**shown)
+
+
+def _what_differs(found: HeldAgainst, words: Words) -> str:
+    """Return which difference limits the verdicts: another machine, another version of benchbrief; "" for neither."""
+    text = words["repro_how_other"] if found.unlike == "machine" else ""
     if found.versions:
         text += words["repro_how_versions"].format(before=_short(found.versions.first), now=found.versions.second)
-    return text
+    return text.strip()
+
+
+def _headline(found: HeldAgainst, words: Words) -> p.HeadlineElement:
+    """Return how many verdicts say that it holds, and the counts of the others beside it."""
+    number = words["repro_count"].format(n=found.count("holds"), of=len(found.verdicts))
+    held = words["repro_shown_held" if found.of_shown_numbers else "repro_held"]
+    counts = ((words[f"repro_{name}"], found.count(name)) for name in ("fails", "open", "unlike"))
+    if others := [f"{name}{words['colon']}{count}" for name, count in counts if count]:
+        held += words["aside"].format(text=", ".join(others))
+    return p.HeadlineElement(numbers=(p.HeadlineNumber(value=_prose(number), text=_prose(held)),))
 
 
 def _elements(found: HeldAgainst, words: Words) -> Iterator[p.Element]:
     if not found.verdicts:
         yield p.TextElement(prose=_prose(words["repro_nothing"]))
     else:
-        number = words["repro_count"].format(n=found.count("holds"), of=len(found.verdicts))
-        held = words["repro_shown_held" if found.of_shown_numbers else "repro_held"]
-        if others := [
-            f"{words[f'repro_{name}']}{words['colon']}{n}"
-            for name in ("fails", "open", "unlike")
-            if (n := found.count(name))
-        ]:
-            held += words["aside"].format(text=", ".join(others))
-        yield p.HeadlineElement(numbers=(p.HeadlineNumber(value=_prose(number), text=_prose(held)),))
-        yield p.TextElement(prose=_prose(summary_text(found, words)))
+        yield _headline(found, words)
+        if told := _what_differs(found, words):
+            yield p.TextElement(prose=_prose(told))
         yield _verdicts(found, words)
+        how = p.TextElement(prose=_prose(_how_judged(found, words)))
         why = p.TextElement(prose=p.Prose.of(["\n".join(_whys(found.verdicts, words))]))
-        yield p.SectionElement(title=words["repro_whys"], elements=(why,))
+        yield p.SectionElement(title=words["repro_whys"], elements=(how, why))
     yield p.SectionElement(title=words["repro_environments"], elements=(_environments(found, words),))
 
 
@@ -113,7 +119,8 @@ def _whys(verdicts: Sequence[Reproduced], words: Words) -> Iterator[str]:
     for each in verdicts:
         by_reason.setdefault(why_text(each, words), []).append(_name(each))
     for reason, names in by_reason.items():
-        yield f"- {p.escaped(words['colon'].join((reason, words['semicolon'].join(names))))}"
+        text = words["colon"].join((reason[:1].upper() + reason[1:], words["semicolon"].join(names)))
+        yield f"- {p.escaped(text)}"
 
 
 def _verdicts(found: HeldAgainst, words: Words) -> p.TableElement:

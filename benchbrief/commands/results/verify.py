@@ -104,9 +104,11 @@ def show_signature(signed: SignedCheck) -> None:
     warn_of_first(signed.differing)
 
 
-def _capsule_signed(brief: Path, allowed: Path | None, *, quiet: bool) -> tuple[dict[str, str] | None, bool]:
-    """Say who signed the capsule of a brief. Returns what `--json` says of it, and whether it is sound. One that is not
-    signed is sound; it may be signed with its run."""
+def _capsule_signed(
+    brief: Path, allowed: Path | None, *, with_run: bool, quiet: bool
+) -> tuple[dict[str, str] | None, bool]:
+    """Say who signed the capsule of a brief, unless it is signed `with_run` alone. Returns what `--json` says, and
+    whether it is sound, as one is that is not signed."""
     from benchbrief.history.shared_store.signatures import check
     from benchbrief.reports.brief_error import ReportError
     from benchbrief.reports.capsule.find_capsule import capsule_if_any
@@ -121,7 +123,7 @@ def _capsule_signed(brief: Path, allowed: Path | None, *, quiet: bool) -> tuple[
         return None, True
     found = check(capsule.listed, capsule.signature, allowed)
     is_sound = found.state not in ("wrong", "unknown")
-    if not quiet:
+    if not quiet and not (with_run and found.state == "absent"):
         (show if is_sound else warn)(one_line(f"its capsule is {found.text}"))
     return asdict(found), is_sound
 
@@ -227,7 +229,8 @@ def command(
             _show_result(brief, numbers, found)
             if signed:
                 show_signature(signed)
-        capsule, of_capsule = _capsule_signed(brief, allowed, quiet=as_json)
+        with_run = signed is not None and signed.holds
+        capsule, of_capsule = _capsule_signed(brief, allowed, with_run=with_run, quiet=as_json)
         sound = not found.raw and not found.kept
         holds = found.holds and (signed is None or signed.holds) and of_capsule
         codes.add(ExitCode.SPEC_WRONG if not holds else ExitCode.DONE if sound else ExitCode.CELL_FAILED)
