@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -367,10 +367,15 @@ _ENDS_NAME = (
 """What stands behind a name in small letters. Before another word, as in `than a disk`, it is no name."""
 
 
+def compares(text: str) -> bool:
+    """Return whether a text has words that compare with something, which most texts lack."""
+    return bool(re.search(_COMPARES, text, re.IGNORECASE))
+
+
 def compared_with(labels: Iterable[str], text: str) -> list[str]:
     """Return those of the labels that a text compares with, as in `than the Disk` or `Disk より`."""
-    if not re.search(_COMPARES, text, re.IGNORECASE):
-        return []  # most texts, without a pattern of all labels
+    if not compares(text):
+        return []
     listed = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
     english = rf"(?<!\w)(?:{_THAN}){_BLANK}(?:{_DETERMINER}{_BLANK})*(?P<one>{listed})(?!-?\w)"
     two = rf"対{_BLANKS}(?P<two>{listed})(?![A-Za-z0-9])"
@@ -856,17 +861,18 @@ def _any_needed() -> re.Pattern[str]:
     return re.compile("|".join(needed))
 
 
-def results_in(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the results that are written by hand in texts."""
-    for text in texts:
-        lower, at = text.lower(), 0
-        if not _any_needed().search(lower):
-            continue
-        patterns = [_compiled(pattern) for needed, pattern in _RESULTS if re.search(needed, lower)]
-        while found := [match for pattern in patterns if (match := pattern.search(text, at))]:
-            first = min(found, key=lambda match: match.start())
-            yield first.group().strip()
-            at = first.end()
+def results_in(text: str) -> list[str]:
+    """Return the results that are written by hand in a text."""
+    lower, at = text.lower(), 0
+    if not _any_needed().search(lower):
+        return []
+    results = []
+    patterns = [_compiled(pattern) for needed, pattern in _RESULTS if re.search(needed, lower)]
+    while found := [match for pattern in patterns if (match := pattern.search(text, at))]:
+        first = min(found, key=lambda match: match.start())
+        results.append(first.group().strip())
+        at = first.end()
+    return results
 
 
 @cache

@@ -471,13 +471,15 @@ def _contenders(typer: Typer, base: Sequence[_Base] = ()) -> dict[str, tuple[Dim
 
 def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence[_Base]) -> None:
     """Report words that compare a value with another contender than it is compared with."""
+    if not words.compares(told := _told(typer, label.parts)):
+        return
     known = {name.casefold(): place for name, place in _contenders(typer, base).items()}
     places, dims = {(each.dim, each.key) for each in base}, {each.dim for each in base}
     parts = (_inlined(typer, value), *_parts(typer, value))
     for part in (each for each in parts if isinstance(each, ast.Binary) and each.operator == "-"):
         # Of a difference, either side may be what the sentence compares with.
         places |= {(each.dim, each.key) for keys in _leaves(typer, part, 0) for each in keys}
-    for name in words.compared_with(known, _told(typer, label.parts)):
+    for name in words.compared_with(known, told):
         place = known[name.casefold()]
         if place not in places and place[0] in dims:
             typer.report(wrong.OtherBase(label.span, name, text_of(value), ", ".join(each.label for each in base)))
@@ -907,8 +909,11 @@ def _is_value(hole: ast.Hole) -> bool:
 def typed_results(typer: Typer, string: ast.String) -> list[str]:
     """Return the results that are written by hand in the plain parts of a text. A number in a label, a fact or a
     parameter of the spec is none, nor one that it sets or expects."""
-    texts = (f"{ELLIPSIS if at else ''}{part}" for at, part in enumerate(string.parts) if isinstance(part, str))
-    return [text for text in words.results_in(texts) if not _is_known(typer, text)]
+    results = []
+    for at, part in enumerate(string.parts):
+        if isinstance(part, str):
+            results += words.results_in(ELLIPSIS + part if at else part)
+    return [text for text in results if not _is_known(typer, text)]
 
 
 def _is_known(typer: Typer, result: str) -> bool:
@@ -922,4 +927,4 @@ def _labelled(typer: Typer) -> frozenset[str]:
     texts += [text_of(value) for value in typer.scope.params.values()]
     for each in typer.scope.hardware:
         texts += [*(fact.text for fact in each.facts.values()), *each.texts.values()]
-    return frozenset(map(words.without_blanks, words.results_in(texts)))
+    return frozenset(words.without_blanks(result) for text in texts for result in words.results_in(text))
