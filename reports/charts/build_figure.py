@@ -464,7 +464,8 @@ def finished(
     x_label = figure.x_label or next((readable_label(s.x_label, results.words) for s in figure.series if s.x_label), "")
     x_label = x_label or results.words.dimension(along)
     x_keys = _keys(figure, x_dim)
-    labels = (f"{float(k.label):,.12g}" if stairs else k.label for k in x_keys)
+    loads = stairs or along in ("threads", "target")
+    labels = (f"{float(k.label):,.12g}" if loads and _is_number(k.label) else k.label for k in x_keys)
     named = map(key_text, labels, (k.value for k in x_keys)) if kind == "category" else ()
     categories = tuple(name.replace(NBSP, " ") for name in named)  # on two lines where bars are narrow
     places = () if curve or kind == "category" else tuple(x_scale(float(k.value)) for k in x_keys)
@@ -625,6 +626,10 @@ def _not_needed(figure: plan.FigureElement, dim: str, key: plan.LabelledKey, res
 
 def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.LabelledKey, ...]:
     return figure.keys.get(dim, ()) if dim else ()
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\d+(\.\d+)?", text) is not None
 
 
 def _x_kind(figure: plan.FigureElement, dim: str | None, results: Results, *, chosen: bool = False) -> XKind:

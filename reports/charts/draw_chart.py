@@ -262,18 +262,19 @@ HIGHEST_ON_SLIDE = 280
 _CLAIM_TYPE, _TITLE_TYPE = (10.86, 14.3), (8.48, 12.04)
 """The points of type above a figure, for `text_width` to be as wide as our typeface, and of its lines."""
 _MOST_FLAT = 700
-LEAST_PANEL = 133
-"""Pixels of a panel's plot area: 35 mm."""
+LEAST_PLOT = 152
+"""The fewest pixels of a plot area's height: 40 mm."""
 
 
-def height_for(charts: Sequence[Chart], width: int = FULL[0]) -> int:
-    """Return the pixels of a figure of this width. Its panels are readable, however long their texts are."""
-    if len(charts) < 2:
-        return FULL[1] if not charts else max(FULL[1], _flat_height(charts[0], width))
+def height_for(charts: Sequence[Chart], width: int = FULL[0], usual: int = FULL[1], least: Margins = NO_MARGINS) -> int:
+    """Return the pixels of a figure of this width, as one alone `usual` has them. Its plot areas are readable, however
+    long their texts are."""
+    if not charts:
+        return usual
     rows = rows_for(len(charts), width)
-    height = 70 + 180 * rows
-    lowest = min(panel.plot.height for panel in arrange(charts, width, height))
-    return height + rows * max(0, ceil(LEAST_PANEL - lowest))
+    height = 70 + 180 * rows if len(charts) > 1 else max(usual, _flat_height(charts[0], width))
+    lowest = min(panel.plot.height for panel in arrange(charts, width, height, least))
+    return height + rows * max(0, ceil(LEAST_PLOT - lowest))
 
 
 def _flat_height(chart: Chart, width: int) -> int:

@@ -77,8 +77,8 @@ def message(figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: R
     """Return what the figure shows, in up to 90 columns; "" where nothing can be said. `numeric`: its x axis has
     numbers in order."""
     shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
-    if _is_unmetered(shown, results):
-        return ""
+    if _is_unmetered(shown, results) or any(d.trace.mark == "bracket" for d in drawn):
+        return ""  # brackets say already by how much what they compare differs
     if not shown or any(detail.mark for d in shown for detail in d.details):
         return ""  # a value that is only known as a bound bears out no claim
     if any(cell.status == "failed" for d in shown for cell in results.cells_behind(d.series.query, **d.where)):

@@ -93,7 +93,7 @@ def cells_of_unknown_kind(results: Results) -> set[str]:
     return {c.id for c in results.plan.cells if c.tool.driver in may_count_waits and c.id not in known}
 
 
-def notices(results: Results) -> Iterator[Notice]:
+def notices(results: Results, *, computed: bool = False) -> Iterator[Notice]:
     words = results.words
     for source in sources(results):
         title, text = words["notice_imported"], words["notice_imported_body"]
@@ -101,25 +101,26 @@ def notices(results: Results) -> Iterator[Notice]:
             title, text = words["notice_own"], words["notice_own_body"]
         text, tag = (
             text.format(source=cited(source), licence=source.licence),
-            OriginTag("imported", _tag(source, words)),
+            OriginTag("imported", _tag(source, words, computed=computed)),
         )
         yield Notice(title, text, "error", first=True, origin=tag)
     lacking = sum(cell.status == "missing" or cell.reason == NOT_PUBLISHED for cell in results.cells)
     if lacking == len(results.cells) and is_imported(results):
-        yield Notice(words["notice_derived"], words["notice_derived_body"], "warning", limits=(words["limit_derived"],))
+        yield Notice(words["notice_derived"], words["notice_derived_body"], "warning", of_method=words["m_derived"])
     elif lacking and is_imported(results):
         told = sum(cell.status == "ok" for cell in results.cells)  # one number may stand for all repeats
         text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
-        limit = counted(words, "limit_part", told)
-        yield Notice(words["notice_part"], text, "warning", limits=(limit,))
+        yield Notice(words["notice_part"], text, "warning", of_method=counted(words, "m_part", told))
 
 
-def _tag(source: ImportSource, words: Words) -> str:
-    """Return whose numbers they are, in a line: "Figures from Micron (2017), not measured here"."""
+def _tag(source: ImportSource, words: Words, *, computed: bool) -> str:
+    """Return whose numbers they are, in a line: "Figures from Micron (2017), not measured here"; of those that are all
+    `computed`: "Computed from figures of Micron (2017), not measured here"."""
     if source.is_own:
         return words["notice_own"]
     by, dated = source.publisher or source.title, re.match(r"\d{4}", source.date)
-    return words["tag_imported_year" if dated else "tag_imported"].format(by=by, year=source.date[:4])
+    key = "tag_computed" if computed else "tag_imported"
+    return words[f"{key}_year" if dated else key].format(by=by, year=source.date[:4])
 
 
 def source_items(results: Results) -> Iterator[Item]:

@@ -545,6 +545,8 @@ class Notice:
     link: str = ""
     limits: tuple[str, ...] = ()
     """The notice in short sentences with counts, without ids and paths."""
+    of_method: str = ""
+    """What the brief says among how it was measured, of a notice that limits no number."""
     is_grave: bool = False
     """Whether the first page says the limits in words: they may undo what it claims."""
     is_stated: bool = False

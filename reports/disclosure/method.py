@@ -21,7 +21,7 @@ from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, v
 from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, served_by
 from benchbrief.reports.notices.repeat_variation import tested
 from benchbrief.reports.text.number_format import NBSP, bytes_text, duration, fixed, points, quantity
-from benchbrief.reports.words.brief_words import counted, sentences
+from benchbrief.reports.words.brief_words import Words, counted, sentences
 
 _MOST_LOADS = 6
 """The most loads that are listed."""
@@ -48,6 +48,11 @@ def method(results: Results, *, shows_percentiles: bool = True) -> Method:
     )
     said = ((words[topic], [text for text in texts if text]) for topic, texts in topics)
     return Method(tuple(Item(topic, sentences(texts, words)) for topic, texts in said if texts))
+
+
+def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
+    """Return the method with what is `said` of the numbers at its end."""
+    return Method((*method.items, Item(words["m_numbers"], sentences(said, words)))) if said else method
 
 
 def repeat(results: Results) -> str:

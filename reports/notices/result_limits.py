@@ -212,6 +212,17 @@ def _shared_machines(results: Results) -> Iterator[ResultLimit]:
             yield ResultLimit(results.words["l_shared"].format(**holes), results.words["l_shared_full"].format(**holes))
 
 
+def measures_all_once(results: Results) -> bool:
+    """Return whether the first page says of all points that they were measured once."""
+    return bool(said_once(results))
+
+
+def said_once(results: Results) -> str:
+    """Return the sentence of the first page that says of all points that they were measured once; "" without it."""
+    found = (limit.short for limit in _single_repeats(results) if limit.is_grave and limit.short)
+    return next((as_sentence(short, results.words) for short in found), "")
+
+
 def _single_repeats(results: Results) -> Iterator[ResultLimit]:
     """Return points with a single measurement, first where the report claims or expects something."""
     once = [e for e in results.plan.experiments.values() if e.repeats == 1]

@@ -323,7 +323,7 @@ class _Brief:
         page = self.page("paper", other)
         self.faults.extend(filter(None, [letters_without_typeface(re.sub("<[^>]*>", "", page.partition("<body")[2]))]))
         said = must_say(page, replace(self.view, companion=other)) if styled else ()
-        rigid = {figure.id for figure in figures_of(self.view.blocks) if figure.is_rigid}
+        rigid = {figure.id for figure in figures_of(self.view.blocks) if figure.is_rigid or not self.view.one_page}
         made = partial(to_pdf, must_say=said, redraw=redraw, rigid=rigid, one_page=self.view.one_page, inspect=inspect)
         try:
             pdf = made(page, attached, over)

@@ -74,13 +74,14 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.disclosure import disclosure as d
 from benchbrief.reports.disclosure import systems_under_test
 from benchbrief.reports.disclosure.compared_facts import compared_facts
-from benchbrief.reports.disclosure.method import method, repeat
+from benchbrief.reports.disclosure.method import method, repeat, with_numbers
 from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
 from benchbrief.reports.disclosure.systems_under_test import fact_groups
 from benchbrief.reports.notices import number_marks
 from benchbrief.reports.notices.number_marks import Cautions, not_chosen
 from benchbrief.reports.notices.open_searches import sentences_by_cell
+from benchbrief.reports.notices.result_limits import said_once
 from benchbrief.reports.text import render_prose
 from benchbrief.reports.text.html_markup import lift_marks, note_marks
 from benchbrief.reports.text.number_format import (
@@ -99,7 +100,7 @@ from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import headline_size, in_one_line, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
 from benchbrief.reports.view.notices import notices
-from benchbrief.reports.view.said_claims import claims_of, say_claims, state_numbers
+from benchbrief.reports.view.said_claims import are_computed, claims_of, say_claims, state_numbers
 from benchbrief.reports.view.table_heads import (
     aligned,
     cards_of,
@@ -309,6 +310,7 @@ def build(
         for_customers = report.audience == "customer" and report.disclosure == "separate"
         results, gaps = Results(plan, store, words, for_customers=for_customers), Gaps(NotDrawn)
         claims = claims_of(report, results)
+        computed = are_computed(report, claims, results)
         report = say_claims(report, results, claims)
         written = gaps.made("precision", partial(with_one_precision, report, results), "columns")
         report = report if isinstance(written, MissingPart) else written
@@ -318,12 +320,13 @@ def build(
         elements = report.elements if isinstance(kept, MissingPart) else kept
         while True:
             known = len(gaps)
-            view = _view(_Builder(results, report, claims, reports_from, drawing, gaps), elements)
+            view = _view(_Builder(results, report, claims, reports_from, drawing, gaps), elements, computed=computed)
             if len(gaps) == known:
                 return view
 
 
-def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
+def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -> ReportView:
+    """Return the view of a report's elements. `computed`: its published numbers follow from those of a source."""
     results, report = builder.results, builder.report
     builder.sketch(elements)
     title, title_html, on_title = builder.heading(report.heading, report.title)
@@ -345,11 +348,22 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         (*stated, *builder.facts_in_full(elements), builder.block(p.DisclosureElement(), level=2)) if apart else ()
     )
     details = "disclosure" if apart or has(p.DisclosureElement, report.elements) else ""
-    found = tuple(notices(results, builder.gaps, report.limits, details, shows=builder.ledger.shows_measured))
+    found = tuple(
+        notices(
+            results,
+            builder.gaps,
+            report.limits,
+            details,
+            shows=builder.ledger.shows_measured,
+            computed=computed,
+        )
+    )
     limits = tuple(Limit(text, each.number) for each in found for text in each.limits)
     invalid = [text for each in found if each.severity == "error" for text in each.limits]
     grave = [text for each in found if each.is_grave and each.severity != "error" for text in each.limits]
     of_grave = in_one_line(grave, after=invalid)
+    once = results.once(said_once)
+    of_grave += (once,) if once in grave and once not in of_grave else ()  # no number says it again
     said = [text for each in found if each.is_stated for text in each.limits]
     in_words = in_one_line(said, after=(*invalid, *of_grave))
     tags = {each.origin.text: each.origin for each in found if each.origin}
@@ -376,8 +390,10 @@ def _view(builder: _Builder, elements: Sequence[p.Element]) -> ReportView:
         grave_limits=(*invalid, *of_grave),
         stated_limits=in_words,
         limits_line=counted(results.words, "limits_all" if in_words else "limits_line", len(limits)) if limits else "",
-        method=builder.gaps.tried(
-            lambda: method(results, shows_percentiles=builder.ledger.shows_percentiles), Method(())
+        method=with_numbers(
+            builder.gaps.tried(lambda: method(results, shows_percentiles=builder.ledger.shows_percentiles), Method(())),
+            [each.of_method for each in found if each.of_method],
+            results.words,
         ),
         repeat=builder.gaps.tried(lambda: repeat(results), ""),
         blocks=blocks,
@@ -528,11 +544,12 @@ class _Builder:
         return HeadlineView(numbers, self.foot.taken(), *headline_size(numbers))
 
     def headline_number(self, number: p.HeadlineNumber) -> HeadlineNumberView:
-        """Return a number set large, with the marks of its notes behind its sentence."""
+        """Return a number set large, with the marks of its notes behind its sentence. It is grey where it shows no
+        difference: between two that are one machine, all is noise."""
         value, marks = lift_marks(render_prose.inline(number.value, self.insert))
         text, own = lift_marks(sentence := render_prose.inline(number.text, self.insert))
         said = text + note_marks(sorted({*marks, *own})) if marks else sentence
-        return HeadlineNumberView(value, said, number.shows_none)
+        return HeadlineNumberView(value, said, number.shows_none or bool(systems_under_test.one_machine(self.results)))
 
     def text(self, element: p.TextElement, level: int) -> TextView:
         self.ledger.at("")
@@ -831,10 +848,11 @@ class _Builder:
         title_html = render_prose.heading(element.heading, self.insert)[1] if element.heading else Markup()
         sketch, reach = self.sketches.get(id(element)) or (self._sketched(element), NO_REACH)
         found = finished(sketch, self.results, notes, self.columns, reach)
-        drawn_size, least = (draw_chart.FULL[0], draw_chart.height_for(found.charts)), NO_MARGINS
-        if half:
-            least = replace(self.margins, shared_legend=False)
-        width, height = draw_chart.HALF if half else draw_chart.slide_size(drawn_size) if self.slides else drawn_size
+        least = replace(self.margins, shared_legend=False) if half else NO_MARGINS
+        width, usual = draw_chart.HALF if half else draw_chart.FULL
+        height = draw_chart.height_for(found.charts, width, usual, least)
+        if self.slides:
+            width, height = draw_chart.slide_size((width, height))
         made = (
             self.gaps.made(
                 (id(element), "drawing"),

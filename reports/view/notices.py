@@ -25,17 +25,24 @@ _NAMED = 3
 
 
 def notices(
-    results: Results, gaps: Gaps, stated: Sequence[str] = (), link: str = "", *, shows: bool = True
+    results: Results,
+    gaps: Gaps,
+    stated: Sequence[str] = (),
+    link: str = "",
+    *,
+    shows: bool = True,
+    computed: bool = False,
 ) -> Iterator[Notice]:
     """Return all notices, numbered from 1, with one on what of the brief could not be made.
 
-    `stated` are the limits that the brief's author states. `shows`: the brief shows something that was measured.
+    `stated` are the limits that the brief's author states. `shows`: the brief shows something that was measured;
+    `computed`: its published numbers are computed from those of a source.
     `link` is the id of the test disclosure, which has the details; without it, the notices have more of the details.
     """
     sources: list[Callable[[], Iterable[Notice]]] = [
         lambda: _stated("notice_source_limits", results.source_limits, results),
         lambda: _stated("notice_own_limits", stated, results),
-        lambda: _origin(results),
+        lambda: _origin(results, computed=computed),
         lambda: _modelled_power(results),
         lambda: _one_machine(results),
         lambda: _incomplete(results, detailed=not link),
@@ -62,12 +69,12 @@ _OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (
 origin, and the notice's severity."""
 
 
-def _origin(results: Results) -> Iterator[Notice]:
+def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
     words = results.words
     if run_row(results)["simulated"]:
         tag = OriginTag("simulated", words["notice_simulated"])
         yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error", first=True, origin=tag)
-    yield from imported_briefs.notices(results)
+    yield from imported_briefs.notices(results, computed=computed)
     for name, title, tagged, severity in _OTHER_SERVERS:
         for sentence, labels in served_by(name, results).items():
             said = _sentence(words.said(sentence))

@@ -17,11 +17,11 @@ from benchbrief.reports.data.imported_briefs import is_imported, sources
 from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
-from benchbrief.reports.notices.result_limits import busy_generators_of
+from benchbrief.reports.notices.result_limits import busy_generators_of, measures_all_once
 from benchbrief.reports.text.number_format import percent, spelled_unit
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.cautions import limited_points
-from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, claim_verdicts, claims_said, is_base
+from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, State, claim_verdicts, claims_said, is_base
 from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 from benchbrief.results.analysis.stated_numbers import StatedNumber, state_claim, state_expectations
 from benchbrief.results.analysis.stated_quantities import state_quantities
@@ -54,9 +54,10 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
     verdicts = claims_of(report, results) if verdicts is None else verdicts
     if not verdicts:
         return report
-    headlines = [element for element in report.elements if isinstance(element, p.HeadlineElement)]
-    headlined = {number_of(claim) for claim in claims_said(results.plan, headlines)}
-    writer = _Writer({each.claim.name: each for each in verdicts}, results, headlined)
+    headlined = {number_of(claim) for claim in _headlined(report, results)}
+    told: list[State] = ["once"] if results.once(measures_all_once) else []
+    told += ["published"] if are_computed(report, verdicts, results) else []
+    writer = _Writer({each.claim.name: each for each in verdicts}, results, headlined, told)
     changed = {
         "heading": writer.prose(report.heading, markdown=False, short=True, beneath=report.subtitle),
         "subheading": writer.prose(report.subheading, markdown=False, short=True),
@@ -65,6 +66,21 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
         "legal": writer.everywhere(report.legal),
     }
     return report.model_copy(update=changed)
+
+
+def _headlined(report: p.Report, results: Results) -> list[p.Claim]:
+    """Return the claims of the first page's large numbers."""
+    headlines = [element for element in report.elements if isinstance(element, p.HeadlineElement)]
+    return claims_said(results.plan, headlines)
+
+
+def are_computed(report: p.Report, verdicts: Iterable[ClaimVerdict], results: Results) -> bool:
+    """Return whether all published numbers of the headline are computed from a source's figures and none is stated by
+    it, so that the tag of the origin says it for all of them."""
+    headlined = {claim.name for claim in _headlined(report, results)}
+    numbers = [each.claim.number for each in verdicts if each.claim.name in headlined and each.state == "published"]
+    quoted = (number is None or results.is_quoted(number.query) for number in numbers)
+    return bool(numbers) and not any(quoted)
 
 
 def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdict]:
@@ -84,12 +100,20 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 
 class _Writer:
-    """Writes the sentences of claims. The ranges of those whose numbers are `headlined` stand in the headline."""
+    """Writes the sentences of claims. The ranges of those whose numbers are `headlined` stand in the headline. What the
+    first page tells of all numbers in a `told` state stands behind none of them."""
 
-    def __init__(self, verdicts: Mapping[str, ClaimVerdict], results: Results, headlined: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        verdicts: Mapping[str, ClaimVerdict],
+        results: Results,
+        headlined: Collection[str] = (),
+        told: Collection[State] = (),
+    ) -> None:
         self.verdicts = verdicts
         self.results = results
         self.headlined = headlined
+        self.told = told
         self.words = results.words
 
     def everywhere(self, node: _N) -> _N:
@@ -256,7 +280,9 @@ class _Writer:
             notes.append(self.words["said_against"].format(base=base_text(verdict.claim, self.words)))
         if verdict.at_least:
             notes.append(self.words["said_at_most" if verdict.claim.better == "lower" else "said_at_least"])
-        if verdict.state == "once":
+        if verdict.state in self.told:
+            pass
+        elif verdict.state == "once":
             notes.append(self.words["said_once"])
         elif verdict.state == "published" and not tagged:
             number = verdict.claim.number

@@ -146,6 +146,8 @@ class ClaimVerdict:
             found, far, own, other = winner, found, self._shown(value, winner), printed
         if stepped(found, own.step, "nearest") == stepped(far, other.step, "nearest"):
             return None
+        if not self.claim.says_range and stepped(found, own.step, own.rounded) == stepped(far, own.step, own.rounded):
+            return None  # the sentence prints both alike
         return (other, own) if self.claim.bound == "high" else (own, other)
 
     def _shown(self, value: Value, found: float) -> Value:

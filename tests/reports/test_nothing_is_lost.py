@@ -27,7 +27,7 @@ from tests.reports.briefs import made, quickstart
 from tests.reports.world import RUN, World
 
 EN = CATALOGUES["en"]
-WHERE: dict[str, Literal["origin", "limit", "disclosure"]] = {
+WHERE: dict[str, Literal["origin", "limit", "method", "disclosure"]] = {
     "notice_simulated": "origin",
     "notice_imported": "origin",
     "notice_own": "origin",
@@ -38,10 +38,10 @@ WHERE: dict[str, Literal["origin", "limit", "disclosure"]] = {
     "notice_one_disk": "origin",
     "notice_unknown_power": "limit",
     "notice_limits_first": "limit",
-    "notice_part": "limit",
+    "notice_part": "method",
     "notice_source_limits": "limit",
     "notice_own_limits": "limit",
-    "notice_derived": "limit",
+    "notice_derived": "method",
     "notice_failed": "limit",
     "notice_undrawn": "limit",
     "notice_not_made": "limit",
@@ -160,6 +160,7 @@ def test_every_notice_stands_in_full_in_the_disclosure_and_in_short_in_the_brief
             first=where == "origin",
             number=number,
             limits=(f"Limit {number} of it.",) if where == "limit" else (),
+            of_method=f"Method {number} of it." if where == "method" else "",
             origin=OriginTag("imported", f"Tag {number} of it") if where == "origin" else None,
         )
         for number, (title, where) in enumerate(WHERE.items(), 1)
@@ -172,5 +173,5 @@ def test_every_notice_stands_in_full_in_the_disclosure_and_in_short_in_the_brief
         assert notice.title in full
         assert notice.text in full
         assert notice.text not in brief
-        for said in (*notice.limits, *([notice.origin.text] if notice.origin else [])):
+        for said in filter(None, (*notice.limits, notice.of_method, notice.origin.text if notice.origin else "")):
             assert said in brief
