@@ -177,6 +177,8 @@ def assemble(
     model = examined.model
     cells = expand(model.matrices, model.hosts, budget_s)
     experiments = {matrix.experiment.name: matrix.experiment for matrix in model.matrices}
+    databases = databases_of(model.matrices)
+    engines = tuple(each.engine for each in databases.values() if each.package)
     plan = Plan(
         spec=SpecRef(
             name=name,
@@ -187,7 +189,7 @@ def assemble(
         hosts=dict(model.hosts),
         hardware={key: unit.hardware for key, unit in model.hardware.items()},
         clients=dict(model.clients),
-        databases=databases_of(model.matrices),
+        databases=databases,
         workloads={key: load.workload for key, load in model.workloads.items()},
         factors={name: each.factor for name, each in model.factors.items()},
         experiments=experiments,
@@ -195,7 +197,7 @@ def assemble(
         metrics=examined.lowered.metrics,
         expects=examined.lowered.expects,
         claims=examined.lowered.claims,
-        reports=tuple(with_measure_words(report, cells) for report in examined.lowered.reports),
+        reports=tuple(with_measure_words(report, cells, engines) for report in examined.lowered.reports),
         schedulers=dict(model.schedulers),
         budget_s=budget_s,
         estimate_s=estimate_some(cells, counted_cells(cells, experiments)),

@@ -53,9 +53,9 @@ from benchbrief.model.tool_spec import ToolSpec, in_language
 from benchbrief.model.value_shapes import BlockSchema
 
 
-def with_measure_words(report: Report, cells: Iterable[Cell]) -> Report:
-    """Return the report with the labels of what the cells' probes and tools measure, in its language or else
-    in English."""
+def with_measure_words(report: Report, cells: Iterable[Cell], engines: Iterable[str]) -> Report:
+    """Return the report with the labels of what the cells' probes and tools measure, and the names of what engines
+    and tools disclose, in its language or else in English. `engines` are those of other packages."""
     cells = tuple(cells)
     probes = dict.fromkeys(probe.name for cell in cells for probe in cell.probes if probe.package)
     tools = dict.fromkeys(cell.tool.driver for cell in cells if cell.tool.package)
@@ -63,6 +63,9 @@ def with_measure_words(report: Report, cells: Iterable[Cell]) -> Report:
     labels = {
         word_of(name): said.label(report.language) for spec in specs if spec for name, said in spec.measures.items()
     }
+    of_engines = map(ENGINE_SPECS.usable, dict.fromkeys(engines))
+    naming = (spec for spec in (*map(TOOL_SPECS.usable, tools), *of_engines) if spec)
+    labels |= {key: in_language(texts, report.language) for spec in naming for key, texts in spec.named.items()}
     drivers = map(TOOL_SPECS.usable, dict.fromkeys(cell.tool.driver for cell in cells))
     called = {in_language(each.threads_are, report.language) if each and each.threads_are else "" for each in drivers}
     if len(called) == 1 and "" not in called:
@@ -113,8 +116,10 @@ def _lacking(
             yield "tool", name, source, missing
     for name in engines:
         source, engine = ENGINE_SPECS.source(name), ENGINE_SPECS.usable(name)
-        if source and engine and engine.described and not engine.described.get(language):
-            yield "engine", name, source, ("described",)
+        texts = {"described": engine.described or {language: name}, **engine.names} if engine else {}
+        missing = tuple(what for what, said in texts.items() if not said.get(language))
+        if source and missing:
+            yield "engine", name, source, missing
 
 
 def _of_tool(language: str, tool: ToolSpec, workloads: Iterable[str]) -> Iterator[str]:
@@ -125,6 +130,7 @@ def _of_tool(language: str, tool: ToolSpec, workloads: Iterable[str]) -> Iterato
         if texts and not texts.get(language):
             yield name
     yield from (name for name, said in tool.measures.items() if not said.labels.get(language))
+    yield from (name for name, texts in tool.names.items() if not texts.get(language))
 
 
 def in_running_order(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:

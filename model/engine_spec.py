@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import ClassVar, Literal, get_args
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.extension_spec import NAME, ExtensionSpec
+from benchbrief.model.extension_spec import NAME, ExtensionSpec, word_of_fact
 from benchbrief.model.value_shapes import Flag, Key, Login, Number, Special, Text, Word
 
 Reset = Literal[
@@ -107,6 +107,8 @@ class EngineSpec(ExtensionSpec):
     """The title of its options in the reference: "Options of MongoDB connections"."""
     described: Mapping[str, str] = field(default_factory=dict)
     """What a disclosure calls a database of this engine, by language, if it is neither a server nor a library."""
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What a brief calls the facts that its class describes, by language, where they have no word yet."""
     default_reset: Reset = "drop_and_load"
     resets: tuple[Reset, ...] = ()
     """Further ways to reset its data, such as `snapshot`, `command` and `undo`. Its class has the methods of each."""
@@ -125,8 +127,14 @@ class EngineSpec(ExtensionSpec):
 
     @property
     def texts(self) -> Mapping[str, Mapping[str, str]]:
-        """What a disclosure calls the engine, by the key of a catalogue of words; empty if it has none."""
-        return {f"d_engine_{self.name}": self.described} if self.described else {}
+        """What a disclosure calls the engine and its facts, by the keys of a catalogue of words."""
+        own = {f"d_engine_{self.name}": self.described} if self.described else {}
+        return own | self.named
+
+    @property
+    def named(self) -> dict[str, Mapping[str, str]]:
+        """The names of its facts, by their keys in a catalogue of words."""
+        return {word_of_fact(name): texts for name, texts in self.names.items()}
 
     @property
     def default_tool(self) -> str:
@@ -170,6 +178,8 @@ class EngineSpec(ExtensionSpec):
             return "it has no `tools`"
         if self.described and not self.described.get("en"):
             return "`described` needs words in English, `en`"
+        if not all(texts.get("en") for texts in self.names.values()):
+            return "each of its `names` needs words in English, `en`"
         for reset in (self.default_reset, *self.resets):
             if reset not in get_args(Reset):
                 return f"`{reset}` is no way to reset a database"

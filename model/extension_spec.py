@@ -22,6 +22,20 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 """The form of the name of an extension, an attribute or a workload."""
 
 
+OF_FACTS, OF_PROPERTIES = "fact_", "r_"
+"""The prefixes of names of facts and properties among the keys of a catalogue of words."""
+
+
+def word_of_fact(name: str) -> str:
+    """Return the key of a fact's name in a catalogue of words."""
+    return OF_FACTS + name.replace(" ", "_")
+
+
+def word_of_property(name: str) -> str:
+    """Return the key of a property's name in a catalogue of words."""
+    return OF_PROPERTIES + re.sub(r"\W", "_", name)
+
+
 def raised(error: BaseException) -> str:
     """Return in words what another package's code raised, which may be any exception. Raises
     KeyboardInterrupt again."""

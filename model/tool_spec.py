@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import ClassVar, Literal, get_args
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.extension_spec import NAME, RESERVED, ExtensionSpec, ProbeMeasure, wrong_measure
+from benchbrief.model.extension_spec import NAME, RESERVED, ExtensionSpec, ProbeMeasure, word_of_property, wrong_measure
 from benchbrief.model.value_shapes import Flag, Key, Number, Text, Word
 
 Texts = Mapping[str, str]
@@ -264,6 +264,9 @@ class ToolSpec(ExtensionSpec):
     """How many operations per second it can offer from one host; 0 for no bound of its own."""
     measured_anew: tuple[MeasuredAnew, ...] = ()
 
+    names: Mapping[str, Texts] = field(default_factory=dict)
+    """What a brief calls the properties that its driver tells, by language, where they have no word yet."""
+
     advice: Mapping[Capability, str] = field(default_factory=dict)
     """What a user may do who wants what the tool can't do: "write `histogram = true`". Without it, `bench check` names
     a tool of the engine that can."""
@@ -299,9 +302,14 @@ class ToolSpec(ExtensionSpec):
 
     @property
     def texts(self) -> Mapping[str, Texts]:
-        """Its sentences in disclosures, by their keys in a catalogue of words."""
+        """Its sentences and names in disclosures, by their keys in a catalogue of words."""
         found = {f"d_data_{self.name}": self.data if self.workloads else {}, f"d_always_{self.name}": self.always}
-        return {key: texts for key, texts in found.items() if texts}
+        return {key: texts for key, texts in found.items() if texts} | self.named
+
+    @property
+    def named(self) -> dict[str, Texts]:
+        """The names of its properties, by their keys in a catalogue of words."""
+        return {word_of_property(name): texts for name, texts in self.names.items()}
 
     def operations(self, workload: str, settings: Settings) -> tuple[str, ...]:
         """Return the operations of a workload with these settings, in the order of `shares`."""
@@ -363,6 +371,8 @@ class ToolSpec(ExtensionSpec):
     def mistake(self, name: str, *, own: bool = False) -> str:
         if self.threads_are and not self.threads_are.get("en"):
             return "`threads_are` needs words in English, `en`"
+        if not all(texts.get("en") for texts in self.names.values()):
+            return "each of its `names` needs words in English, `en`"
         if unknown := sorted({*self.advice} - {*get_args(Capability)}):
             return f"`{unknown[0]}` of `advice` is none of {', '.join(get_args(Capability))}"
         return super().mistake(name) or self._wrong_measure() or self._wrong_workload() or self._wrong_attribute()

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from benchbrief.compiler.estimates.estimate import grouped_hardware, shares_points
-from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.achieved_load import to_serve
 from benchbrief.model.budgets import LEVEL, Looks, is_budgeted, looks_at
@@ -401,8 +401,10 @@ def _goes_around_cache(plan: p.Plan, database: p.DatabaseKey) -> bool:
 
 
 def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
-    """Return whether the data lie on a file system in memory, by the facts of the hosts."""
+    """Return whether the engine keeps the data in memory, or the file system does, by the facts of the hosts."""
     found = results.plan.databases.get(database)
+    if found and (engine := ENGINE_SPECS.usable(found.engine)) and engine.in_memory:
+        return True
     names = (f"filesystem of {found.path}", "filesystem") if found is not None else ()
     kinds = {fact.value for fact in results.observed if fact.kind == "host" and fact.name in names}
     return bool(kinds) and kinds <= _IN_MEMORY

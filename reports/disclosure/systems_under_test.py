@@ -11,7 +11,7 @@ from typing import Literal
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.model import plan as p
-from benchbrief.model.extension_spec import Boundary
+from benchbrief.model.extension_spec import Boundary, word_of_fact
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Fact, Hardware, Quantity
 from benchbrief.model.points import Curve
@@ -148,7 +148,7 @@ def _in_words(key: str, texts: Mapping[str, Texts], results: Results) -> str:
 
 
 def property_texts(driver: str, results: Results) -> Iterable[str]:
-    """Return what a tool's numbers depend on, by its runs. A value that differs between runs is a result."""
+    """Return what a tool's numbers depend on, by its runs. Of more than two values, the first one stands for all."""
     its = {Curve.of(cell) for cell in results.plan.cells if cell.tool.driver == driver}
     found: dict[str, dict[str, None]] = {}
     # The first three values of each place are enough: the text names two at most.
@@ -162,10 +162,11 @@ def property_texts(driver: str, results: Results) -> Iterable[str]:
         if tuple(place) in its:
             found.setdefault(str(name), {})[str(value)] = None
     for name, values in found.items():
-        if len(values) <= 2:  # such as service and intended latency
-            first, *others = (results.words.said(value) for value in values)
-            listed = results.words["d_elsewhere"].format(first=first, second=others[0]) if others else first
-            yield f"{results.words.named(name)}{results.words['colon']}{listed}"
+        first, *others = (results.words.said(value) for value in values)
+        # Two are such as service and intended latency.
+        second = others[0] if len(others) == 1 else results.words["d_other_values"]
+        listed = results.words["d_elsewhere"].format(first=first, second=second) if others else first
+        yield f"{results.words.named(name)}{results.words['colon']}{listed}"
 
 
 _FOR_CHECKS_ALONE = frozenset({"block_devices"})  # for checks, and of no use to a reader
@@ -274,7 +275,7 @@ def fact_name(name: str, words: Words) -> str:
     stem, of, place = name.partition(" of ")
     if stem.startswith("disk "):
         return words["fact_disk"].format(name=stem.removeprefix("disk "))
-    known = words.get(f"fact_{stem.replace(' ', '_')}") or re.sub("_+", " ", stem[:1].upper() + stem[1:])
+    known = words.get(word_of_fact(stem)) or re.sub("_+", " ", stem[:1].upper() + stem[1:])
     return words["fact_of"].format(fact=known, place=place) if of else known
 
 

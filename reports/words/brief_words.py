@@ -15,7 +15,8 @@ from typing import TypeAlias
 
 from benchbrief.compiler.registry import own_catalogues, own_words
 from benchbrief.model.budgets import LEVEL
-from benchbrief.model.message import FAMILY, Message, PrintedNumber
+from benchbrief.model.extension_spec import OF_FACTS, OF_PROPERTIES, word_of_property
+from benchbrief.model.message import Message, PrintedNumber
 from benchbrief.model.plan import Report
 from benchbrief.model.precision import in_percent
 from benchbrief.reports.text.number_format import Locale
@@ -66,8 +67,12 @@ class Words(Mapping[str, str]):
         return len(self.entries)
 
     def with_measures(self, labels: Mapping[str, str]) -> Words:
-        """Return the words with those of other packages: names of measures, and of threads, by their keys."""
-        return self._with(entries={**self.entries, **labels})
+        """Return the words with those of other packages: names of measures, threads, facts and properties, by their
+        keys. What benchbrief calls facts and properties of its own stays."""
+        return self._with(entries={**self.entries, **{key: text for key, text in labels.items() if self._may_be(key)}})
+
+    def _may_be(self, key: str) -> bool:
+        return key not in self.entries or not key.startswith((OF_FACTS, OF_PROPERTIES))
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
         """Return the words, with what it takes to translate a run's sentences: their codes, by their English text."""
@@ -121,7 +126,7 @@ class Words(Mapping[str, str]):
 
     def named(self, name: str) -> str:
         """Return the word of a name in a run, such as a status or a property; the name when there is no word."""
-        return self.get(FAMILY + re.sub(r"\W", "_", name), name)
+        return self.get(word_of_property(name), name)
 
     def form(self, key: str, count: float) -> str:
         """Return the text for a count: the one for this number, else that of its plural category."""

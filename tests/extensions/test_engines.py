@@ -137,6 +137,10 @@ def test_the_briefs_say_how_the_data_came_to_be(local: subprocess.CompletedProce
     english, japanese = ("".join(page for page in pages if f'lang="{code}"' in page) for code in ("en", "ja"))
     assert "500 rows, inserted in one transaction" in english
     assert "500 行を一つのトランザクションで挿入" in japanese
+    assert "Durability full" in english
+    assert "rows found by: its key" in english
+    assert "永続性 full" in japanese
+    assert "行の検索方法：its key" in japanese
 
 
 def test_a_simulated_run_has_its_operations_too(installed: Environment, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import duckdb
 import pytest
 
 from benchbrief.compiler.measure_catalogue import KINDS
-from benchbrief.compiler.registry import PROBE_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS
 from benchbrief.model import events as j
 from benchbrief.model.extension_spec import ProbeMeasure, ProbeSpec
 from benchbrief.results.build_store import DATABASE, rebuild
@@ -301,6 +302,31 @@ def test_a_share_of_errors_counts_as_errors(tmp_path: Path) -> None:
     assert all(share == pytest.approx(0.02, rel=0.01) for (share,) in shares)
     _, strict = simulated(tmp_path / "strict", SMALL, errors=0.02)
     assert strict.status == "failed"
+
+
+TWO_CORES = """
+hardware db { hosts = "db-1.lab"  cores = 2 }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a from ycsb.a { records = 10k }
+experiment m { hardware = db  database = mongo  workloads = a  threads = 64  measure = 1 min  probes = disk every 1 s }
+"""
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_operations_take_as_long_and_need_a_disk_as_the_engine_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: bool
+) -> None:
+    """Two cores do at most 200 operations of 10 ms per second."""
+    engine = replace(ENGINE_SPECS.own["mongodb"], simulated_s=0.01, in_memory=in_memory)
+    monkeypatch.setitem(vars(ENGINE_SPECS), "own", {**ENGINE_SPECS.own, "mongodb": engine})
+    run_dir, outcome = simulated(tmp_path, TWO_CORES)
+    assert outcome.status == "done", outcome
+    rebuild(run_dir)
+    ((rate,),) = rows(run_dir, "SELECT value FROM measure.throughput WHERE phase IS NULL AND operation = 'all'")
+    assert 100 < rate <= 205
+    ((written,),) = rows(run_dir, "SELECT sum(value) FROM samples WHERE measure = 'disk.write'")
+    assert (written == 0) is in_memory
 
 
 def test_what_a_run_is_can_not_be_changed_later(tmp_path: Path) -> None:

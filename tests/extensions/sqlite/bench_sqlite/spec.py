@@ -28,6 +28,7 @@ ENGINE = EngineSpec(
         "page": Option(Key(_BYTES, "The size of a page.", example="page = 4 KiB"), "page_size"),
     },
     default_reset="after_writes",
+    names={"durability": {"en": "Durability", "ja": "永続性"}},
 )
 
 TOOL = ToolSpec(
@@ -87,6 +88,7 @@ TOOL = ToolSpec(
         ),
     },
     mergeable=True,
+    names={"found by": {"en": "rows found by", "ja": "行の検索方法"}},
     load_records_per_s=100_000.0,
     data={"en": "{records} rows, inserted in one transaction", "ja": "{records} 行を一つのトランザクションで挿入"},
 )

@@ -65,7 +65,7 @@ class SqliteLoad:
                 ),
             ),
             tool_version=self.name,
-            properties=(("latency", "service"), ("loop", "closed")),
+            properties=(("latency", "service"), ("loop", "closed"), ("found by", "its key")),
         )
 
 

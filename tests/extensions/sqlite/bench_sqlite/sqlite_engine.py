@@ -38,7 +38,7 @@ class Sqlite:
         """Does nothing: there is no server."""
 
     def describe(self) -> dict[str, str]:
-        return {"server": "none: SQLite is a library", "path": self._database.path or ""}
+        return {"server": "none: SQLite is a library", "path": self._database.path or "", "durability": "full"}
 
     def build(self) -> str:
         return ""
