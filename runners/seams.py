@@ -94,6 +94,18 @@ class TellsInterim(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsBeginning(Protocol):
+    """A driver whose tool says when the measured part of its job began, so that events come at their times."""
+
+    def measured_from(self, context: CellContext, text: str) -> float | None:
+        """Read from the end of the output when measuring began, in seconds since the host booted. None: not yet.
+
+        The context is that of `measure`. Never raises for odd text.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Node:
     """A host under test, with its hardware group."""

@@ -4,7 +4,7 @@ from benchbrief.model.histogram import US_PER_S, from_counts, percentile
 from benchbrief.model.measurement import Bucket, Histogram, Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.model.steadiness import judge_window
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.counted_runs import COUNT, CountedRun, counted_job, counted_run
+from benchbrief.runners.drivers.counted_runs import COUNT, CountedRun, counted_from, counted_job, counted_run
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -15,7 +15,15 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.drivers.output_invariants import QUANTISED, format_number
-from benchbrief.runners.seams import Driver, HoldsEngine, Interim, NamesKeys, TellsDatabase, TellsInterim
+from benchbrief.runners.seams import (
+    Driver,
+    HoldsEngine,
+    Interim,
+    NamesKeys,
+    TellsBeginning,
+    TellsDatabase,
+    TellsInterim,
+)
 
 __all__ = [
     "COUNT",
@@ -33,10 +41,12 @@ __all__ = [
     "NamesKeys",
     "Operation",
     "PhaseThroughput",
+    "TellsBeginning",
     "TellsDatabase",
     "TellsInterim",
     "bad_output",
     "best_line",
+    "counted_from",
     "counted_job",
     "counted_run",
     "format_number",

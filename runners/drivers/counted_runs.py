@@ -20,6 +20,7 @@ COUNT = "@count@"
 """What stands for the number of operations in a word of the command."""
 _FILE = "counted"
 _FEWEST = 100
+_FROM = re.compile(r"^measured from (\d{1,12}\.\d{1,3})$", re.MULTILINE)
 _RUN = read_script(__file__, "run_counted.sh")
 
 
@@ -58,6 +59,14 @@ def counted_job(
     )
     command = Command(("sh", "-c", run, "sh", *words), env or {})
     return Job("measure", command, timeout_s(cell, "measure"), files, (*collect, _FILE), figures=figures)
+
+
+def counted_from(text: str) -> float | None:
+    """Return when the run that counts began, in seconds since boot, by the end of the job's output; None: not yet.
+
+    It is what `seams.TellsBeginning` asks for."""
+    found = _FROM.findall(text)
+    return float(found[-1]) if found else None
 
 
 def counted_run(context: CellContext, output: JobOutput, tool: str) -> CountedRun:

@@ -5,8 +5,9 @@ moves, and then runs the command. So neither the way to the host nor a clock tha
 
 The measured time begins when the load generator does its first operation. That is read from its output while it runs:
 a line about the first n seconds was printed at the earliest n seconds after the beginning, so the smallest difference
-over a few lines is the beginning, up to the time between two looks. What counts in the end is the beginning by the
-whole output: an event that was more than a sample late by that fails the cell (`require_events`)."""
+over a few lines is the beginning, up to the time between two looks. A tool whose warm-up has no set length tells it
+(`TellsBeginning`). What counts in the end is the beginning by the whole output: an event that was more than a sample
+late by that fails the cell (`require_events`)."""
 
 from __future__ import annotations
 
@@ -28,6 +29,7 @@ from benchbrief.model.message import figure
 from benchbrief.model.plan import Event
 from benchbrief.model.run_messages import say
 from benchbrief.runners.driver_contexts import CellContext
+from benchbrief.runners.drivers.output_evidence import timeout_s
 from benchbrief.runners.errors import EventFailed, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, StepJob
 from benchbrief.runners.hosts.host_clocks import Offset
@@ -35,7 +37,7 @@ from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.jobs.commands import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.journal.controller_clock import now
-from benchbrief.runners.seams import Driver, RunningJob, TellsInterim
+from benchbrief.runners.seams import Driver, RunningJob, TellsBeginning, TellsInterim
 
 _SAMPLE_S = 1.0
 TIMES = "event.times"
@@ -198,6 +200,8 @@ class CellEvents:
 
         Without any output in time, or when the tool does not print its progress, counts from when the tool was started.
         """
+        if isinstance(self.driver, TellsBeginning):
+            return self._told(self.driver, context, job)
         inside = self.attempt.cell.warm_up_s if self.driver.warm_up(context) is None else 0.0
         first_at_s = self.attempt.cell.events[0].at_s
         seen: dict[float, float] = {}
@@ -212,6 +216,19 @@ class CellEvents:
                 if found is not None and found.elapsed_s is not None:
                     seen.setdefault(found.elapsed_s, now() - found.elapsed_s)
         return min(seen.values(), default=started) + inside
+
+    def _told(self, driver: TellsBeginning, context: CellContext, job: RunningJob) -> float:
+        """Wait until the tool says when measuring began, and return it. Raises EventFailed where it never does."""
+        event, host = self._events[0], context.load_host or context.cell.load_hosts[0]
+        over, latest = False, now() + timeout_s(context.cell, "measure")
+        while not over and now() < latest and not self._ended.wait(_LOOK_S):
+            with suppress(RunnerError):  # a host out of touch: the next look may work
+                over = job.wait(0.0)
+                began = driver.measured_from(context, job.tail(_TAIL))
+                read = self.attempt.world.clock(self.attempt.hosts[host]) if began is not None else None
+                if began is not None and read is not None and read.booted is not None:
+                    return began + read.booted - read.offset_s
+        raise EventFailed(say.event_not_run(label=event.label, host=host), say.hint_event(origin=event.origin))
 
     def _run(self, due: _Due, start: Future[float]) -> CommandRan:
         attempt, event = self.attempt, due.event
