@@ -480,7 +480,7 @@ def state_numbers(report: p.Report, verdicts: Sequence[ClaimVerdict], results: R
         in_words = said_in_words(expect, results)
         is_named = in_words != results.words["expect_unnamed"]
         yield stated.model_copy(update={"sentence": in_words}) if is_named else stated
-    if not verdicts and not results.plan.expects:
+    if not verdicts and not results.plan.expects and report.provenance != "none":
         named = partial(readable_label, words=results.words)
         yield from state_quantities(results.plan, results.store, report, read, named)
 

@@ -172,7 +172,7 @@ def _most_different(one: StatedNumber, other: StatedNumber, level: float, margin
     else:
         pairs = [(each, there.get(each.place, ValueAt(value=None))) for each in one.values]
     found = [_of_number(one, other, first, second, level, margin) for first, second in pairs]
-    return max(found, key=_distance, default=Reproduced(one, "open", "missing"))
+    return max(found, key=_distance, default=Reproduced(one, "open", "missing_before"))
 
 
 def _distance(found: Reproduced) -> tuple[int, float]:
@@ -219,8 +219,9 @@ def _of_still(made: Reproduced, a: Sequence[float], b: Sequence[float], *, is_ex
     if not is_exact or min(a[0], b[0]) <= 0:
         return _changed(made, "open", "still" if max(len(a), len(b)) > 1 else "once")
     least, most = _within(made.stated, made.margin / 2)
-    if least <= math.log(b[0] / a[0]) <= most:
-        return _changed(made, "holds", "beyond" if made.stated.bound else "exact")
+    ratio, half = b[0] / a[0], made.margin / 2
+    if least <= math.log(ratio) <= most:
+        return _changed(made, "holds", "exact" if 1 - half <= ratio <= 1 + half else "beyond")
     return _changed(made, "fails", "changed_exact")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields
 
 from benchbrief.model.budgets import strictest_level
@@ -11,15 +11,15 @@ from benchbrief.model.plan import Label, Plan, Query, Report
 from benchbrief.model.plan import Read as Reading
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.analysis.stated_numbers import StatedNumber, ValueAt, is_ratio, named_place, values_of
-from benchbrief.results.compare.compared_quantities import own_quantities
+from benchbrief.results.compare.compared_quantities import Gathered, errors, latencies, sustained, throughput
 from benchbrief.results.compare.contender import Contender, ReadSide
 
 
 def state_quantities(
     plan: Plan, store: ReadSide, report: Report, read: Read, named: Callable[[Label], str]
 ) -> Iterator[StatedNumber]:
-    """Yield each metric that a report shows, then each throughput and latency that it shows without a metric. `named`
-    gives them names in words."""
+    """Yield each metric that a report shows, then each measure that it shows without a metric, at the points at which
+    they have a value. `named` gives them names in words."""
     level, queries = strictest_level(plan), [*_queries(report)]
     metrics = {metric.name: metric for metric in plan.metrics}
     for name in dict.fromkeys(name for query in queries for name in query.names if name in metrics):
@@ -32,7 +32,7 @@ def state_quantities(
             sentence=named(metric.label),
             expression=metric.query.text,
             unit=metric.query.unit,
-            values=tuple(values_of(metric.query, metric.repeats, read)),
+            values=tuple(at for at in values_of(metric.query, metric.repeats, read) if at.value is not None),
             percentile=bool(metric.percentile),
             exact=metric.query.exact,
             is_relative=is_ratio(metric.query),
@@ -41,24 +41,42 @@ def state_quantities(
     shown = {
         _quantity(each) for query in queries if not metrics.keys() & set(query.names) for each in query.reads or ()
     }
-    for quantity in own_quantities(Contender("", plan, store)):
-        name = quantity.name
-        if name in metrics or name.partition("[")[0] not in shown:
-            continue
-        points = ((point, found) for point, (found, _) in quantity.points.items() if found)
+    for name, found in _measured(Contender("", plan, store), shown):
         yield StatedNumber(
             kind="number",
             name=name,
             sentence=named(name),
             expression=name,
-            unit=quantity.unit,
+            unit="s" if name.startswith("latency.") else _MEASURES[name][1],
             values=tuple(
-                ValueAt(place=named_place(dict(point)), value=found.value, repeats=found.repeats)
-                for point, found in points
+                ValueAt(
+                    place=named_place(dict(point)),
+                    value=value,
+                    repeats=tuple(each for each in found.repeats.get(point, ()) if each is not None),
+                )
+                for point, (value, _) in found.values.items()
+                if value is not None
             ),
             percentile=name.startswith("latency.p"),
             level=level,
         )
+
+
+_MEASURES: Mapping[str, tuple[Callable[[Contender], Gathered], str]] = {
+    "throughput": (throughput, "ops/s"),
+    "sustained": (sustained, "ops/s"),
+    "errors": (errors, "1"),
+}
+"""How the measures of comparisons are read, but for latencies, and their units."""
+
+
+def _measured(side: Contender, shown: Collection[str]) -> Iterator[tuple[str, Gathered]]:
+    """Yield each of the shown measures with its values."""
+    for name, (read, _) in _MEASURES.items():
+        if name in shown:
+            yield name, read(side)
+    if any(name.startswith("latency.") for name in shown):
+        yield from ((name, each) for name, each in latencies(side).items() if name.partition("[")[0] in shown)
 
 
 def _quantity(read: Reading) -> str:
