@@ -68,7 +68,7 @@ from benchbrief.reports.view.arrange_elements import Slide, headline_of, slides_
 from benchbrief.reports.view.house_style import typeface_of
 
 _BRAND = "#0b3a5b"
-_TEXT_PT, _READ_PT, _LARGE_PT, _STATED_PT = 14.0, 16.0, 20.0, 28.0
+_TEXT_PT, _READ_PT, _LARGE_PT, _STATED_PT = 14.0, 16.0, 24.0, 28.0
 """The type of texts beside a figure and beside a table, and the largest ones of texts and of a paragraph alone."""
 _TITLE_PT = 16.0
 """The smallest type of a title."""
@@ -260,7 +260,7 @@ class _Deck:
         area, most = self.masters.content, most or (_STATED_PT if len(said) == 1 else _LARGE_PT)
         if height_of_all(said, area.width, _TEXT_PT) + spare <= area.height:
             area = replace(area, height=area.height - spare)
-        sizes = [size for size in (most, 24.0, _LARGE_PT, 18.0, 16.0, _TEXT_PT) if size <= most]
+        sizes = [size for size in (most, _LARGE_PT, 20.0, 18.0, 16.0, _TEXT_PT) if size <= most]
         points = next((size for size in sizes if height_of_all(said, area.width, size) <= area.height), sizes[-1])
         pages = _paged(said, area.width, area.height, points)
         for place, page in enumerate(pages):
@@ -403,8 +403,16 @@ class _Deck:
         return height + self.draw_grid(head, grid, area.below(height + (_AIR if said else 0)))
 
     def draw_formula(self, block: FormulaView, area: Area) -> float:
-        said = [Paragraph((Run("= "), *runs_of(step))) for step in block.steps]
-        points = next((size for size in (20.0, 16.0) if height_of_all(said, area.width, size) <= area.height), LEAST_PT)
+        *steps, found = (Paragraph((Run("= "), *runs_of(step))) for step in block.steps)
+        said = [*steps, Paragraph(tuple(replace(run, bold=True) for run in found.runs))]
+        points = next(
+            (
+                size
+                for size in (_STATED_PT, _LARGE_PT, 20.0, 16.0)
+                if height_of_all(said, area.width, size) <= area.height
+            ),
+            LEAST_PT,
+        )
         self.put(said, area, points)
         return height_of_all(said, area.width, points)
 
