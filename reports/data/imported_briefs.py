@@ -119,8 +119,8 @@ def _tag(source: ImportSource, words: Words, *, computed: bool) -> str:
     if source.is_own:
         return words["notice_own"]
     by, dated = source.publisher or source.title, re.match(r"\d{4}", source.date)
-    key = "tag_computed" if computed else "tag_imported"
-    return words[f"{key}_year" if dated else key].format(by=by, year=source.date[:4])
+    plain, with_year = ("tag_computed", "tag_computed_year") if computed else ("tag_imported", "tag_imported_year")
+    return words[with_year if dated else plain].format(by=by, year=source.date[:4])
 
 
 def source_items(results: Results) -> Iterator[Item]:
