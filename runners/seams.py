@@ -163,6 +163,24 @@ class TellsGaps(Protocol):
         ...
 
 
+@runtime_checkable
+class RecordsStatus(Protocol):
+    """A probe kind whose readings come from the engine (`TellsStatus`). There is no job of it."""
+
+    def reading(self, status: Mapping[str, float]) -> str:
+        """Return the text of a reading, as `parse` finds it in the lines of a `Reading`."""
+        ...
+
+
+@runtime_checkable
+class TellsStatus(Protocol):
+    """An engine whose server reports its status."""
+
+    def status(self) -> Mapping[str, float]:
+        """Return its counters and gauges by name. Raises RunnerError. Another thread may call this."""
+        ...
+
+
 JobState = Literal["running", "ended", "killed"]
 
 

@@ -20,6 +20,7 @@ from benchbrief.runners.seams import (
     ShapesData,
     Size,
     TellsSize,
+    TellsStatus,
     Undoes,
 )
 
@@ -39,6 +40,7 @@ __all__ = [
     "Size",
     "StartedServer",
     "TellsSize",
+    "TellsStatus",
     "Undoes",
     "command_files",
     "resolve_uri",

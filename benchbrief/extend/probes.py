@@ -15,14 +15,17 @@ from benchbrief.runners.sampling import (
     sampling_job,
     steps_in_window,
 )
-from benchbrief.runners.seams import ProbeKind, ReadsAfter, TellsGaps, TellsNow
+from benchbrief.runners.seams import ProbeKind, ReadsAfter, RecordsStatus, TellsGaps, TellsNow
+from benchbrief.runners.status_probe import StatusProbe
 
 __all__ = [
     "FileReads",
     "ProbeKind",
     "Reading",
     "ReadsAfter",
+    "RecordsStatus",
     "SampleStep",
+    "StatusProbe",
     "TellsGaps",
     "TellsNow",
     "is_count",

@@ -1,4 +1,5 @@
 """The base of engines whose server the run starts: one program on one host, with its data in the database's directory.
+Where the database has a `uri` instead, its server runs already, and is only asked.
 
 An engine says the command line, how to see that the server answers, and what is in its data set. All else is here:
 declared commands, the directory and what is in it, servers that were left behind, the job and its kept output, a
@@ -17,6 +18,7 @@ from benchbrief.model.plan import Database, Hardware, Plan
 from benchbrief.model.run_messages import say
 from benchbrief.runners.driver_contexts import Endpoint
 from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.server_addresses import listening_address
 from benchbrief.runners.engines.server_job import END_TIMEOUT_S, ServerJob, ask_to_end, end_old_servers, server_command
@@ -40,21 +42,28 @@ class StartedServer(ABC):
 
     `host` is the server's host, `port` its port and `directory` the folder for its data. `config` is the name of its
     configuration file, "" for none.
+
+    Of a server that is `attached`, `host` is the first load generator's, from where it can be reached for sure; there
+    is no port and no directory.
     """
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         """Raises RunnerError for a database that is not to be started, or has no `path`."""
-        if database.start is None or not database.path:
+        self.attached = database.server == "attach"
+        start = None if self.attached else database.start
+        if not self.attached and not (start and database.path):
             raise PlanRefused(say.database_pathless(database=database.name), say.hint_path(origin=database.origin))
         self.keep: Path | None = None
         self.stopping: Stopping = GoesOn()
         self.plan, self.database, self.hardware, self.hosts = plan, database, hardware, hosts
-        self.host = hosts[hardware.hosts[0]]
-        self.port = database.start.port
-        self.directory = f"{database.path}/server"
-        self.config = CONFIG_FILE if database.start.config else ""
-        self._path, self._start = database.path, database.start
-        self._job = ServerJob(self.host, f"server/{plan.key_of(database, hardware)}", Path(self._start.binary).name)
+        self.host = hosts[_asked_from(plan, database, hardware) if self.attached else hardware.hosts[0]]
+        self.port = start.port if start else 0
+        self.directory = f"{database.path}/server" if start else ""
+        self.config = CONFIG_FILE if start and start.config else ""
+        self._path, self._binary = database.path or "", start.binary if start else ""
+        self._config, self._config_sha256 = (start.config, start.config_sha256) if start else ("", "")
+        key = f"server/{plan.key_of(database, hardware)}" if start else ""
+        self._job = ServerJob(self.host, key, Path(self._binary).name)
         self._entered = False
         self._started_at = 0.0
         """By the controller's clock; 0 for a server that an earlier controller started."""
@@ -71,11 +80,14 @@ class StartedServer(ABC):
 
     @abstractmethod
     def uri(self) -> str:
-        """Return where load generators reach it, by its `address` and `port`."""
+        """Return where load generators reach a server that was started, by its `address` and `port`."""
 
     def files(self) -> Sequence[JobFile]:
         """Return further files for its working directory."""
         return ()
+
+    def make_directory(self) -> None:  # noqa: B027  # most programs make it themselves
+        """Make `directory`, which is not there, for a program that does not do so itself. Raises RunnerError."""
 
     # --- its life ---
 
@@ -87,10 +99,10 @@ class StartedServer(ABC):
     @property
     def program(self) -> str:
         """The path of the program, by the name that it was found by. Raises ToolMissing."""
-        found = tool_discovery.find_program(self.host, self._start.binary)
+        found = tool_discovery.find_program(self.host, self._binary)
         if found is None:
             raise ToolMissing(
-                say.server_program_missing(program=self._start.binary, host=self.host.host.id),
+                say.server_program_missing(program=self._binary, host=self.host.host.id),
                 say.hint_program(origin=self.database.origin),
             )
         return found
@@ -103,10 +115,13 @@ class StartedServer(ABC):
         """
         if self._job.is_started:
             self.healthy()
-            return self._endpoint()
+            return self.endpoint()
         if not self._entered:
             self._entered = True
             self._hooks("prepare")
+        if self.attached:
+            self.healthy()
+            return self.endpoint()
         try:
             self._job.keep = self.keep
             if self._job.attach():
@@ -118,7 +133,7 @@ class StartedServer(ABC):
         except BaseException:
             self._end()
             raise
-        return self._endpoint()
+        return self.endpoint()
 
     def restart(self, meanwhile: Callable[[], object] | None = None) -> None:
         """End it, do something to its data, and start it again. Raises as `start`."""
@@ -136,6 +151,11 @@ class StartedServer(ABC):
 
     def healthy(self) -> None:
         """Raises ServerFailed when it does not run, or does not answer."""
+        if self.attached:
+            if said := self.ready():
+                hint = say.hint_reach(origin=self.database.origin)
+                raise ServerFailed(say.of_server(database=self.database.name, what=said), hint)
+            return
         if not self._job.is_started:
             raise ServerFailed(say.not_started(database=self.database.name), say.hint_start())
         if self._job.has_ended():
@@ -145,11 +165,13 @@ class StartedServer(ABC):
         if said := self.ready():
             raise self._failed(say.process_deaf(name=self._job.title, host=self.host.host.id, seconds="0", said=said))
 
-    def look(self) -> None:  # noqa: B027  # there is nothing to do
-        """Do nothing: a server that would have to be started is not looked at."""
+    def look(self) -> None:
+        """Ask a server that runs already. One that would have to be started is not looked at."""
+        if self.attached:
+            self.healthy()
 
     def build(self) -> str:
-        found = tool_discovery.find_program(self.host, self._start.binary)
+        found = tool_discovery.find_program(self.host, self._binary) if self._binary else None
         return tool_discovery.digest(self.host, found) if found else ""
 
     def counters(self) -> dict[str, float]:
@@ -159,7 +181,7 @@ class StartedServer(ABC):
         self._entered = True
 
     def job_keys(self) -> Mapping[str, str]:
-        return {self._job.key: self.host.host.id}
+        return {} if self.attached else {self._job.key: self.host.host.id}
 
     def require_running_since(self, at: float) -> None:
         if self._started_at > at:
@@ -167,8 +189,14 @@ class StartedServer(ABC):
 
     # --- for an engine's own methods ---
 
+    def endpoint(self) -> Endpoint:
+        """Return where the load generators reach it. Raises RunnerError."""
+        if self.attached:
+            return Endpoint(uri=resolve_uri(self.database.uri, self.database))
+        return Endpoint(uri=Secret(self.uri(), name=f"uri of {self.database.name}", of=secrets_of(self.database)))
+
     def run(self, *words: Word, timeout_s: float = 60.0) -> Completed:
-        """Run a short command on the server's host, such as a client that asks it something. Raises HostError."""
+        """Run a short command on `host`, such as a client that asks the server something. Raises HostError."""
         return self.host.run(Command(words), timeout_s=timeout_s)
 
     def restore_by_command(self) -> str:
@@ -179,12 +207,8 @@ class StartedServer(ABC):
 
     # --- within ---
 
-    def _endpoint(self) -> Endpoint:
-        text = self.uri()
-        return Endpoint(uri=Secret(text, name=f"uri of {self.database.name}", of=secrets_of(self.database)))
-
     def _run(self) -> None:
-        own = (JobFile(CONFIG_FILE, (self._start.config,)),) if self.config else ()
+        own = (JobFile(CONFIG_FILE, (self._config,)),) if self.config else ()
         command = server_command(self.program, self.directory, self.arguments())
         self._job.start(command, (*own, *self.files()))
         self._wait()
@@ -204,13 +228,14 @@ class StartedServer(ABC):
 
     def _take_directory(self) -> None:
         """Make the directory ours, and empty it, unless a server with the same command line made what is in it."""
-        text = repr((self.database.engine, self._start.config_sha256, [str(each) for each in self.arguments()]))
+        text = repr((self.database.engine, self._config_sha256, [str(each) for each in self.arguments()]))
         at, path, mark = self.host, self._path, hashlib.sha256(text.encode()).hexdigest()[:16]
         self._require(data_directories.open_directory(at, path))
         self._require(end_old_servers(at, path, self.stopping))
         if self.database.reset != "drop_and_load" and data_directories.read_mark(at, path) == mark:
             return
         self._require(data_directories.empty_directory(at, path))
+        self.make_directory()
         self._require(data_directories.mark_directory(at, path, mark))
 
     def _require(self, problem: str | None) -> None:
@@ -222,3 +247,11 @@ class StartedServer(ABC):
 
     def _failed(self, what: Message) -> ServerFailed:
         return ServerFailed(say.of_server(database=self.database.name, what=what), say.hint_kept_output())
+
+
+def _asked_from(plan: Plan, database: Database, hardware: Hardware) -> str:
+    """Return the first load generator of a database on a hardware group."""
+    key = plan.key_of(database, hardware)
+    return next(
+        (each.load_hosts[0] for each in plan.cells if each.database == key and each.load_hosts), hardware.hosts[0]
+    )

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Protocol, TypeVar, runtime_checkable
+from typing import IO, TypeVar
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import events as j
@@ -25,27 +25,11 @@ from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_folder import cell_directory, digests
 from benchbrief.runners.sampling import ReadsFiles, reading_job
-from benchbrief.runners.seams import Engine, Node, ReadsAfter, RunningJob, TellsNow
+from benchbrief.runners.seams import Engine, Node, ReadsAfter, RecordsStatus, RunningJob, TellsNow, TellsStatus
 from benchbrief.runners.world.world_seams import World
 
 _LAST_ANSWER_S = 5.0
 """How long, in seconds, to wait at the end for an answer that is under way."""
-
-
-@runtime_checkable
-class RecordsStatus(Protocol):
-    """A probe kind whose readings come from the engine."""
-
-    def reading(self, status: Mapping[str, float]) -> str: ...
-
-
-@runtime_checkable
-class TellsStatus(Protocol):
-    """An engine whose server reports its status."""
-
-    def status(self) -> Mapping[str, float]:
-        """Return its counters and gauges by name. Raises RunnerError. Another thread may call this."""
-        ...
 
 
 @contextmanager

@@ -233,7 +233,7 @@ class MongoDB:
         return counters_of(self._started().command("serverStatus"))
 
     def status(self) -> dict[str, float]:
-        """Implement `server_readings.TellsStatus`."""
+        """Implement `seams.TellsStatus`."""
         connection = self._started()
         status = connection.command("serverStatus")
         members: Sequence[Mapping[str, Any]] = ()

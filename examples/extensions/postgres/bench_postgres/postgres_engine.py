@@ -70,7 +70,7 @@ def _sql(name: str) -> str:
 
 class Postgresql:
     """Implements `seams.Engine`, `Restores`, `Settles`, `ShapesData`, `TellsSize`,
-    `OutlivesController` and `server_readings.TellsStatus`."""
+    `OutlivesController` and `engines.TellsStatus`."""
 
     name: ClassVar[str] = "postgresql"
 
@@ -223,7 +223,7 @@ class Postgresql:
         return {name: value for name, value in self.status().items() if name in _COUNTERS}
 
     def status(self) -> Mapping[str, float]:
-        """Implement `server_readings.TellsStatus`."""
+        """Implement `engines.TellsStatus`."""
         view = _CHECKPOINTS[self._version_num >= _CHECKPOINTER]
         found = self._reached().ask(_sql("server_status.sql").replace("CHECKPOINTS", view))
         return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}

@@ -40,7 +40,7 @@ _TOTALS = {
 
 
 class PostgresProbe:
-    """Implements `seams.ProbeKind` and `server_readings.RecordsStatus`."""
+    """Implements `seams.ProbeKind` and `probes.RecordsStatus`."""
 
     name: ClassVar[str] = "postgresql"
 

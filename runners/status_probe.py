@@ -1,0 +1,94 @@
+"""The base of probes whose readings are the status of an engine (`seams.TellsStatus`): counters and gauges by name.
+
+A counter that went back was reset, or its server was started anew: what it did meanwhile is not known, and is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import ClassVar
+
+from benchbrief.model.extension_spec import ProbeSpec
+from benchbrief.model.measurement import Sample
+from benchbrief.model.plan import Probe
+from benchbrief.model.run_messages import say
+from benchbrief.runners.errors import BadOutput, RunnerError
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.sampling import Reading, SampleStep, parse_readings, readings_in_window, steps_in_window
+from benchbrief.runners.seams import Node
+
+
+class StatusProbe(ABC):
+    """Samples an engine's status. Has all of `ProbeKind` and `RecordsStatus` but `name`.
+
+    `rates` and `gauges` have the status's name of each measure. `spec` has their units."""
+
+    spec: ClassVar[ProbeSpec]
+    rates: ClassVar[Mapping[str, str]] = {}
+    gauges: ClassVar[Mapping[str, str]] = {}
+    counted: ClassVar[tuple[str, ...]] = ()
+    """What `of_whole` needs, by the status's names."""
+
+    def of_whole(self, grew: Mapping[str, float]) -> Mapping[str, float]:
+        """Return the measures of the whole measurement, from how much each name of `counted` grew in it.
+
+        Called only when all of them are known."""
+        return {}
+
+    def reading(self, status: Mapping[str, float]) -> str:
+        kept = {*self.rates.values(), *self.gauges.values(), *self.counted}
+        return json.dumps({name: value for name, value in status.items() if name in kept})
+
+    def job(self, probe: Probe, node: Node) -> Job:
+        raise RunnerError(say.asked_by_controller())
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        _, found = parse_readings(output)
+        if not any(_status(each) for each in found):
+            raise BadOutput(say.probe_silent(said=say.said_nothing()))
+        samples = [
+            self._sample(measure, output, time, status[name])
+            for time, reading in readings_in_window(probe, output, found, window)
+            for status in (_status(reading),)
+            for measure, name in self.gauges.items()
+            if name in status
+        ]
+        steps = list(steps_in_window(probe, output, found, window))
+        for step in steps:
+            for measure, name in self.rates.items():
+                if not math.isnan(grew := _grew(step, name)):
+                    samples.append(self._sample(measure, output, step.time, grew / step.seconds, step.inside))
+        samples += self._whole(steps, output, window[1] - window[0])
+        return tuple(sorted(samples, key=lambda sample: sample.time))
+
+    def _whole(self, steps: list[SampleStep], output: JobOutput, length: float) -> Iterator[Sample]:
+        """Yield nothing where a part of the measured time is not known."""
+        grew = {name: sum(_grew(step, name) for step in steps) for name in self.counted}
+        gap = any(one.after is not other.before for one, other in pairwise(steps))
+        if steps and not gap and not any(math.isnan(each) for each in grew.values()):
+            inside = sum(step.inside for step in steps)
+            for measure, value in self.of_whole(grew).items():
+                yield self._sample(measure, output, length, value, inside)
+
+    def _sample(self, measure: str, output: JobOutput, time: float, value: float, seconds: float = 0.0) -> Sample:
+        return Sample(measure, output.host, "", time, value, self.spec.measures[measure].unit, seconds)
+
+
+def _grew(step: SampleStep, name: str) -> float:
+    """Return by how much a counter grew; not a number where that is unknown."""
+    before, after = (_status(each).get(name, math.nan) for each in (step.before, step.after))
+    return after - before if after >= before else math.nan
+
+
+def _status(reading: Reading) -> Mapping[str, float]:
+    try:
+        found = json.loads("".join(reading.lines))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise BadOutput(say.status_unread())
+    return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
