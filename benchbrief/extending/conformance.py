@@ -23,7 +23,7 @@ from benchbrief.dsl.bench_error import BenchError
 from benchbrief.extending.installed_code import code_problem, imported_past
 from benchbrief.model.engine_spec import EVERYWHERE, EngineSpec
 from benchbrief.model.events import MEASURE
-from benchbrief.model.extension_spec import LANGUAGES, ExtensionSpec, ImporterSpec, ProbeMeasure, raised
+from benchbrief.model.extension_spec import LANGUAGES, ExtensionSpec, ImporterSpec, ProbeMeasure, ProbeSpec, raised
 from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.results.imports.imported_files import Wrong
 from benchbrief.results.imports.importer_seams import output_importer
@@ -140,16 +140,18 @@ class Subject:
 
     def _pair(self) -> tuple[EngineSpec | None, ToolSpec | None]:
         """Return an engine and a load generator with which the extension can be run here."""
-        if isinstance(self.spec, EngineSpec):
-            engine = self.spec
-        elif isinstance(self.spec, ToolSpec):
-            mine = self.spec
-            named = (ENGINE_SPECS.usable(name) for name in ENGINE_SPECS.names)
-            engine = next(each for each in named if each and (mine.name in each.tools or each.name in mine.drives))
-            return engine, mine
-        else:
-            found = ((each, TOOL_SPECS.own[each.default_tool]) for each in ENGINE_SPECS.own.values() if each.in_process)
-            return next(pair for pair in found if "records" in pair[1].attributes)
+        named = [each for each in map(ENGINE_SPECS.usable, ENGINE_SPECS.names) if each]
+        match self.spec:
+            case EngineSpec():
+                engine = self.spec
+            case ToolSpec(name=mine):
+                return next(each for each in named if mine in each.tools or each.name in self.spec.drives), self.spec
+            case ProbeSpec(name=mine, asks="database", engines=asked):
+                engine = next((each for each in named if each.name in asked or mine in each.probes), named[0])
+            case _:
+                own = ENGINE_SPECS.own.values()
+                found = ((each, TOOL_SPECS.own[each.default_tool]) for each in own if each.in_process)
+                return next(pair for pair in found if "records" in pair[1].attributes)
         return engine, TOOL_SPECS.usable(engine.default_tool)
 
 
