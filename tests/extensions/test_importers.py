@@ -60,7 +60,7 @@ def test_what_is_wrong_with_a_spec_is_said() -> None:
 
 
 def test_its_output_is_imported_with_its_option_and_shown(installed: Environment, folder: Path) -> None:
-    asked = ("import", "sysbench", "out.txt", "--spec", "brief.bench", "--cell", "threads=8", *SAID)
+    asked = ("import", "sysbench_plain", "out.txt", "--spec", "brief.bench", "--cell", "threads=8", *SAID)
     done = bench(installed, folder, *asked, "--json", "--operation", "read")
     assert done.returncode == 0, done.stdout + done.stderr
     run = json.loads(done.stdout)["run"]
@@ -88,7 +88,7 @@ def test_its_output_is_imported_with_its_option_and_shown(installed: Environment
 def test_an_output_that_is_not_of_its_cell_or_contradicts_itself_is_refused(
     installed: Environment, folder: Path
 ) -> None:
-    asked = ("import", "sysbench", "out.txt", "--spec", "brief.bench", *SAID)
+    asked = ("import", "sysbench_plain", "out.txt", "--spec", "brief.bench", *SAID)
     done = bench(installed, folder, *asked, "--cell", "threads=4")
     assert done.returncode == 2
     assert "out.txt:4: it was run with Number of threads: 8, and cell ramp/box/points/threads=4/r1 has" in done.stderr
@@ -103,9 +103,9 @@ def test_an_output_that_is_not_of_its_cell_or_contradicts_itself_is_refused(
 def test_help_names_all_and_loads_what_is_asked_for_alone(installed: Environment, folder: Path) -> None:
     loaded = folder / "broken-was-loaded"
     general = bench(installed, folder, "import", "--help").stdout
-    own = bench(installed, folder, "import", "sysbench", "--help").stdout
+    own = bench(installed, folder, "import", "sysbench_plain", "--help").stdout
     assert not loaded.exists()
-    assert "See `bench import sysbench --help`." in " ".join(general.split())
+    assert "See `bench import sysbench_plain --help`." in " ".join(general.split())
     assert "--operation" not in general
     assert "--operation [read|update|insert]" in own
     assert "sysbench's output of a database test" in own

@@ -4,7 +4,7 @@ from benchbrief.extend.spec import ImporterSpec, Key, Word
 
 SPEC = ImporterSpec(
     api=2,
-    name="sysbench",
+    name="sysbench_plain",
     doc="sysbench's output of a database test (`oltp_point_select` and others), as it prints it.",
     implementation="bench_sysbench.sysbench_importer:SysbenchImporter",
     tells="Throughput, ignored errors, threads, and the latencies that it printed: mean, ends, and one percentile.",

@@ -1,0 +1,31 @@
+"""The probe: which counter of the server's status each measure is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from bench_mariadb.spec import PROBE
+from benchbrief.extend.probes import StatusProbe
+
+_ASKED, _MISSED = "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads"
+
+
+class MariadbProbe(StatusProbe):
+    name: ClassVar[str] = "mariadb"
+    spec = PROBE
+    rates = {  # noqa: RUF012
+        "mariadb.log_written": "Innodb_os_log_written",
+        "mariadb.data_written": "Innodb_data_written",
+        "mariadb.fsyncs": "Innodb_data_fsyncs",
+        "mariadb.lock_waits": "Innodb_row_lock_waits",
+        "mariadb.deadlocks": "Innodb_deadlocks",
+    }
+    gauges = {  # noqa: RUF012
+        "mariadb.dirty": "Innodb_buffer_pool_bytes_dirty",
+        "mariadb.checkpoint_age": "Innodb_checkpoint_age",
+    }
+    counted = (_ASKED, _MISSED)
+
+    def of_whole(self, grew: Mapping[str, float]) -> Mapping[str, float]:
+        return {"mariadb.buffer_hits": 1 - grew[_MISSED] / grew[_ASKED]} if grew[_ASKED] else {}
