@@ -61,6 +61,14 @@ class Operation:
     in_total: bool = True
 
 
+def transactions(operations: Iterable[Operation]) -> int:
+    """Return how many operations were done. A read-modify-write is one, although READ and UPDATE count it again."""
+    kept = tuple(operations)
+    counted = {each.kind for each in kept if each.in_total}
+    again = sum(each.count for each in kept if each.operation == "read_modify_write" and each.kind in counted)
+    return sum(each.count for each in kept if each.in_total) - again
+
+
 class Interval(NamedTuple):
     """Operations completed in a slice of the measured window, `start_s` from its start.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchbrief.compiler.registry import IMPORTER_SPECS
 from benchbrief.model.events import MEASURE, PROBE, SAMPLES
-from benchbrief.model.measurement import Measurement, Together
+from benchbrief.model.measurement import Measurement, Together, transactions
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Cell, Plan, Workload
 from benchbrief.model.precision import share_text
@@ -47,7 +47,6 @@ from benchbrief.results.imports.keep_import import (
     require,
 )
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import transactions
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.plugins import spec_of

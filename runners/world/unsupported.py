@@ -18,8 +18,8 @@ from benchbrief.runners.errors import HostError, NoTool, RunnerError, ToolMissin
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_connections import CONTROLLER, look_at_each
 from benchbrief.runners.journal.secret_references import refuse_unset
+from benchbrief.runners.meters.power_probe import try_meter
 from benchbrief.runners.plugins import find_stand_in, spec_of
-from benchbrief.runners.probes.power.power_probe import try_meter
 from benchbrief.runners.seams import ChecksPlace, Hosts, Node, Transport
 from benchbrief.runners.world.world_seams import Meter, World
 

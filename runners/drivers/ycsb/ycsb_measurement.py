@@ -6,14 +6,14 @@ for a busy machine) warms nothing up, and must not shorten the measured time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from math import ceil
 from typing import NoReturn
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, transactions
 from benchbrief.model.message import figure
 from benchbrief.model.plan import Cell
 from benchbrief.model.steadiness import judge_window
@@ -328,14 +328,6 @@ def read_row_operations(found: text.YcsbText) -> tuple[Operation, ...]:
         )
         for row in rows
     )
-
-
-def transactions(operations: Iterable[Operation]) -> int:
-    """Return how many operations were done. A read-modify-write is one, although READ and UPDATE count it again."""
-    kept = tuple(operations)
-    counted = {each.kind for each in kept if each.in_total}
-    again = sum(each.count for each in kept if each.operation == "read_modify_write" and each.kind in counted)
-    return sum(each.count for each in kept if each.in_total) - again
 
 
 def _version(output: JobOutput) -> str:

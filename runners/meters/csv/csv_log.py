@@ -37,4 +37,4 @@ def _recorded(found: tuple[MeterPoint, ...], since: float, until: float | None, 
         "wait": patience,
     }
     timeout = (patience if isinstance(patience, float) else 0.0) + _MARGIN_S
-    return sampler_job("csv.recorded_log", {"BENCH_RECORDED": json.dumps(settings)}, "power log", timeout)
+    return sampler_job(f"{__package__}.recorded_log", {"BENCH_RECORDED": json.dumps(settings)}, "power log", timeout)

@@ -28,4 +28,4 @@ class Redfish(SampledMeter):
         most = math.ceil(24 * 3600 / probe.every_s)
         settings = {"points": described, "every_s": probe.every_s, "rounds": rounds or most}
         env["BENCH_REDFISH"] = json.dumps(settings)
-        return sampler_job("redfish.redfish_meter", env, "power probe", 24 * 3600.0)
+        return sampler_job(f"{__package__}.redfish_meter", env, "power probe", 24 * 3600.0)

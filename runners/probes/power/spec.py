@@ -4,7 +4,7 @@ SPEC = ProbeSpec(
     api=2,
     name="power",
     doc="The power that each host draws, from its meter.",
-    implementation="benchbrief.runners.probes.power.power_probe:Power",
+    implementation="benchbrief.runners.meters.power_probe:Power",
     measures={
         "power": ProbeMeasure(
             "W", "The power that the hosts draw, as sampled; the sum over nodes.", {"en": "Power", "ja": "消費電力"}

@@ -11,7 +11,7 @@ from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Hardware, Host, PowerMeter, Probe, Reference
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.probes.power.power_probe import Power
+from benchbrief.runners.meters.power_probe import Power
 from benchbrief.runners.seams import Node, Transport
 from tests.support import cells
 from tests.support.waiting import until

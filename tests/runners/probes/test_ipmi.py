@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.model.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.probes.power.power_probe import try_meter
+from benchbrief.runners.meters.power_probe import try_meter
 from benchbrief.runners.seams import Transport
 from tests.runners.probes.metering import meter, nodes, sampled, secret
 from tests.support import cells

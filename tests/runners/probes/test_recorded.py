@@ -15,7 +15,7 @@ import pytest
 from benchbrief.model.measurement import Sample
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.probes.power.power_probe import Power, try_meter
+from benchbrief.runners.meters.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
 from tests.runners.probes.metering import PROBE, meter, nodes
 from tests.support import cells

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.model.histogram import scaled
-from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, transactions
 from benchbrief.model.message import word
 from benchbrief.results.imports.cell_matching import Options
 from benchbrief.results.imports.imported_files import HDR, BadLine, OutputProblem, refuse_no_text, whole_run
@@ -21,7 +21,7 @@ from benchbrief.results.imports.importer_seams import OutputImporter
 from benchbrief.results.result_messages import say
 from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_output
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, transactions
+from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations
 from benchbrief.runners.drivers.ycsb.ycsb_output import OPERATIONS, TimeSlice, line_of_log, log_start, operation_of
 from benchbrief.runners.errors import BadOutput
 

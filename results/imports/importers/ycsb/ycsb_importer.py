@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Histogram, Measurement, Operation, PhaseThroughput
+from benchbrief.model.measurement import Histogram, Measurement, Operation, PhaseThroughput, transactions
 from benchbrief.model.plan import Cell, Plan
 from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where, find_files
 from benchbrief.results.imports.imported_files import (
@@ -47,7 +47,7 @@ from benchbrief.runners.drivers.output_evidence import read_output_lines
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.drivers.ycsb.ycsb_invariants import check_against_row
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, read_row_operations, transactions
+from benchbrief.runners.drivers.ycsb.ycsb_measurement import read_logged_operations, read_row_operations
 from benchbrief.runners.drivers.ycsb.ycsb_output import YcsbRow, YcsbText, operation_of
 from benchbrief.runners.drivers.ycsb.ycsb_output import say as say_ycsb
 
