@@ -160,12 +160,17 @@ class RefusedExtension:
 class Registry(Generic[Spec_co]):
     """All extensions of one kind. Other packages offer theirs in the entry points `benchbrief.specs.<plural>`.
 
-    `package` has benchbrief's own, one folder each, with `SPEC` in its `spec.py`.
+    `package` has benchbrief's own, one folder each, with `SPEC` in its `spec.py`. Without it, there are none.
     """
 
     spec: type[Spec_co]
     plural: str
-    package: str
+    elsewhere: str = ""
+    """Where those of a kind are that are not with the others."""
+
+    @property
+    def package(self) -> str:
+        return self.elsewhere or f"benchbrief.extensions.{self.plural}"
 
     @property
     def kind(self) -> str:
@@ -238,14 +243,14 @@ class Registry(Generic[Spec_co]):
         return cast(Spec_co, importlib.import_module(f"{self.package}.{folder}.spec").SPEC)
 
 
-ENGINE_SPECS = Registry(EngineSpec, "engines", "benchbrief.runners.engines")
-TOOL_SPECS = Registry(ToolSpec, "tools", "benchbrief.runners.drivers")
-PROBE_SPECS = Registry(ProbeSpec, "probes", "benchbrief.runners.probes")
-IMPORTER_SPECS = Registry(ImporterSpec, "importers", "benchbrief.results.imports.importers")
-METER_SPECS = Registry(MeterSpec, "meters", "benchbrief.runners.meters")
+ENGINE_SPECS = Registry(EngineSpec, "engines")
+TOOL_SPECS = Registry(ToolSpec, "tools")
+PROBE_SPECS = Registry(ProbeSpec, "probes")
+IMPORTER_SPECS = Registry(ImporterSpec, "importers")
+METER_SPECS = Registry(MeterSpec, "meters")
 TEMPLATE_SPECS = Registry(TemplateSpec, "templates", "benchbrief.reports.templates")
-TRANSPORT_SPECS = Registry(TransportSpec, "transports", "benchbrief.runners.transports")
-SCHEDULER_SPECS = Registry(SchedulerSpec, "schedulers", "benchbrief.runners.fleet")
+TRANSPORT_SPECS = Registry(TransportSpec, "transports")
+SCHEDULER_SPECS = Registry(SchedulerSpec, "schedulers")
 
 REGISTRIES: tuple[Registry[ExtensionSpec], ...] = (
     ENGINE_SPECS,
@@ -304,7 +309,10 @@ def look_again() -> None:
 
 
 def _folders(package: str) -> tuple[str, ...]:
-    found = find_spec(package)
+    try:
+        found = find_spec(package)
+    except ModuleNotFoundError:  # the folder that it is in is not there either
+        found = None
     places = found.submodule_search_locations if found else None
     return tuple(sorted(path.parent.name for place in places or () for path in Path(place).glob("*/spec.py")))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import mean, median
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief"]
+ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief", "extensions"]
 
 
 @dataclass(frozen=True)

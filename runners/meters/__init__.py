@@ -1,2 +1,1 @@
-"""The power meters, one folder each: the spec in `spec.py`, the class that reads the meter, and a program of ours if no
-tool does."""
+"""What all power meters have, and the probe that reads those of a host."""

@@ -1,5 +1,5 @@
 """The output format of our programs that read meters: blocks with a time each, as the probes' shell loops print them
-(see `runners/probes`)."""
+(see `runners/sampling.py`)."""
 
 from __future__ import annotations
 

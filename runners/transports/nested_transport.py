@@ -13,7 +13,7 @@ from benchbrief.runners.jobs.commands import printable, quote
 from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
 from benchbrief.runners.jobs.script_host import HostEntry
 from benchbrief.runners.transports import transport_base
-from benchbrief.runners.transports.local.local_transport import LocalTransport, both_streams
+from benchbrief.runners.transports.local_transport import LocalTransport, both_streams
 from benchbrief.runners.transports.transport_base import LimitedText
 
 _FILE_S = 600.0

@@ -199,7 +199,7 @@ def test_an_undo_whose_controller_is_killed_is_a_load_when_the_run_is_resumed(be
 
 KILLED_AS_IT_DELETES = """
 import os, signal
-from benchbrief.runners.engines.mongodb.mongo_data import Data
+from benchbrief.extensions.engines.mongodb.mongo_data import Data
 whole = Data.delete
 def delete_half(self, keys):
     there = self.present(keys)

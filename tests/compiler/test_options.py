@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
+from benchbrief.extensions.tools.db_bench.db_bench import _options as flags_of
+from benchbrief.extensions.tools.db_bench.db_bench_flags import KNOWN, TYPES
 from benchbrief.model.plan import DatabaseKey
-from benchbrief.runners.drivers.db_bench.db_bench import _options as flags_of
-from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN, TYPES
 
 SPEC = """
 hardware box {{

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from benchbrief.runners.drivers.openload.spec import SPEC
+from benchbrief.extensions.tools.openload.spec import SPEC
 from tests.support.tools import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "open_loop.md").read_text(encoding="utf-8")

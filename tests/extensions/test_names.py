@@ -20,17 +20,8 @@ from benchbrief.compiler.registry import (
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief")
-FOLDERS = (
-    "runners/engines/",
-    "runners/drivers/",
-    "runners/probes/",
-    "runners/meters/",
-    "runners/transports/",
-    "runners/fleet/slurm/",
-    "results/imports/",
-    "reports/templates/",
-)
-"""Where engines, tools, probes, meters, transports, schedulers, importers and templates are at home."""
+FOLDERS = ("results/imports/", "runners/meters/", "reports/templates/")
+"""What importers and meters share, and templates. All other extensions are in no room of these."""
 
 NAMES = {*ENGINE_SPECS.own, *TOOL_SPECS.own}
 PROBES = set(PROBE_SPECS.own)

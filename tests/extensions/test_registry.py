@@ -93,7 +93,7 @@ def test_each_of_our_own_probes_is_right_and_can_be_loaded(name: str) -> None:
 
 def test_what_the_specs_of_our_own_probes_take_is_what_others_have_too() -> None:
     """They import nothing but what is meant for specs."""
-    folder = Path(registry.__file__).parents[2] / "runners" / "probes"
+    folder = Path(registry.__file__).parents[2] / "extensions" / "probes"
     for name in PROBE_SPECS.own:
         lines = (folder / name / "spec.py").read_text().splitlines()
         found = [line for line in lines if line.startswith(("import ", "from "))]

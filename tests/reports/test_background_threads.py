@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.extensions.tools.db_bench.db_bench_output import say
 from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import TableView, TextView
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.runners.drivers.db_bench.db_bench_output import say
 from tests.reports import world as w
 
 READERS = "The throughput of Beside is that of its readers; what the background thread does is not counted."

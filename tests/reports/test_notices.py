@@ -13,6 +13,7 @@ import pytest
 from markupsafe import Markup
 from pypdf import PdfReader
 
+from benchbrief.extensions.engines.mongodb.mongo_client import say
 from benchbrief.model import plan as p
 from benchbrief.reports.data.report_data import AskedStore, AskedTable, Results
 from benchbrief.reports.render.render_report import render
@@ -20,7 +21,6 @@ from benchbrief.reports.text.html_markup import code_in_backticks, link_cells
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
-from benchbrief.runners.engines.mongodb.mongo_client import say
 from tests.reports import world as w
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"

@@ -14,6 +14,7 @@ import pytest
 from pypdf import PdfReader
 
 import benchbrief.reports
+from benchbrief.extensions.tools.db_bench.db_bench_output import say
 from benchbrief.model import plan as p
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.charts.build_figure import drawing
@@ -22,7 +23,6 @@ from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.store_schema import SizeRow
-from benchbrief.runners.drivers.db_bench.db_bench_output import say
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.support.pages import as_text

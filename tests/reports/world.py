@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from benchbrief.extensions.tools.db_bench.db_bench_output import say
 from benchbrief.model import plan as p
 from benchbrief.results.build_store import arrow_schema
 from benchbrief.results.store import store_schema as s
@@ -22,7 +23,6 @@ from benchbrief.results.store.measure_views import create_measures
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import Sentences
 from benchbrief.results.store.user_query import QueryAnswer
-from benchbrief.runners.drivers.db_bench.db_bench_output import say
 
 RUN = "20260314-091500-quickstart"
 HERE = p.Origin(file="brief.bench", line=1, column=1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.extensions.tools.openload.openload_refusals import say_openload
 from benchbrief.model.message import Message, joined
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.result_messages import say, shorten_reason
-from benchbrief.runners.drivers.openload.openload_refusals import say_openload
 
 
 def refused(*found: str) -> str:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.importers.hdr.hdr_importer import split
 from benchbrief.model.plan import Plan
 from benchbrief.results.imports.cell_matching import Where
 from benchbrief.results.imports.imported_files import ImportRefused
-from benchbrief.results.imports.importers.hdr.hdr_importer import split
 from benchbrief.results.imports.keep_import import Prepared, StatedSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
+from benchbrief.extensions.importers.ycsb.raw_latencies import is_raw
 from benchbrief.model import histogram as h
 from benchbrief.model.measurement import Measurement, Operation
 from benchbrief.model.plan import Plan
 from benchbrief.results.imports.cell_matching import NoPlace, Places, Where, coordinates, given_cell
 from benchbrief.results.imports.imported_files import ImportRefused, OutputProblem
 from benchbrief.results.imports.importer_seams import read_output
-from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
 from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.imports.prepare_outputs import prepare_outputs
 from benchbrief.results.open_store import open_store

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.tools.db_bench import db_bench_output
+from benchbrief.extensions.tools.go_ycsb import go_ycsb_output
+from benchbrief.extensions.tools.ycsb import ycsb_output
 from benchbrief.model.plan import Host
-from benchbrief.runners.drivers.db_bench import db_bench_output
-from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
-from benchbrief.runners.drivers.ycsb import ycsb_output
 from benchbrief.runners.execution.live_numbers import LIVE, JobReading, Live, Monitor, load_of, read_live
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.sampling import parse_recent
 from benchbrief.runners.seams import Interim
-from benchbrief.runners.transports.local.local_transport import LocalTransport
+from benchbrief.runners.transports.local_transport import LocalTransport
 from tests.support.waiting import until
 
 OUTPUTS = Path(__file__).parent / "drivers" / "outputs"

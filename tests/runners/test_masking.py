@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
-from benchbrief.runners.drivers.ycsb import ycsb_output
-from benchbrief.runners.drivers.ycsb.ycsb_properties import escape
+from benchbrief.extensions.tools.go_ycsb import go_ycsb_output
+from benchbrief.extensions.tools.ycsb import ycsb_output
+from benchbrief.extensions.tools.ycsb.ycsb_properties import escape
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.secret_masking import KNOWN, MASK, Masking, Secret, hide, host_patterns
 from benchbrief.runners.meters.meter_points import FIGURES as OF_A_METER

@@ -10,12 +10,12 @@ import pytest
 
 from benchbrief.compiler import registry
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.extensions.engines.mongodb.mongodb import MongoDB
+from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
+from benchbrief.extensions.tools.db_bench.db_bench import DbBench
 from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.runners import plugins
-from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.engines.mongodb.mongodb import MongoDB
-from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.meters.meter_base import AnyMeter, Meter
 from benchbrief.runners.seams import Driver, Engine

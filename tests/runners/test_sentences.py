@@ -15,6 +15,22 @@ import pytest
 
 from benchbrief.comparing.comparison_cautions import CompareMessages
 from benchbrief.compiler.metrics.curves import ABSENT
+from benchbrief.extensions.engines.mongodb.mongo_client import MongodbMessages
+from benchbrief.extensions.engines.raw_storage.raw_storage import StorageMessages
+from benchbrief.extensions.engines.rocksdb.rocksdb import RocksdbMessages
+from benchbrief.extensions.meters.snmp.snmp_meter import SnmpMessages
+from benchbrief.extensions.probes.cpu.cpu_probe import CpuMessages
+from benchbrief.extensions.probes.disk.disk_probe import DiskMessages
+from benchbrief.extensions.probes.memory.memory_probe import MemoryMessages
+from benchbrief.extensions.probes.network.network_probe import NetworkMessages
+from benchbrief.extensions.probes.tcp.tcp_probe import TcpMessages
+from benchbrief.extensions.tools.db_bench import db_bench_output
+from benchbrief.extensions.tools.db_bench.db_bench_output import DbBenchMessages
+from benchbrief.extensions.tools.fio.fio_output import FioMessages
+from benchbrief.extensions.tools.go_ycsb.go_ycsb_output import GoYcsbMessages
+from benchbrief.extensions.tools.openload.openload_refusals import OpenloadMessages
+from benchbrief.extensions.tools.ycsb import ycsb_output
+from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbMessages
 from benchbrief.model import events as j
 from benchbrief.model.message import (
     FAMILY,
@@ -35,25 +51,9 @@ from benchbrief.model.run_record import KINDS
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from benchbrief.results.result_messages import say
 from benchbrief.runners import errors
-from benchbrief.runners.drivers.db_bench import db_bench_output
-from benchbrief.runners.drivers.db_bench.db_bench_output import DbBenchMessages
-from benchbrief.runners.drivers.fio.fio_output import FioMessages
-from benchbrief.runners.drivers.go_ycsb.go_ycsb_output import GoYcsbMessages
-from benchbrief.runners.drivers.openload.openload_refusals import OpenloadMessages
-from benchbrief.runners.drivers.ycsb import ycsb_output
-from benchbrief.runners.drivers.ycsb.ycsb_output import YcsbMessages
 from benchbrief.runners.engines.data_directories import _WHY
-from benchbrief.runners.engines.mongodb.mongo_client import MongodbMessages
-from benchbrief.runners.engines.raw_storage.raw_storage import StorageMessages
-from benchbrief.runners.engines.rocksdb.rocksdb import RocksdbMessages
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.journal.secret_masking import KNOWN
-from benchbrief.runners.meters.snmp.snmp_meter import SnmpMessages
-from benchbrief.runners.probes.cpu.cpu_probe import CpuMessages
-from benchbrief.runners.probes.disk.disk_probe import DiskMessages
-from benchbrief.runners.probes.memory.memory_probe import MemoryMessages
-from benchbrief.runners.probes.network.network_probe import NetworkMessages
-from benchbrief.runners.probes.tcp.tcp_probe import TcpMessages
 
 DECLARED = (
     *(CompareMessages, DbBenchMessages, FioMessages, GoYcsbMessages, OpenloadMessages, YcsbMessages),

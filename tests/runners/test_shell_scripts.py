@@ -13,8 +13,13 @@ import pytest
 from benchbrief.runners.jobs.commands import read_script, with_values
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief")
-SCRIPTS = sorted(path for path in (REPOSITORY / "runners").rglob("*.sh") if path.parent.name != "parts")
+ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief", "extensions")
+SCRIPTS = sorted(
+    path
+    for room in ("runners", "extensions")
+    for path in (REPOSITORY / room).rglob("*.sh")
+    if path.parent.name != "parts"
+)
 SHELLS = [shell for shell in ("dash", "bash", "busybox") if shutil.which(shell)]
 
 

@@ -9,7 +9,7 @@ import sysconfig
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief"]
+ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief", "extensions"]
 
 
 def copy_sources(into: Path) -> Path:

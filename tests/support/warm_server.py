@@ -25,10 +25,10 @@ from typing import Any, NoReturn
 import duckdb
 
 from benchbrief.compiler.metrics.lower_to_sql import sql_text
+from benchbrief.extensions.engines.mongodb import mongo_stand_in
 from benchbrief.reports.charts import svg_converter
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.render import page_pdf
-from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
 from tests.support.drawn_once import DrawnOnce
 from tests.support.frozen_memory import freeze_memory
@@ -44,14 +44,14 @@ _ROOMS = (
     "benchbrief.reports.view.build_view",
     "benchbrief.results.ingest.ingest_run",
     "benchbrief.results.imports",
-    "benchbrief.runners.drivers.db_bench.db_bench",
-    "benchbrief.runners.drivers.ycsb.ycsb",
-    "benchbrief.runners.engines.rocksdb.rocksdb",
+    "benchbrief.extensions.tools.db_bench.db_bench",
+    "benchbrief.extensions.tools.ycsb.ycsb",
+    "benchbrief.extensions.engines.rocksdb.rocksdb",
     "benchbrief.runners.execution.executor",
-    "benchbrief.runners.probes.cpu.cpu_probe",
+    "benchbrief.extensions.probes.cpu.cpu_probe",
     "benchbrief.runners.reuse",
-    "benchbrief.runners.transports.local.local_transport",
-    "benchbrief.runners.transports.ssh.ssh_transport",
+    "benchbrief.runners.transports.local_transport",
+    "benchbrief.extensions.transports.ssh.ssh_transport",
     "benchbrief.runners.world.simulated_world",
 )
 _MOST_BYTES = 200_000

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchbrief.extensions.tools.openload.openload import Openload
+from benchbrief.extensions.tools.openload.openload_record import Log, read_log
 from benchbrief.model.plan import Arrivals, UntilSteady
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.drivers.openload.openload import Openload
-from benchbrief.runners.drivers.openload.openload_record import Log, read_log
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from tests.support.cells import attached, context, recorded, ycsb

@@ -10,11 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.tools.db_bench.db_bench import DbBench
+from benchbrief.extensions.tools.db_bench.db_bench_invariants import require_found
+from benchbrief.extensions.tools.db_bench.db_bench_output import (
+    Headline,
+    count_by_second,
+    interim,
+    read,
+    read_intervals,
+)
 from benchbrief.model.histogram import percentile
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.drivers.db_bench.db_bench_invariants import require_found
-from benchbrief.runners.drivers.db_bench.db_bench_output import Headline, count_by_second, interim, read, read_intervals
 from benchbrief.runners.errors import BadOutput, OptionRefused, RunnerError
 from benchbrief.runners.jobs.tasks import JobOutput
 from tests.support.cells import context, db_bench, recorded, rocksdb

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from benchbrief.extensions.tools.fio.fio import Fio
+from benchbrief.extensions.tools.fio.fio_output import NotFio, read_bins, read_output
 from benchbrief.model.histogram import percentile
 from benchbrief.model.plan import Database, Workload
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.drivers.fio.fio import Fio
-from benchbrief.runners.drivers.fio.fio_output import NotFio, read_bins, read_output
 from benchbrief.runners.errors import BadOutput, RunnerError
 from tests.support.cells import ORIGIN, context, recorded
 

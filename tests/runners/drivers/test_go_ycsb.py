@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.tools.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.journal.secret_masking import Secret

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.tools.db_bench.db_bench import DbBench
+from benchbrief.extensions.tools.go_ycsb.go_ycsb import GoYcsb
+from benchbrief.extensions.tools.ycsb.ycsb import Ycsb
 from benchbrief.model.plan import Workload
-from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
-from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.seams import Driver
 from tests.support.cells import attached, context, db_bench, recorded, rocksdb, ycsb

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from benchbrief.extensions.tools.db_bench import db_bench_invariants, db_bench_output
+from benchbrief.extensions.tools.fio import fio_invariants
+from benchbrief.extensions.tools.go_ycsb import go_ycsb_invariants, go_ycsb_output
+from benchbrief.extensions.tools.ycsb import ycsb_invariants, ycsb_output
 from benchbrief.model.measurement import Bucket, Histogram
-from benchbrief.runners.drivers.db_bench import db_bench_invariants, db_bench_output
-from benchbrief.runners.drivers.fio import fio_invariants
-from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants, go_ycsb_output
 from benchbrief.runners.drivers.output_invariants import (
     Invariant,
     PrintedLatencies,
@@ -24,7 +25,6 @@ from benchbrief.runners.drivers.output_invariants import (
     check_threads,
     parse_printed,
 )
-from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_output
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = Path(__file__).parent / "outputs"

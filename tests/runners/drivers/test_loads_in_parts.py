@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from benchbrief.extensions.tools.go_ycsb.go_ycsb import GoYcsb
+from benchbrief.extensions.tools.ycsb.ycsb_properties import load_part
 from benchbrief.runners.driver_contexts import CellContext, Endpoint, loading_hosts
-from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
-from benchbrief.runners.drivers.ycsb.ycsb_properties import load_part
 from benchbrief.runners.journal.secret_masking import Secret
 from tests.support.cells import attached, context, ycsb
 

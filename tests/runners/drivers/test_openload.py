@@ -14,12 +14,12 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
+from benchbrief.extensions.tools.openload import openload_invariants
+from benchbrief.extensions.tools.openload.openload_measurement import asked_of, measurement_of
+from benchbrief.extensions.tools.openload.openload_record import LOG, read_run
+from benchbrief.extensions.tools.openload.spec import SPEC
 from benchbrief.model.plan import Event, Origin
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.drivers.openload import openload_invariants
-from benchbrief.runners.drivers.openload.openload_measurement import asked_of, measurement_of
-from benchbrief.runners.drivers.openload.openload_record import LOG, read_run
-from benchbrief.runners.drivers.openload.spec import SPEC
 from benchbrief.runners.errors import BadOutput
 from tests.runners.drivers.openload_runs import (
     DRIVER,

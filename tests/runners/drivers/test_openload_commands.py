@@ -14,14 +14,14 @@ import pytest
 from scipy.stats import kstest
 
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.extensions.tools.openload import openload_flags
+from benchbrief.extensions.tools.openload.openload_flags import run_flags
+from benchbrief.extensions.tools.openload.openload_record import read_run
+from benchbrief.extensions.tools.openload.openload_refusals import milliseconds, say_openload
 from benchbrief.model.message import PrintedNumber
 from benchbrief.model.plan import Arrivals, Event, Origin
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.openload import openload_flags
-from benchbrief.runners.drivers.openload.openload_flags import run_flags
-from benchbrief.runners.drivers.openload.openload_record import read_run
-from benchbrief.runners.drivers.openload.openload_refusals import milliseconds, say_openload
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from benchbrief.runners.scheduling.reported_statistics import AskedStatistics

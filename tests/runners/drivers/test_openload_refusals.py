@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from benchbrief.extensions.tools.openload import openload_invariants
+from benchbrief.extensions.tools.openload.openload_record import read_run
 from benchbrief.model.message import Message
 from benchbrief.model.plan import Arrivals, Promise, PromiseLimit
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.openload import openload_invariants
-from benchbrief.runners.drivers.openload.openload_record import read_run
 from benchbrief.runners.errors import BadOutput, GeneratorLate
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.scheduling.reported_statistics import AskedStatistics

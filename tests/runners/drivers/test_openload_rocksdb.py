@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
+from benchbrief.extensions.tools.db_bench.db_bench_output import COUNTERS
+from benchbrief.extensions.tools.openload_rocksdb.openload_rocksdb import STATISTICS, OpenloadRocksdb
 from benchbrief.model.plan import Arrivals, Probe
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.drivers.db_bench.db_bench_output import COUNTERS
-from benchbrief.runners.drivers.openload_rocksdb.openload_rocksdb import STATISTICS, OpenloadRocksdb
-from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import BadOutput, PlanRefused, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_connections import HostPool

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.engines.mongodb.mongodb import MongoDB
+from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.model.measurement import Measurement
 from benchbrief.model.plan import Arrivals, Database, Workload
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.engines.mongodb.mongodb import MongoDB
-from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import BadOutput, LoadShort, ServerFailed
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_connections import HostPool
@@ -34,10 +34,10 @@ def jobs_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCHBRIEF_TOOLS", f"{PROGRAMS}:{tools_dir()}")
     monkeypatch.setenv("PATH", str(PROGRAMS), prepend=":")
     monkeypatch.setattr(
-        "benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 3000
+        "benchbrief.extensions.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 3000
     )  # of servers that are dead
     # No test here is about how fast the stand-in is.
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_stand_in.WARM_UP_S", 0.2)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongo_stand_in.WARM_UP_S", 0.2)
 
 
 @pytest.fixture

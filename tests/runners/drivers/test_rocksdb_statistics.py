@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchbrief.extensions.tools.db_bench.db_bench import DbBench
+from benchbrief.extensions.tools.db_bench.db_bench_output import CounterSlice, make_samples, read_slices
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Probe
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.db_bench.db_bench import DbBench
-from benchbrief.runners.drivers.db_bench.db_bench_output import CounterSlice, make_samples, read_slices
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import JobOutput
 from tests.support import cells

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.tools.ycsb import ycsb_invariants
+from benchbrief.extensions.tools.ycsb.ycsb_measurement import measurement_of_logs, read_logged_operations
+from benchbrief.extensions.tools.ycsb.ycsb_output import TimeSlice, YcsbText, operation_of, read_hdr_logs, read_text
 from benchbrief.model.histogram import merge, percentile
-from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation
+from benchbrief.model.measurement import Bucket, Histogram, Measurement, Operation, transactions
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.output_evidence import best_line, read_output_lines
-from benchbrief.runners.drivers.ycsb import ycsb_invariants
-from benchbrief.runners.drivers.ycsb.ycsb_measurement import measurement_of_logs, read_logged_operations, transactions
-from benchbrief.runners.drivers.ycsb.ycsb_output import TimeSlice, YcsbText, operation_of, read_hdr_logs, read_text
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import JobOutput
 from tests.runners.drivers.ycsb_runs import DATABASE, DRIVER, OUTPUTS, copied, offered, output, rmw, settings, whole_run

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.drivers.ycsb.ycsb_output import read_hdr_logs
+from benchbrief.extensions.tools.ycsb.ycsb_output import read_hdr_logs
 from benchbrief.runners.errors import BadOutput
 from tests.runners.drivers.ycsb_runs import DATABASE, DRIVER, OUTPUTS, copied, output, rmw
 from tests.support.cells import context, recorded, ycsb

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from benchbrief.extensions.tools.ycsb.ycsb import Ycsb
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.journal.secret_masking import Secret
 from tests.support.cells import attached, context, recorded, ycsb

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pymongo
 import pytest
 
-from benchbrief.runners.engines.mongodb.mongo_client import Connection
+from benchbrief.extensions.engines.mongodb.mongo_client import Connection
 from tests.support import cells
 from tests.support.mongo import running_stand_in
 from tests.support.tools import built_tool, tools_dir

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.model.engine_spec import Reset
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.runners.engines.test_linked_snapshots import RECORDS, db_bench, hashes, overwritten

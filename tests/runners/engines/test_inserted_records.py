@@ -7,13 +7,13 @@ from functools import partial
 
 import pytest
 
+from benchbrief.extensions.engines.mongodb import mongo_data
+from benchbrief.extensions.engines.mongodb.mongo_client import Connection
+from benchbrief.extensions.engines.mongodb.mongo_data import Data, Routes
+from benchbrief.extensions.tools.go_ycsb.go_ycsb import GoYcsb
+from benchbrief.extensions.tools.ycsb.ycsb import Ycsb
 from benchbrief.model.plan import Cell, Database
 from benchbrief.model.run_messages import say
-from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
-from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
-from benchbrief.runners.engines.mongodb import mongo_data
-from benchbrief.runners.engines.mongodb.mongo_client import Connection
-from benchbrief.runners.engines.mongodb.mongo_data import Data, Routes
 from benchbrief.runners.errors import BadOutput, Interrupted, ServerFailed
 from tests.support import cells
 from tests.support.mongo_peer import scripted_mongod

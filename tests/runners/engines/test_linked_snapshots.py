@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.extensions.engines.rocksdb import rocksdb
+from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.model.plan import Dataset
 from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.engines.rocksdb import rocksdb
-from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.support import cells

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.runners.engines.rocksdb.rocksdb import room_for
+from benchbrief.extensions.engines.rocksdb.rocksdb import room_for
 
 SPEC = """
 hardware box {{ hosts = "box"  path = "/data" }}

@@ -19,11 +19,11 @@ from typing import Any
 import pymongo
 import pytest
 
+from benchbrief.extensions.engines.mongodb.mongo_cluster import find_lagging
+from benchbrief.extensions.engines.mongodb.mongo_layout import layout, warn_of_unguarded
+from benchbrief.extensions.engines.mongodb.mongodb import MongoDB
 from benchbrief.model.plan import Auth, Database, Host, Reference, ServerStart, Tls
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.engines.mongodb.mongo_cluster import find_lagging
-from benchbrief.runners.engines.mongodb.mongo_layout import layout, warn_of_unguarded
-from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.run_identity import RunName
@@ -218,10 +218,10 @@ def test_a_measurement_waits_for_scripted_secondaries_to_catch_up(
     lag.write_text("40")
     engine, context = make(started(programs(tmp_path), tmp_path, "replica_set(rs0)", max_lag_s=2.0), hosts=2)
     engine.start()
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_cluster._CAUGHT_UP_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongo_cluster._CAUGHT_UP_TIMEOUT_S", 0.2)
     with pytest.raises(ServerFailed, match=r"has not caught up within 0 s: 127\.0\.0\.1:\d+ lags \d+ s behind"):
         engine.settle(context.cell)
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_cluster._CAUGHT_UP_TIMEOUT_S", 60.0)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongo_cluster._CAUGHT_UP_TIMEOUT_S", 60.0)
     looks: list[int] = []
 
     def look(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
@@ -230,7 +230,7 @@ def test_a_measurement_waits_for_scripted_secondaries_to_catch_up(
         lag.write_text("1")
         return found
 
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_cluster.find_lagging", look)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongo_cluster.find_lagging", look)
     assert engine.settle(context.cell) == ()
     assert looks == [1, 0], "it was waited for"
 

@@ -9,9 +9,9 @@ import pymongo
 import pytest
 
 from benchbrief.compiler.registry import ENGINE_SPECS
+from benchbrief.extensions.engines.mongodb.mongo_layout import parse
 from benchbrief.model.plan import DatabaseKey, Reference, Template
 from benchbrief.runners.engines.connection_strings import resolve_uri
-from benchbrief.runners.engines.mongodb.mongo_layout import parse
 from benchbrief.runners.journal.secret_masking import Masking
 from tests.support import cells
 from tests.support.plans import compile_spec

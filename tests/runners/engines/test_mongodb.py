@@ -20,10 +20,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from benchbrief.extensions.engines.mongodb.mongodb import MongoDB
 from benchbrief.model.events import EngineFacts
 from benchbrief.model.plan import Database, Hook, Reference
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.host_checks import check_hosts
 from benchbrief.runners.hosts.host_connections import HostPool
@@ -39,7 +39,7 @@ from tests.support.waiting import until
 
 Make = Callable[..., tuple[MongoDB, CellContext]]
 NO_CLIENT = "no client would find it"
-WARM_UP = "benchbrief.runners.engines.mongodb.mongo_stand_in.WARM_UP_S"
+WARM_UP = "benchbrief.extensions.engines.mongodb.mongo_stand_in.WARM_UP_S"
 """No test is about how fast the stand-in is."""
 
 
@@ -231,7 +231,7 @@ def test_the_embedded_server_of_a_host_with_a_name_for_ssh_alone_listens_where_o
 def test_a_server_behind_another_host_is_reported_by_its_own_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 2000)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 2000)
     with (
         engine_of_another_host(cells.attached("mongodb://127.0.0.1:1/ycsb"), tmp_path, monkeypatch) as (engine, _),
         pytest.raises(ServerFailed, match=r"can't be reached: 127\.0\.0\.1:1: ") as caught,
@@ -257,7 +257,7 @@ def test_with_tls_a_server_is_connected_to_by_the_name_of_its_certificate(
 def test_a_server_with_tls_that_this_machine_can_t_reach_says_that_no_other_host_was_asked(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(
         ServerFailed, match=r"can't be reached: .*straight from this machine, not through local"
     ) as caught:
@@ -366,14 +366,14 @@ def test_references_are_read_from_the_environment(make: Make, server: str, monke
 def test_a_bad_uri_is_one_clear_message_without_its_secrets(
     make: Make, uri: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(RunnerError, match=said) as caught:
         make(cells.attached(uri))[0].start()
     assert "open-sesame" not in f"{caught.value} {caught.value.hint}"
 
 
 def test_nobody_listening_is_a_failed_server(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(ServerFailed, match=r"no server of database mongo can be written to: .*Connection refused"):
         make(cells.attached("mongodb://user:open-sesame@127.0.0.1:1/ycsb"))[0].start()
 
@@ -463,7 +463,7 @@ def test_a_scripted_member_of_another_replica_set_is_refused_and_one_that_gets_i
         with pytest.raises(RunnerError, match=f"127.0.0.1:{port} is in `rs1`: {NO_CLIENT}"):
             make(cells.attached(uri))[0].start()
         make(cells.attached(uri.replace("rs0", "rs1")))[0].start()
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongodb._ELECTION_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongodb._ELECTION_TIMEOUT_S", 0.1)
     fresh = {**HELLO, "ismaster": False, "isreplicaset": True}
     with (
         scripted_mongod({"isMaster": fresh, "serverStatus": STATUS, "buildInfo": BUILD}) as (_, port),
@@ -497,7 +497,7 @@ def test_the_primary_of_a_scripted_replica_set_is_found_among_its_members(make: 
 def test_a_scripted_replica_set_without_a_primary_is_a_failed_server(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongodb._ELECTION_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("benchbrief.extensions.engines.mongodb.mongodb._ELECTION_TIMEOUT_S", 0.5)
     member = {**HELLO, "setName": "rs0", "hosts": ["a"], "ismaster": False, "secondary": True}
     with (
         scripted_mongod({"isMaster": member}) as (_, port),

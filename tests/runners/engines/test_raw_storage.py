@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.engines.raw_storage.raw_storage import RawStorage
 from benchbrief.model.engine_spec import Reset
 from benchbrief.model.plan import Database
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.engines.raw_storage.raw_storage import RawStorage
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.runners.drivers.test_fio import fio_workload

@@ -9,10 +9,10 @@ from typing import Literal
 
 import pytest
 
+from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.model.engine_spec import Reset
 from benchbrief.model.plan import Database, Hook
 from benchbrief.runners.driver_contexts import CellContext, Endpoint
-from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed, TeardownFailed
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.support import cells

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 from pymongo.errors import OperationFailure
 
+from benchbrief.extensions.engines.mongodb import mongo_data
+from benchbrief.extensions.engines.mongodb.mongo_client import Connection
+from benchbrief.extensions.engines.mongodb.mongo_data import SAMPLED, Data, RecordSample
+from benchbrief.extensions.tools.ycsb.ycsb import Ycsb
 from benchbrief.model.plan import Cell, Dataset
 from benchbrief.model.tool_spec import Change
-from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
-from benchbrief.runners.engines.mongodb import mongo_data
-from benchbrief.runners.engines.mongodb.mongo_client import Connection
-from benchbrief.runners.engines.mongodb.mongo_data import SAMPLED, Data, RecordSample
 from benchbrief.runners.errors import BadOutput
 from tests.support import cells
 from tests.support.mongo_peer import HELLO, Answer, Document, scripted_mongod
 
 if TYPE_CHECKING:
-    from benchbrief.runners.engines.mongodb.mongo_client import Records
+    from benchbrief.extensions.engines.mongodb.mongo_client import Records
 
 RECORDS = 1000
 UNNOTICED: tuple[Change, ...] = ("nothing", "updates")

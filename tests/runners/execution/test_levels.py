@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.engines.mongodb.mongodb import MongoDB
 from benchbrief.model import events as j
 from benchbrief.model.plan import Cell, DatabaseKey, Hardware, Plan
 from benchbrief.model.run_record import NOWHERE, RunRecord
-from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.journal_file import JOURNAL, read_journal

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning.plan_lanes import PlanLane
+from benchbrief.extensions.schedulers.slurm.slurm_commands import ask
+from benchbrief.extensions.schedulers.slurm.slurm_request import request_of
 from benchbrief.model.plan import Asked
 from benchbrief.model.run_record import RunRecord
 from benchbrief.runners.fleet import drive_lanes
@@ -26,8 +28,6 @@ from benchbrief.runners.fleet.scheduler import (
     ScheduledJob,
     SchedulerRefused,
 )
-from benchbrief.runners.fleet.slurm.slurm_commands import ask
-from benchbrief.runners.fleet.slurm.slurm_request import request_of
 from benchbrief.runners.fleet.submitted_run import SubmittedRun, keep_submitted, name_of_jobs
 from benchbrief.runners.jobs.commands import read_script, with_values
 from benchbrief.runners.journal.journal_file import read_run

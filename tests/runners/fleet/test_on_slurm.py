@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.schedulers.slurm.slurm_commands import ask
 from benchbrief.runners.fleet.scheduler import SchedulerSilent
-from benchbrief.runners.fleet.slurm.slurm_commands import ask
 from tests.support.bench import Bench
 from tests.support.slurm import Slurm
 from tests.support.slurm_runs import CELLS, SAME, SPEC, ended_cells, rows, said, spec, submitted

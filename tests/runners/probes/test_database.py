@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from benchbrief.extensions.engines.mongodb.mongo_facts import status_of
+from benchbrief.extensions.probes.database.server_probe import Database
 from benchbrief.model.plan import Probe
-from benchbrief.runners.engines.mongodb.mongo_facts import status_of
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.probes.database.server_probe import Database
 from tests.support import cells
 from tests.support.bench import fresh_bench
 from tests.support.tools import built_tool

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.meters.rapl import rapl_meter
 from benchbrief.model.extension_spec import Boundary
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import PowerMeter, Probe, Reference
 from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.meters.power_probe import Power, try_meter
-from benchbrief.runners.meters.rapl import rapl_meter
 from benchbrief.runners.seams import Node, Transport
 from tests.support import cells
 from tests.support.bmc import PASSWORD, USER, bmc

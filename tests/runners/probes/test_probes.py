@@ -17,16 +17,16 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.registry import PROBE_SPECS
+from benchbrief.extensions.probes.cpu.cpu_probe import Cpu
+from benchbrief.extensions.probes.disk.disk_probe import Disk
+from benchbrief.extensions.probes.memory.memory_probe import Memory
+from benchbrief.extensions.probes.network.network_probe import Network
 from benchbrief.model.measurement import Sample
 from benchbrief.model.plan import Origin, Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.journal.controller_clock import since_boot
 from benchbrief.runners.plugins import probe_kind
-from benchbrief.runners.probes.cpu.cpu_probe import Cpu
-from benchbrief.runners.probes.disk.disk_probe import Disk
-from benchbrief.runners.probes.memory.memory_probe import Memory
-from benchbrief.runners.probes.network.network_probe import Network
 from benchbrief.runners.sampling import FileReads, ReadsFiles, parse_readings, reading_job, sampling_job
 from benchbrief.runners.seams import ProbeKind, Transport
 from tests.support import cells

@@ -9,6 +9,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
+from benchbrief.extensions.transports.ssh.ssh_transport import SshTransport
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.server_addresses import address_of
 from benchbrief.runners.errors import ConnectionLost, HostError
@@ -16,7 +17,6 @@ from benchbrief.runners.hosts import host_clocks, host_facts, tool_discovery
 from benchbrief.runners.hosts.host_connections import open_transport
 from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.ssh.ssh_transport import SshTransport
 from tests.support.sshd import Sshd, sshd
 from tests.support.waiting import until
 

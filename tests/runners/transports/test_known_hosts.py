@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.transports.ssh.ssh_connect import known_host
+from benchbrief.extensions.transports.ssh.ssh_connect import known_host
 
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIDDeIvGTRM2XKmZ+6wJyCgGyUg3nlhsD5nmnOHBG6kIF"
 OTHER = "AAAAC3NzaC1lZDI1NTE5AAAAINWx7T2E1xnZzWjR6iLUYw7oP3tWk5jYw9gV4Ox0C1rN"

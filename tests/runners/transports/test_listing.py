@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.transports.ssh.ssh_transport import SshTransport
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs.script_host import HostEntry, JobHost
-from benchbrief.runners.transports.ssh.ssh_transport import SshTransport
 from benchbrief.runners.transports.transport_base import BadListing, are_gone, read_listing
 from tests.support.sshd import sshd
 from tests.support.tools import system_tool

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.drivers.openload.openload import Openload
+from benchbrief.extensions.tools.openload.openload import Openload
+from benchbrief.extensions.transports.ssh.ssh_transport import SshTransport
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.jobs.commands import shell_line
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.transports.shipped_programs import Program, own_program, ship, shipped
-from benchbrief.runners.transports.ssh.ssh_transport import SshTransport
 from tests.support.sshd import Sshd, sshd
 from tests.support.tools import built_tool, system_tool
 

@@ -32,7 +32,7 @@ def hello(host: Host) -> str:
 
 
 def test_reaching_a_host_brings_no_records_of_journals_along() -> None:
-    modules = "benchbrief.runners.hosts.host_connections, benchbrief.runners.transports.ssh.ssh_transport"
+    modules = "benchbrief.runners.hosts.host_connections, benchbrief.extensions.transports.ssh.ssh_transport"
     asked = f"import sys, {modules}; print(*{{'pydantic', 'benchbrief.model.events'}} & sys.modules.keys())"
     assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout == "\n"
 

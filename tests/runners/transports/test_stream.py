@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.transports.ssh.ssh_transport import SshTransport
 from benchbrief.runners.errors import ConnectionLost
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports.ssh.ssh_transport import SshTransport
 from benchbrief.runners.transports.transport_base import MarkedEnd
 from tests.support.sshd import Sshd
 from tests.support.waiting import until
@@ -52,7 +52,7 @@ def test_a_read_that_stalls_is_given_up_and_the_next_one_connects_again(
     os.mkfifo(host_dir / "fifo")
     writer = os.open(host_dir / "fifo", os.O_RDWR)
     os.write(writer, b"x" * 1000)
-    monkeypatch.setattr("benchbrief.runners.transports.ssh.ssh_transport._STALL_S", 0.5)
+    monkeypatch.setattr("benchbrief.extensions.transports.ssh.ssh_transport._STALL_S", 0.5)
     try:
         with pytest.raises(ConnectionLost, match=r"no answer within 0\.5 s"):
             list(reader.read(str(host_dir / "fifo"), ENDLESS))

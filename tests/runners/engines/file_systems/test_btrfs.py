@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extensions.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.engines.file_systems.file_system_snapshots import run_step
-from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import PlanRefused, RunnerError
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.runners.engines.test_linked_snapshots import RECORDS, db_bench, hashes, killed_at, overwritten

@@ -1,0 +1,1 @@
+"""Importers, one folder each."""

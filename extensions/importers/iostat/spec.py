@@ -1,0 +1,11 @@
+from benchbrief.extend.spec import ImporterSpec
+
+SPEC = ImporterSpec(
+    api=2,
+    name="iostat",
+    doc="A log of `iostat -x -t`, as text or JSON.",
+    implementation="benchbrief.extensions.importers.iostat.iostat_importer:Iostat",
+    reads="samples",
+    tells="What a disk did in each interval.",
+    probe="disk",
+)

@@ -1,0 +1,11 @@
+from benchbrief.extend.spec import ImporterSpec
+
+SPEC = ImporterSpec(
+    api=2,
+    name="ipmitool",
+    doc="A log of ipmitool's readings of power, each with its time.",
+    implementation="benchbrief.extensions.importers.ipmitool.ipmitool_importer:Ipmitool",
+    reads="samples",
+    tells="The watts at each time.",
+    probe="power",
+)

@@ -1,0 +1,1 @@
+"""Probes, one folder each."""

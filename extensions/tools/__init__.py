@@ -1,0 +1,1 @@
+"""Load generators, one folder each."""

@@ -1,0 +1,11 @@
+"""SSH: the usual transport to a host other than the controller."""
+
+from benchbrief.extend.spec import TransportSpec
+
+SPEC = TransportSpec(
+    api=2,
+    name="ssh",
+    doc="A host over SSH, written as its destination without a scheme.",
+    implementation="benchbrief.extensions.transports.ssh.ssh_transport:SshTransport",
+    label="ssh",
+)

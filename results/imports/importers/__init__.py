@@ -1,1 +1,0 @@
-"""The importers, one folder each, with its spec in `spec.py`."""

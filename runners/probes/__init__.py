@@ -1,1 +1,0 @@
-"""Probes: samplers that run beside the measurement."""

@@ -1,0 +1,44 @@
+"""Benchbrief without any extension of its own: an engine of another package is all that a spec needs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.extensions.test_engines import written
+from tests.support.environment import Environment, copy_sources
+from tests.support.made_once import made_once
+
+SQLITE = Path(__file__).with_name("sqlite")
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """A wheel that was built without our extensions, and a package with an engine."""
+
+    def install(folder: Path) -> None:
+        sources = copy_sources(folder)
+        shutil.rmtree(sources / "extensions")
+        (sources / "benchbrief" / "extensions").unlink()
+        package = shutil.copytree(SQLITE, folder / "sqlite", ignore=shutil.ignore_patterns("*.egg-info", "build"))
+        Environment(folder / "venv").install(str(sources), str(package))
+
+    return Environment(made_once(tmp_path_factory, "bare", install) / "venv")
+
+
+def test_a_spec_of_another_package_is_checked_and_simulated(bare: Environment, tmp_path: Path) -> None:
+    def bench(*words: str) -> str:
+        done = subprocess.run((bare.bin / "bench", *words), cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    listed = json.loads(bench("extensions", "--json"))
+    assert {each["name"] for each in listed if each["kind"] != "template"} == {"sqlite", "sqlite_load"}
+    spec = str(written(tmp_path, '"box.lab"'))
+    bench("check", spec)
+    bench("run", spec, "--simulate")
+    assert len(list(tmp_path.rglob("*.html"))) >= 2
