@@ -20,6 +20,7 @@ from benchbrief.results.imports.importer_seams import (
     Setting,
     TableImporter,
 )
+from benchbrief.runners.text_encoding import text_encoding
 
 __all__ = [
     "STDOUT",
@@ -40,6 +41,7 @@ __all__ = [
     "read_lines",
     "refuse_no_text",
     "require_consistent",
+    "text_encoding",
     "tool_that_wrote",
     "whole_run",
 ]

@@ -130,7 +130,8 @@ SURFACE = "benchbrief.extend"
 SURFACE_ALONE = (
     *("extensions/meters/command/", "extensions/meters/ipmi/", "extensions/meters/rapl/", "extensions/meters/snmp/"),
     *("extensions/probes/cpu/", "extensions/probes/disk/", "extensions/probes/memory/"),
-    *("extensions/probes/network/", "extensions/probes/tcp/"),
+    *("extensions/probes/network/", "extensions/probes/power/", "extensions/probes/tcp/"),
+    *("extensions/importers/iostat/", "extensions/importers/ipmitool/", "extensions/transports/local/"),
     "reports/templates/",
 )
 """Those that take nothing else, as those of other packages do. The list may only become longer. The `spec.py` of each

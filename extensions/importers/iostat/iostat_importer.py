@@ -16,11 +16,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchbrief.model.measurement import Sample
-from benchbrief.results.imports.imported_files import parse_time
-from benchbrief.results.imports.importer_seams import BadLog, SampleImporter
-from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.text_encoding import text_encoding
+from benchbrief.extend.common import Sample
+from benchbrief.extend.importers import BadLog, SampleImporter, parse_time, text_encoding
+from benchbrief.extend.tools import read_output_lines
 
 _COLUMNS = {
     # iostat's name (of any version): (measure, factor to base units, unit)

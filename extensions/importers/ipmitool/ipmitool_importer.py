@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchbrief.model.measurement import Sample
-from benchbrief.results.imports.imported_files import parse_time
-from benchbrief.results.imports.importer_seams import BadLog, SampleImporter
-from benchbrief.runners.drivers.output_evidence import read_output_lines
+from benchbrief.extend.common import Sample
+from benchbrief.extend.importers import BadLog, SampleImporter, parse_time
+from benchbrief.extend.tools import read_output_lines
 
 _WATTS = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?)\s*(?:\|\s*)?Watts", re.IGNORECASE)
 _READING = re.compile(r"\s*Instantaneous power reading:\s+(-?\d+) Watts")
