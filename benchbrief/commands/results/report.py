@@ -49,7 +49,7 @@ Examples:
   bench report --format html,markdown        for a web site
   bench report --format pptx,docx,xlsx       to edit in Office programs
   bench report --deposit archive --licence CC-BY-4.0
-  bench report --sign ~/.ssh/id_ed25519      and its capsule with it
+  bench report --sign ~/.ssh/id_ed25519      its capsule is signed
 
 \b
 Exit codes:
