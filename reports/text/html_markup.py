@@ -85,7 +85,6 @@ def code_in_backticks(text: str) -> Markup:
     """
     if isinstance(text, Markup):
         return text
-    text = re.sub(r"(?<=\d) (?=[%％])", _GAP, text)  # as people type it
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if index % 2 else _whole(part)
         for index, part in enumerate(re.split(r"`([^`\n]+)`", text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from benchbrief.reports.data.view_model import Notice, OriginTag, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import contradictions, meters_of, one_machine, served_by
 from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
+from benchbrief.reports.text.number_format import NBSP
 from benchbrief.reports.words.brief_words import as_sentence, counted, sentences
 
 _NOTICED_CELLS = 4
@@ -89,7 +91,8 @@ def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
 
 def _stated(title: str, limits: Sequence[str], results: Results) -> Iterator[Notice]:
     """Yield the limits that somebody wrote, under a title that says who."""
-    words, said = results.words, tuple(as_sentence(text, results.words) for text in limits)
+    words = results.words
+    said = tuple(re.sub(r"(?<=\d) (?=%)", NBSP, as_sentence(text, words)) for text in limits)
     if said:
         yield Notice(words[title], sentences(said, words), "warning", limits=said, is_stated=True)
 
