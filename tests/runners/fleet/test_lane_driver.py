@@ -16,6 +16,7 @@ from benchbrief.extensions.schedulers.slurm.slurm_commands import ask
 from benchbrief.extensions.schedulers.slurm.slurm_request import request_of
 from benchbrief.model.plan import Asked
 from benchbrief.model.run_record import RunRecord
+from benchbrief.extensions.schedulers.slurm import slurm_scheduler
 from benchbrief.runners.fleet import drive_lanes
 from benchbrief.runners.fleet.drive_lanes import LaneDriver
 from benchbrief.runners.fleet.lane_folder import usual_folder, write_lane_plans
@@ -210,7 +211,7 @@ def test_a_job_whose_cells_only_failed_in_its_time_is_not_queued_again(tmp_path:
     for each in (program, tmp_path / "scontrol"):
         each.chmod(0o755)
     text = with_values(
-        read_script(drive_lanes.__file__.replace("drive_lanes", "slurm/slurm_scheduler"), "lane_job.sh"),
+        read_script(slurm_scheduler.__file__, "lane_job.sh"),
         python=str(program),
         run="run",
         lane="1",
