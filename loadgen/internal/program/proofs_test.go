@@ -174,7 +174,7 @@ func agree(final *record.Run, times []float64, percentiles ...float64) (differen
 	return differences, agreed
 }
 
-// proves runs up to three times: other work on this machine may keep threads from reading answers, never make a wrong generator right.
+// proves runs up to six times: other work on this machine may keep threads from reading answers, never make a wrong generator right.
 func proves(t *testing.T, flags string, script peer.Script, percentiles ...float64) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
@@ -185,8 +185,8 @@ func proves(t *testing.T, flags string, script peer.Script, percentiles ...float
 		if agreed {
 			return
 		}
-		if attempt == 3 {
-			t.Fatal("three times")
+		if attempt == 6 {
+			t.Fatal("six times")
 		}
 	}
 }

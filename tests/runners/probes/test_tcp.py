@@ -36,7 +36,7 @@ def test_connections_to_a_full_listen_queue_are_overflows_and_their_retries_retr
         until(lambda: float(re.findall(r"^= (\S+) ", running.tail(20_000), re.MULTILINE)[-1]) >= ended)
     running.stop()
     kept = running.collect(tmp_path / "kept")
-    assert kept.stderr.read_text() == ""
+    assert kept.stderr.read_text() in ("", "Terminated\n"), "the shell may tell of a command that was ended with it"
     samples = Tcp().parse(what, kept, (started, ended))
     assert {(sample.node, sample.device) for sample in samples} == {("local", "")}
 
