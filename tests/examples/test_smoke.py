@@ -66,7 +66,7 @@ SMOKES = (
         cuts=(
             ("warm_up = 1 s", "warm_up = 0 s"),
             ("measure = 4 s", "measure = 1 s"),
-            ("threads = [96]", "threads = [96]  workloads = [d, f]"),
+            ("threads = [96]", "threads = [96]  workloads = [a, d]"),
         ),
         says=(
             r"Recent statistics \(D\) Newest are read [\d,]+",
