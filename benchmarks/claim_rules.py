@@ -31,7 +31,7 @@ def _taken(check: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def main(pairs: int = 9) -> bool:
+def main(pairs: int = 41) -> bool:
     of_claims, of_titles = claims.broken_rule, lower_report.warn_of_results
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "long.bench"
