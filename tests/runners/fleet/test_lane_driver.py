@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning.plan_lanes import PlanLane
+from benchbrief.extensions.schedulers.slurm import slurm_scheduler
 from benchbrief.extensions.schedulers.slurm.slurm_commands import ask
 from benchbrief.extensions.schedulers.slurm.slurm_request import request_of
 from benchbrief.model.plan import Asked
 from benchbrief.model.run_record import RunRecord
-from benchbrief.extensions.schedulers.slurm import slurm_scheduler
 from benchbrief.runners.fleet import drive_lanes
 from benchbrief.runners.fleet.drive_lanes import LaneDriver
 from benchbrief.runners.fleet.lane_folder import usual_folder, write_lane_plans
