@@ -35,31 +35,34 @@ def note_on_sides(claim: Claim, results: Results) -> str:
 def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool = False) -> Iterator[str]:
     """Yield the declared facts in which the hardware of a claim differs from that which it is compared with; only those
     that may be `causes` of a difference beside the one that the hardware is named for."""
-    base = plan.hardware.get(str(claim.against.get("hardware", "")))
-    if base is None:
-        return
-    named = _hardware_of(claim) - {base.key}
-    for other in (each for each in plan.hardware.values() if each.key in named):
-        for name in dict.fromkeys((*other.facts, *base.facts)):
-            if causes and (name in _NO_CAUSE or any(_is_named_for(each, name) for each in (other, base))):
+    for pair in _sides(claim, plan):
+        for name in dict.fromkeys(name for each in pair for name in each.facts):
+            if causes and (name in _NO_CAUSE or any(_is_named_for(each, name) for each in pair)):
                 continue
-            its, of_base = (fact_text(each.facts.get(name, ""), words) or words["missing"] for each in (other, base))
-            if its != of_base:
-                yield words["sheet_differs"].format(fact=within_sentence(fact_name(name, words)), its=its, base=of_base)
+            its, of_base = (fact_text(each.facts.get(name, ""), words) for each in pair)
+            yield from _apart(name, its, of_base, words)
 
 
 def _observed_apart(claim: Claim, results: Results) -> Iterator[str]:
     """Yield the observed facts, of those that a spec does not declare, in which the machines of both sides differ."""
-    base, words = results.plan.hardware.get(str(claim.against.get("hardware", ""))), results.words
-    if base is None:
-        return
-    of_base = observed_facts(base, results)
-    for other in (each for each in results.plan.hardware.values() if each.key in _hardware_of(claim) - {base.key}):
-        its = observed_facts(other, results)
-        for name in (each for each in _OBSERVED if each not in {*other.facts, *base.facts}):
-            if its.get(name, "") != of_base.get(name, ""):
-                sides = {"its": its.get(name, words["missing"]), "base": of_base.get(name, words["missing"])}
-                yield words["sheet_differs"].format(fact=within_sentence(fact_name(name, words)), **sides)
+    for pair in _sides(claim, results.plan):
+        its, of_base = (observed_facts(each, results) for each in pair)
+        for name in (name for name in _OBSERVED if not any(name in each.facts for each in pair)):
+            yield from _apart(name, its.get(name, ""), of_base.get(name, ""), results.words)
+
+
+def _sides(claim: Claim, plan: Plan) -> list[tuple[Hardware, Hardware]]:
+    """Return each hardware of a claim, with the one that it is compared with."""
+    base = plan.hardware.get(str(claim.against.get("hardware", "")))
+    named = _hardware_of(claim)
+    return [(each, base) for each in plan.hardware.values() if base and each.key in named and each.key != base.key]
+
+
+def _apart(name: str, its: str, of_base: str, words: Words) -> Iterator[str]:
+    """Yield a fact with its texts on both sides, if they differ."""
+    if its != of_base:
+        sides = {"its": its or words["missing"], "base": of_base or words["missing"]}
+        yield words["sheet_differs"].format(fact=within_sentence(fact_name(name, words)), **sides)
 
 
 def differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:

@@ -114,7 +114,7 @@ def _elements(found: HeldAgainst, words: Words) -> Iterator[p.Element]:
 
 
 def _whys(verdicts: Sequence[Reproduced], words: Words) -> Iterator[str]:
-    """Yield each reason with the names of all that have it."""
+    """Yield each reason with the names of what was judged so."""
     by_reason: dict[str, list[str]] = {}
     for each in verdicts:
         by_reason.setdefault(why_text(each, words), []).append(_name(each))

@@ -63,7 +63,7 @@ def _is_read(plan: Plan, reads: Iterable[Read], point: Point) -> bool:
 
 
 def _settings_in(plan: Plan) -> Callable[[Cell], str]:
-    """Return a function for the digest of all that a cell is measured at, without its machines."""
+    """Return a function that gives the digest of a cell's settings, without its machines."""
     cells = {cell.id: cell for cell in plan.cells}
 
     @cache

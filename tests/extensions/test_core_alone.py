@@ -1,4 +1,4 @@
-"""Benchbrief without any extension of its own: an engine of another package is all that a spec needs."""
+"""Benchbrief works without its own extensions, on a spec for the engine of another package."""
 
 from __future__ import annotations
 
