@@ -112,6 +112,8 @@ def open_capsule(content: bytes, name: str) -> OpenCapsule:
         raise _refused(name, f"has {len(package.names):,} parts, and at most {_MOST_PARTS:,} are read")
     for info in package.infos:
         _require_plain(info, name)
+    if _LIST not in package.names:
+        raise _refused(name, "is no capsule of a brief")
     listed = package.read(_LIST)
     about = _listed(listed, name)
     there = set(package.names) - {_LIST, _SIGNATURE}

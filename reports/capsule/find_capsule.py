@@ -26,7 +26,7 @@ def capsule_of(path: Path) -> OpenCapsule:
 def capsule_if_any(path: Path) -> OpenCapsule | None:
     """Return the capsule of a brief, or the one in a file; None where there is none. Raises ReportError."""
     content = _content(path)
-    if content.startswith(b"PK") and is_capsule(content):
+    if path.suffix.lower() == ".zip" or (content.startswith(b"PK") and is_capsule(content)):
         return open_capsule(content, path.name)
     if content.startswith(b"%PDF"):
         inside = attached_file(path, ENDING)

@@ -145,6 +145,8 @@ def test_nothing_is_run_or_written_without_leave(reader: Bench) -> None:
     )
     assert others.code == 2
     assert "not allowed: first touch owned" in others.err
+    misspelt = reader("reproduce", "brief-simulated.html", "--yes", "--allow", "touch own")
+    assert "--allow touch own: the spec brings nothing along with this text" in misspelt.err
     nobody = reader("reproduce", "brief-simulated.html", "--allow", "all")
     assert nobody.code == 2
     assert "nobody is there to be asked" in nobody.err
@@ -350,6 +352,8 @@ def test_what_has_no_capsule_says_what_to_name(bench: Bench) -> None:
     done: Ended = bench("reproduce", "old.html")
     assert (done.code, "old.html has no capsule with it" in done.err) == (2, True)
     assert "can't be read" in bench("reproduce", "nowhere.pdf").err
+    (bench.folder / "torn-capsule.zip").write_bytes(b"PK\x03\x04 and nothing else")
+    assert "torn-capsule.zip can't be read: File is not a zip file" in bench("reproduce", "torn-capsule.zip").err
     error = json.loads(bench("reproduce", "nowhere.pdf", "--json").out)["error"]
     assert error["code"] == "report"
 

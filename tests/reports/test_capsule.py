@@ -182,7 +182,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "damaged_lzma": (lambda: packed_by(zipfile.ZIP_LZMA), "is packed in another way"),
     "bzip2": (lambda: packed_by(zipfile.ZIP_BZIP2), "is packed in another way"),
-    "no_list": (lambda: zipped(dict(PARTS)), "can't be read"),
+    "no_list": (lambda: zipped(dict(PARTS)), "is no capsule of a brief"),
     "list_no_json": (lambda: with_list(b"not JSON"), "can't be read"),
     "list_nested": (lambda: with_list(b"[" * 200_000), "can't be read"),
     "list_an_array": (lambda: with_list(b"[]"), "is no capsule"),

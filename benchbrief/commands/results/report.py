@@ -17,6 +17,7 @@ from benchbrief.progress.finished_run import code_of_verdicts, result_lines
 
 if TYPE_CHECKING:
     from benchbrief.model.plan import Plan, Report
+    from benchbrief.reports.capsule.capsule_file import Sign
     from benchbrief.reports.claims_sheet import SheetRow
     from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict
     from benchbrief.running.make_brief import Briefs
@@ -93,7 +94,6 @@ def command(
 ) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
     from benchbrief.cli.spec_options import with_reports_of
-    from benchbrief.history.shared_store.signatures import sign
     from benchbrief.results.analysis.expectation_verdicts import evaluate
     from benchbrief.runners.journal.run_folder import keep_spec, load_plan
     from benchbrief.running.deposit import complete_deposit
@@ -124,7 +124,7 @@ def command(
             paper=paper,
             reports_from=newer.spec.files if newer else None,
             own_languages=own_languages if newer or language is not None else None,
-            sign=partial(sign, key=key) if key else None,
+            sign=_signing_by(key) if key else None,
         )
         added = list[Path]()
         if deposit is not None:
@@ -144,6 +144,13 @@ def command(
     # Simulated numbers are shown, and decide nothing.
     if not simulated and (code := code_of_verdicts((*verdicts, *claims))):
         raise Stop(code)
+
+
+def _signing_by(key: Path) -> Sign:
+    """Return what signs by a key."""
+    from benchbrief.history.shared_store.signatures import sign
+
+    return partial(sign, key=key)
 
 
 def _deposit_folder(deposit: Path | None, to: Path | None, licence: str) -> Path | None:

@@ -152,6 +152,7 @@ def command(
     with unpacked(capsule) as folder:
         plan = plan_of(capsule, folder, profile, budget, named)
         brought = brought_by(plan, named)
+        _warn_of_idle_leave(brought, allow)
         open_ones = [] if simulated else not_allowed(brought, allow)
         if not as_json:
             _show_plan(plan, brought, open_ones, folder)
@@ -187,6 +188,13 @@ def _require_signature(capsule: OpenCapsule, allowed: Path | None) -> SignatureS
     if found.state == "wrong" or (allowed and found.state != "holds"):
         raise fail(one_line(f"the capsule is {found.text}"), "take the brief from where it was published")
     return found
+
+
+def _warn_of_idle_leave(brought: Sequence[Brought], allowed: Sequence[str]) -> None:
+    """Warn of each text that is allowed and that the spec does not have, which is misspelt perhaps."""
+    for text in dict.fromkeys(allowed):
+        if text != "all" and all(each.text != text for each in brought):
+            warn(one_line(f"--allow {text}: the spec brings nothing along with this text"))
 
 
 def _introduce(capsule: OpenCapsule, signed: SignatureState, *, quiet: bool) -> None:
