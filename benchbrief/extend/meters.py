@@ -8,6 +8,7 @@ from benchbrief.runners.meters.meter_base import (
     RecordedMeter,
     SampledMeter,
     parse_watts,
+    sampler_job,
 )
 from benchbrief.runners.meters.meter_points import ANSWER_S, MeterPoint, MeterReader, given, name_and_port, secret
 
@@ -24,5 +25,6 @@ __all__ = [
     "given",
     "name_and_port",
     "parse_watts",
+    "sampler_job",
     "secret",
 ]

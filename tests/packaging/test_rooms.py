@@ -128,9 +128,7 @@ EXTENSIONS = re.compile(r"(?:extensions/\w+|reports/templates)/\w+/")
 """The folders of our own extensions. They are on top of all: they may take what others' may."""
 SURFACE = "benchbrief.extend"
 SURFACE_ALONE = (
-    *("extensions/meters/command/", "extensions/meters/ipmi/", "extensions/meters/rapl/", "extensions/meters/snmp/"),
-    *("extensions/probes/cpu/", "extensions/probes/disk/", "extensions/probes/memory/"),
-    *("extensions/probes/network/", "extensions/probes/power/", "extensions/probes/tcp/"),
+    *("extensions/meters/", "extensions/probes/"),
     *("extensions/importers/iostat/", "extensions/importers/ipmitool/", "extensions/transports/local/"),
     "reports/templates/",
 )

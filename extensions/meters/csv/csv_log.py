@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 
-from benchbrief.model.plan import Probe
-from benchbrief.runners.jobs.tasks import Job
-from benchbrief.runners.meters.meter_base import RecordedMeter, sampler_job
-from benchbrief.runners.meters.meter_points import MeterPoint, given
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import Job, Node, Probe
+from benchbrief.extend.meters import MeterPoint, RecordedMeter, given, sampler_job
 
 _MARGIN_S = 60.0
 """How much longer than the wait for the log the sampler may take, in seconds."""

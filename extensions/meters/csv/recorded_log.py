@@ -24,8 +24,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from benchbrief.runners.meters.sample_blocks import block, fail, head, number
-from benchbrief.runners.text_encoding import text_encoding
+from benchbrief.extend.samplers import block, fail, head, number, text_encoding
 
 _LOOK_S = 0.5
 _MOST_SECONDS = 1e11

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import math
 
-from benchbrief.model.plan import Probe
-from benchbrief.runners.jobs.tasks import Job, Word
-from benchbrief.runners.meters.meter_base import SampledMeter, sampler_job
-from benchbrief.runners.meters.meter_points import MeterPoint, given, secret
-from benchbrief.runners.seams import Node
+from benchbrief.extend.common import Job, Node, Probe, Word
+from benchbrief.extend.meters import MeterPoint, SampledMeter, given, sampler_job, secret
 
 
 class Redfish(SampledMeter):

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 import urllib3
 from urllib3.exceptions import HTTPError, LocationParseError, MaxRetryError, SSLError
 
-from benchbrief.runners.meters.sample_blocks import block, fail, head, number
+from benchbrief.extend.samplers import block, fail, head, number
 
 _ANSWER_S = 10.0
 _LARGEST = 4 << 20
