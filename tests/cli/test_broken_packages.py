@@ -42,6 +42,7 @@ def test_specs_are_checked_run_and_reported_beside_a_broken_package(bench: Bench
     assert list(bench.folder.glob("bench-out/*/reports/*.pdf"))
 
 
+@pytest.mark.long
 def test_a_program_that_imports_benchbrief_does_without_a_broken_package(tmp_path: Path) -> None:
     (tmp_path / "brief.bench").write_text(SPEC)
     info = tmp_path / "bad-1.0.dist-info"

@@ -23,6 +23,7 @@ def test_many_specs_are_checked_at_once_and_each_is_named(bench: Bench) -> None:
     assert done.err == ""
 
 
+@pytest.mark.long
 def test_a_check_tells_the_time_that_a_plan_tells(bench: Bench) -> None:
     lines = bench("check", *EXAMPLES).out.splitlines()
     for example, checked, line in zip(EXAMPLES, bench("check", *EXAMPLES, "--json").json, lines, strict=True):

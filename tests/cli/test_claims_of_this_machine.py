@@ -65,6 +65,7 @@ def expect_held(bench: Bench, run: str) -> str:
     return bench("doctor", "brief.bench").out
 
 
+@pytest.mark.long
 def test_no_other_run_measures_on_this_machine_while_a_brief_is_rendered(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(SPEC)
@@ -83,6 +84,7 @@ def test_no_other_run_measures_on_this_machine_while_a_brief_is_rendered(bench: 
     assert bench("run", "brief.bench", "--out", "other", "--no-report").code == 0
 
 
+@pytest.mark.long
 def test_a_run_that_waited_takes_what_was_measured_meanwhile(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(ONE_FOLDER)

@@ -127,6 +127,7 @@ def test_what_got_better_beyond_noise_is_reported_and_what_did_not_is_noise(worl
     assert rows["per_core", "old", 1]["verdict"] == "worse", "the same throughput of more cores"
 
 
+@pytest.mark.long
 def test_percentiles_that_few_operations_decide_are_named(world: World) -> None:
     printed = "fewer than 10 operations beyond it"
     assert printed not in world("base", "other", "--metric", "tail").text
@@ -233,6 +234,7 @@ def test_a_metric_of_experiments_of_other_names_is_not_judged_over_another_load(
     assert "and 2 more)" in done.out
 
 
+@pytest.mark.long
 def test_points_of_another_load_are_reported_by_name_and_not_judged_unless_that_is_said(world: World) -> None:
     text = SPEC.replace("100k", "200k").replace("10 s", "20 s")
     simulated(world, "heavy", text)
@@ -314,6 +316,7 @@ def test_simulated_is_not_compared_with_measured_unless_that_is_said(copied_run:
     assert "B is simulated: nothing was measured" in mixed.out
 
 
+@pytest.mark.long
 def test_a_revision_is_the_last_run_of_its_spec_and_last_counts_back(copied_run: Bench) -> None:
     folder, first = copied_run.folder, copied_run.run_dir
 

@@ -123,7 +123,7 @@ def test_a_metric_that_no_two_have_is_refused_with_a_guess(bench: Bench) -> None
     assert "did you mean `throughput`?" in printed.err
 
 
-@pytest.mark.parametrize("sides", [SIDES, SIDES[:2]], ids=["three", "two"])
+@pytest.mark.parametrize("sides", [pytest.param(SIDES, marks=pytest.mark.long), SIDES[:2]], ids=["three", "two"])
 def test_a_page_has_the_comparison_and_needs_no_other_file(bench: Bench, sides: tuple[str, ...]) -> None:
     file = bench.folder / f"page-{len(sides)}.html"
     assert bench("compare", *sides, "--html", file).code == 4

@@ -192,11 +192,13 @@ def test_hardware_that_sustains_more_is_better_and_the_exit_code_says_so(bench: 
     assert "better and worse need ( ) of A and B that do not overlap" in " ".join(back.out.split())
 
 
+@pytest.mark.long
 def test_the_same_limit_in_another_unit_is_the_same_promise(bench: Bench, first: str) -> None:
     alike = run(bench, "alike", where="latency.p99[read] < 10000 us")
     assert "unknown" not in {row["verdict"] for row in rows(bench, first, alike)}
 
 
+@pytest.mark.long
 def test_a_promise_that_each_rate_keeps_has_no_upper_bound(bench: Bench, first: str) -> None:
     low = run(bench, "low", rates="1k ops/s..2k ops/s")
     sides = f"{low}:eco", f"{first}:eco", "--metric", "sustained"
@@ -227,6 +229,7 @@ def priced(bench: Bench) -> str:
     return run(bench, "priced", more=METRICS)
 
 
+@pytest.mark.long
 def test_a_metric_of_a_searched_rate_is_judged_by_the_rates_between_which_runs_disagree(
     bench: Bench, priced: str
 ) -> None:
@@ -255,6 +258,7 @@ def test_a_metric_of_a_searched_rate_and_of_repeats_is_not_judged(bench: Bench, 
         assert "it has a rate that was searched for and throughput of repeats" in row["reason"]
 
 
+@pytest.mark.long
 def test_searches_for_other_promises_are_shown_and_not_judged(bench: Bench, priced: str) -> None:
     other = run(bench, "other", where="latency.p99[read] < 4 ms", more=METRICS)
     asked = (bench, priced, other, "--metric", "sustained", "--metric", "cost")
@@ -264,6 +268,7 @@ def test_searches_for_other_promises_are_shown_and_not_judged(bench: Bench, pric
         assert row["first"]["value"]
 
 
+@pytest.mark.long
 def test_what_no_rate_keeps_is_compared_by_the_lowest_rate_that_broke_it(bench: Bench, priced: str) -> None:
     none = run(bench, "none", rates="150k ops/s..200k ops/s", more=METRICS)
     printed = rows(bench, priced, none, "--metric", "sustained")

@@ -36,6 +36,7 @@ def answers(store: Store) -> dict[str, list[str]]:
     return {table: sorted(map(repr, store.sql(f"FROM {table}"))) for table in TABLES if table != "meta"}
 
 
+@pytest.mark.long
 def test_a_flipped_bit_in_the_journal_is_noticed_wherever_it_is(copied_run: Bench) -> None:
     journal = copied_run.run_dir / JOURNAL
     records, size = read_journal(journal), journal.stat().st_size

@@ -96,6 +96,7 @@ def test_cells_that_read_or_update_share_one_load_also_in_the_next_run(bench: Be
     assert loads(run(bench, "--fresh"))["c/threads=1"] == KEPT
 
 
+@pytest.mark.long
 def test_what_inserts_leaves_a_data_set_that_is_loaded_again(bench: Bench, server: str) -> None:
     spec(bench, server, "c, d")
     assert set(loads(run(bench)).items()) == {
@@ -106,6 +107,7 @@ def test_what_inserts_leaves_a_data_set_that_is_loaded_again(bench: Bench, serve
     }
 
 
+@pytest.mark.long
 def test_records_that_another_client_deleted_are_noticed_before_the_next_cell(bench: Bench, server: str) -> None:
     spec(bench, server, "c")
     run(bench)
@@ -136,6 +138,7 @@ def test_a_record_that_another_client_inserts_during_a_cell_fails_it_and_all_is_
     assert set(loads(run(bench)).values()) == {"loaded"}
 
 
+@pytest.mark.long
 def test_the_data_of_a_writing_cell_that_was_cut_short_are_loaded_again(bench: Bench, server: str) -> None:
     spec(bench, server, "a", time="60 s")
     with bench.started("run", "brief.bench", "--no-report") as going:
@@ -185,6 +188,7 @@ def test_inserts_of_a_ycsb_whose_release_orders_its_keys_are_deleted(bench: Benc
     assert "was deleted by key before the measurement: the 500 records of the load are left" in remarks(first)
 
 
+@pytest.mark.long
 def test_an_undo_whose_controller_is_killed_is_a_load_when_the_run_is_resumed(bench: Bench, server: str) -> None:
     spec(bench, server, "d", "undo")
     with bench.started("run", "brief.bench", "--no-report", before=KILLED_AS_IT_DELETES) as going:
@@ -209,6 +213,7 @@ Data.delete = delete_half
 """
 
 
+@pytest.mark.long
 def test_inserts_that_are_not_all_of_ours_are_not_undone_but_loaded_again(bench: Bench, server: str) -> None:
     spec(bench, server, "d", "undo")
     run(bench)

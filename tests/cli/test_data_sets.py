@@ -89,6 +89,7 @@ def test_another_line_that_prepares_a_host_makes_another_data_set(rocks: Bench) 
     assert load_of(run(rocks)) == "loaded"
 
 
+@pytest.mark.long
 def test_neither_results_nor_data_under_another_content_of_a_script_are_taken(rocks: Bench) -> None:
     """Whether the hardware or the database has the script."""
     scripts = rocks.data / "prepare.sh", rocks.data / "own.sh"

@@ -46,6 +46,7 @@ SIZES = "SELECT hardware, measure, value FROM sizes JOIN cells USING (run_id, ce
 RECORDS = 50_000 * (16 + 400)
 
 
+@pytest.mark.long
 def test_interleaved_variants_on_one_path_have_each_its_own_size(bench: Bench) -> None:
     bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
     bench.spec(VARIANTS)
@@ -93,6 +94,7 @@ def test_the_sizes_of_simulated_databases_can_be_had_too(bench: Bench) -> None:
     }
 
 
+@pytest.mark.long
 def test_a_server_that_does_not_tell_its_size_leaves_it_missing_with_the_reason(bench: Bench) -> None:
     for name in ("mongo-stand-in", "go-ycsb"):
         built_tool(name)

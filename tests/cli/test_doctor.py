@@ -42,6 +42,7 @@ def test_this_machine_has_all_that_a_brief_and_the_tools_need(bench: Bench) -> N
         assert any(line.startswith("ok") and what in line for line in done.out.splitlines()), what
 
 
+@pytest.mark.long
 def test_programs_that_a_host_lacks_are_named(bench: Bench) -> None:
     bench.spec(SMALL)
     (bench.folder / "bin").mkdir()
@@ -103,6 +104,7 @@ def test_without_tools_on_the_path_each_missing_one_has_a_hint(bench: Bench) -> 
     assert all(each["hint"] for each in missing)
 
 
+@pytest.mark.long
 def test_a_tool_that_no_spec_asks_for_is_absent_and_no_failure_while_another_one_is_there(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -148,6 +150,7 @@ def test_a_load_that_has_no_room_is_reported_before_it_is_begun(bench: Bench) ->
     assert re.search(r"has [\d.]+ [GT]iB free, and a load needs about [\d.]+ TiB \([\d.]+ TiB of data, ", line)
 
 
+@pytest.mark.long
 def test_doctor_and_run_find_the_same_room_too_small(bench: Bench, small_disk: Callable[[str], Path]) -> None:
     """The data fit, and what a run asks for beside them does not."""
     disk = small_disk("40m")
@@ -163,6 +166,7 @@ def test_doctor_and_run_find_the_same_room_too_small(bench: Bench, small_disk: C
     assert "it holds no data set, as no load has ended there" in again.out
 
 
+@pytest.mark.long
 def test_another_data_set_in_the_directory_makes_no_room_for_a_load_but_its_own_does(
     bench: Bench, small_disk: Callable[[str], Path]
 ) -> None:
@@ -208,6 +212,7 @@ def test_a_stand_in_whose_directory_holds_little_has_no_room_for_much(bench: Ben
     )
 
 
+@pytest.mark.long
 def test_a_folder_that_a_run_refuses_is_missing_and_stays_as_it_is(bench: Bench) -> None:
     bench.spec(SMALL)
     held = "nothing of ours at all"

@@ -43,6 +43,7 @@ def test_status_tells_each_activity_as_it_was_estimated_and_taken(copied_run: Be
     assert time["taken_s"] > sum(time["in_all"][each]["taken_s"] for each in ("measuring", "loading"))
 
 
+@pytest.mark.long
 def test_the_next_run_is_estimated_by_the_last_one(copied_run: Bench) -> None:
     (before,) = copied_run.run_dirs()
     copied_run.data = copied_run.folder / "data"

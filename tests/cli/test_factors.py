@@ -61,6 +61,7 @@ def test_each_combination_of_levels_has_a_data_set_that_is_loaded_once(levels: B
     assert f"[1/8] {CELLS[0]}" in ran.err
 
 
+@pytest.mark.long
 def test_other_names_labels_and_orders_of_levels_measure_nothing_again(levels: Bench) -> None:
     assert levels("run", "brief.bench", "--no-report").code == 0
     text = SPEC.replace('zstd "Zstandard" = "zstd"', "").replace('{ none "No', '{ strong = "zstd"  off "No')
@@ -198,6 +199,7 @@ experiment hold { hardware = [one, two]  workloads = rr  vary = codec  measure =
 """
 
 
+@pytest.mark.long
 def test_lanes_that_are_run_apart_find_for_each_level_what_one_controller_finds(bench: Bench) -> None:
     bench.spec(FLEET)
     assert bench("plan", "brief.bench", "--simulate", "--into", "fleet").code == 0
@@ -225,6 +227,7 @@ experiment matrix { hardware = box  workloads = a  threads = 1  vary = ack  meas
 """
 
 
+@pytest.mark.long
 def test_an_attached_server_is_looked_at_and_left_for_each_level_of_its_clients(bench: Bench) -> None:
     built_tool("ycsb")
     bench.env["BENCHBRIEF_TOOLS"] = f"{bench.env['BENCHBRIEF_TOOLS']}:{tools_dir()}"

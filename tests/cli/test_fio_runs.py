@@ -92,6 +92,7 @@ def host() -> Iterator[Sshd]:
         yield stack.enter_context(sshd(user=user))
 
 
+@pytest.mark.long
 def test_a_run_over_ssh(bench: Bench, host: Sshd) -> None:
     host.write_config(name="127.0.0.1")
     bench.env["HOME"] = str(host.home)
@@ -107,6 +108,7 @@ def test_a_run_over_ssh(bench: Bench, host: Sshd) -> None:
     histograms_are_whole(bench)
 
 
+@pytest.mark.long
 def test_a_killed_controller_is_resumed_and_the_measurement_goes_on(bench: Bench) -> None:
     system_tool("fio")
     bench.spec(spec(bench.folder / "raw").replace("measure   = 1 s", "measure   = 4 s"))

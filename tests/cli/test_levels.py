@@ -36,6 +36,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         yield bench
 
 
+@pytest.mark.long
 def test_a_query_and_its_files_have_a_column_for_each_factor(measured: Bench) -> None:
     sql = (
         "SELECT codec, vsize, threads, repeats FROM measure.spread "

@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.cli.test_import import OUTPUTS, SAID, SPEC
 from tests.faults.conftest import small_disk
 from tests.support.bench import PROGRAM, Bench, Ended
@@ -31,6 +33,7 @@ def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
     return bench(*words, before=f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, {limits})")
 
 
+@pytest.mark.long
 def test_a_simulated_run_that_finds_no_room_says_so_wherever_it_ends(
     bench: Bench, small_disk: Callable[[str], Path]
 ) -> None:
@@ -54,6 +57,7 @@ def test_what_finds_no_room_and_is_no_brief_is_not_reported_as_one(bench: Bench)
     assert (done.returncode, done.stderr.decode()) == (2, "error: can't be written: No space left on device\n")
 
 
+@pytest.mark.long
 def test_a_brief_that_finds_no_room_is_one(copied_run: Bench) -> None:
     ended = limited(copied_run, 3000, "report")
     assert ended.code == 5, ended.text

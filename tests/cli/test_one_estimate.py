@@ -27,6 +27,7 @@ report brief "Brief" { table "Each point" { rows = threads  columns = throughput
 """
 
 
+@pytest.mark.long
 def test_plan_run_journal_and_end_tell_one_estimate_which_is_learned_from_earlier_runs(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(SPEC)

@@ -109,6 +109,7 @@ def test_a_meter_that_can_t_be_read_fails_its_cells_before_they_begin(bench: Ben
     assert not any(run.joinpath("raw").exists() for run in bench.run_dirs())
 
 
+@pytest.mark.long
 def test_a_meter_that_is_dead_fails_no_cell_that_does_not_need_it_and_may_be_mended(bench: Bench) -> None:
     meter = bench.folder / "meter"
     bench.spec(QUICK + PLAIN, METER=f'command("cat {meter}")')
@@ -145,6 +146,7 @@ def test_a_meter_whose_password_is_not_set_is_reported_before_anything_is_begun(
     assert bench.run_dirs() == []
 
 
+@pytest.mark.long
 def test_the_log_of_a_meter_is_read_after_each_cell_and_kept_for_rebuild(bench: Bench) -> None:
     """The log goes on while the run does, with a row a second that says what the time is."""
     log = bench.folder / "meter.csv"
@@ -180,6 +182,7 @@ def test_the_doctor_reads_the_meter_of_cpu_packages(bench: Bench) -> None:
     assert "power by rapl" in bench("doctor", "brief.bench").text
 
 
+@pytest.mark.long
 def test_a_profile_takes_the_meters_place_or_leaves_it_out(bench: Bench) -> None:
     bench.spec(QUICK, METER='command("exit 1")')
     ended = bench("run", "brief.bench", "--profile", "other", "--quiet", "--no-report", timeout=100)

@@ -46,6 +46,7 @@ def spec(bench: Bench, tmp_path: Path, reset: str, work: str, repeats: int) -> N
     bench.spec(text)
 
 
+@pytest.mark.long
 def test_a_point_without_room_fails_the_run_and_a_later_run_measures_it_alone(bench: Bench, tmp_path: Path) -> None:
     spec(bench, tmp_path, SLOW, "overwrite", repeats=1)
     done = bench("run", "brief.bench", "--no-report", "--budget", "8s", "--junit", "j.xml", "--markdown", "m.md")

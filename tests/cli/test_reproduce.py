@@ -94,6 +94,7 @@ def test_a_brief_is_measured_again_from_its_page_alone(reader: Bench) -> None:
     assert "Reproduction of “" in text
 
 
+@pytest.mark.long
 def test_other_numbers_are_told_with_the_ratio_its_interval_and_what_would_decide(reader: Bench) -> None:
     done = reader("reproduce", "brief-simulated.html", "--simulate", "--seed", "7", "--yes", "--json")
     assert done.code == 0, done.err
@@ -311,6 +312,7 @@ def test_a_run_of_ones_own_is_reproduced_by_its_name(original: Path, bench: Benc
     assert done.json["differs"] == []
 
 
+@pytest.mark.long
 def test_a_run_that_measured_something_else_is_not_comparable_and_the_specs_are_told_apart(reader: Bench) -> None:
     reader.spec(SPEC.replace("value_size = 100 B", "value_size = 1 KiB"))
     assert reader("run", "brief.bench", "--simulate").code == 0
@@ -337,6 +339,7 @@ def test_of_a_brief_without_claims_the_numbers_that_it_shows_are_judged(bench: B
     assert "numbers that the brief shows hold" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_another_version_of_benchbrief_is_told_with_the_verdicts(reader: Bench) -> None:
     path = reader.folder / "brief-simulated-capsule.zip"
     found = open_capsule(path.read_bytes(), path.name)

@@ -166,6 +166,7 @@ def test_results_whose_raw_outputs_are_not_what_they_were_are_measured_again(aga
     assert measured(second_run(again)) == FILLS
 
 
+@pytest.mark.long
 def test_a_run_stands_alone_when_the_one_it_took_from_is_gone(again: Bench) -> None:
     ran(again("run", "brief.bench", "--no-report"))
     second = second_run(again)
@@ -221,6 +222,7 @@ def test_another_kernel_is_warned_of_and_kept_with_the_run(again: Bench) -> None
     assert printed in [note["text"] for note in notes.json]
 
 
+@pytest.mark.long
 def test_an_interrupted_run_with_earlier_results_is_resumed(bench: Bench) -> None:
     tool = wrapped.db_bench(
         bench.folder / "slow", f'*--num=3000*) [ -e {bench.folder}/hurry ] || set -- "$@" --duration=30;;'
@@ -264,6 +266,7 @@ report brief "A brief" {
 """
 
 
+@pytest.mark.long
 def test_a_stand_in_is_disclosed_with_its_earlier_results_and_measured_again_when_it_was_built_again(
     bench: Bench,
 ) -> None:
@@ -293,6 +296,7 @@ def test_a_stand_in_is_disclosed_with_its_earlier_results_and_measured_again_whe
     assert measured(third) == ["ramp/box/a/threads=1/r1"]
 
 
+@pytest.mark.long
 def test_the_provenance_of_a_partly_taken_ramp_names_each_run_with_what_it_measured(again: Bench) -> None:
     again.spec(SPEC.replace("threads   = [1]", "threads   = [1, 2]"))
     ran(again("run", "brief.bench", "--no-report"))

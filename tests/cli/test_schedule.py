@@ -7,6 +7,8 @@ import signal
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from tests.support import wrapped
 from tests.support.bench import Bench, pages_of
 
@@ -96,6 +98,7 @@ def cells_of(bench: Bench, *said: str) -> list[str]:
     return [r["cell"] for r in bench.journal("cell_ended") if all(text in str(r["reason"]) for text in said)]
 
 
+@pytest.mark.long
 def test_cells_that_all_fail_alike_on_a_hardware_are_not_tried_after_the_first_three(
     bench: Bench,
 ) -> None:
@@ -166,6 +169,7 @@ def test_a_measurement_beyond_its_time_out_is_stopped(bench: Bench) -> None:
     assert "did not end within 2 s" in verdict["reason"]
 
 
+@pytest.mark.long
 def test_a_confident_run_stands_for_the_same_rule_again_and_not_for_another(bench: Bench) -> None:
     spec: Path = bench.spec(HEAD + experiment("box.good", "repeats = confident(within: 50 %, to: 5)"))
     assert "up to 5 cells" in bench("run", "brief.bench", "--no-report").err

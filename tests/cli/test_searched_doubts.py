@@ -129,6 +129,7 @@ def test_the_file_of_the_numbers_says_it_in_fields_and_verifies(english: Run) ->
     assert english.bench("verify", str(brief)).code == 0
 
 
+@pytest.mark.long
 def test_a_bound_is_reported_as_one_by_trend_compare_and_the_site(english: Run) -> None:
     bench = english.bench
     reported = bench("trend", "--origin", "simulated", "sustained", "cost", "--all")
@@ -154,6 +155,7 @@ def test_a_bound_is_reported_as_one_by_trend_compare_and_the_site(english: Run) 
     assert "≥ 20,000 ops/s" in pages.replace("\u00a0", " ")
 
 
+@pytest.mark.long
 def test_a_brief_in_japanese_has_the_same_signs_and_says_what_they_mean(tmp_path: Path) -> None:
     for found in run(tmp_path, "ja"):
         assert [each["shown"] for each in numbers(found)][1:4:2] == ["≥ 20,000", "≤ 0.120"]

@@ -100,6 +100,7 @@ def test_a_search_stops_at_the_knee_and_others_run_there(bench: Bench) -> None:
     assert "cells are taken from" not in done.text, "another rule may stop elsewhere"
 
 
+@pytest.mark.long
 def test_an_interrupted_search_goes_on_where_it_was(bench: Bench) -> None:
     tool = wrapped.db_bench(
         bench.folder / "slow", f'*--threads=4*) [ -e {bench.folder}/hurry ] || set -- "$@" --duration=30;;'

@@ -150,6 +150,7 @@ def test_a_push_to_a_mistyped_address_is_forgotten(bench: Bench) -> None:
     assert [each["to"] for each in bench("push", "--queued", "--json").json] == [f"{bench.folder}/shared"]
 
 
+@pytest.mark.long
 def test_the_store_of_the_environment_is_pushed_to(bench: Bench) -> None:
     shutil.rmtree(bench.folder / "bench-out")
     env = {"BENCHBRIEF_STORE": f"{bench.folder}/shared"}

@@ -163,6 +163,7 @@ def test_what_is_last_is_what_was_last_measured(run: Simulated) -> None:
     assert "no run of brief.bench" in run.bench("plan", "brief.bench", "--diff").err
 
 
+@pytest.mark.long
 def test_a_rebuilt_store_and_a_brief_made_again_stay_marked(run: Simulated) -> None:
     assert run.bench("rebuild", run.name).code == 0
     ended = run.bench("report", run.name, "--html-only", "--to", "again")
@@ -198,6 +199,7 @@ def test_operations_that_were_asked_to_fail_say_so_and_quote_no_record(bench: Be
     assert '{"' not in done.text
 
 
+@pytest.mark.long
 def test_no_run_takes_anything_from_a_simulated_one_nor_gives_it_anything(bench: Bench) -> None:
     spec = bench.spec(ONE_FOLDER)
     assert bench("run", spec.name, "--simulate", "--no-report", "--quiet").code == 0

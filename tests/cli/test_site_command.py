@@ -60,6 +60,7 @@ def test_a_brief_that_was_changed_is_not_shown_and_no_page_leads_to_it(bench: Be
         brief.write_bytes(whole)
 
 
+@pytest.mark.long
 def test_a_site_of_a_store_in_s3_is_that_of_the_folder(bench: Bench) -> None:
     (run,) = bench.run_dirs()
     place = f"s3://{BUCKET}/nightly"

@@ -117,6 +117,7 @@ def test_the_finished_spec_runs_to_a_brief(finished: Bench) -> None:
     assert brief.read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.long
 def test_the_second_spec_makes_a_brief_of_what_it_varies(tmp_path: Path) -> None:
     write(tmp_path, final("compression.bench"), "compression.bench")
     done = Bench(tmp_path)("run", "compression.bench", "--simulate")

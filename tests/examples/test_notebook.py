@@ -15,6 +15,7 @@ from tests.support.bench import Bench
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@pytest.mark.long
 def test_the_notebook_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "notebooks"
     shutil.copytree(EXAMPLES / "notebooks", folder)
