@@ -301,7 +301,7 @@ class Drawing:
     data: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
     key: str = ""
-    """What the numbers beside the points of a curve are, or its pale bars."""
+    """What the numbers beside the points of a curve are, its pale bars, and small rings."""
     message: str = ""
     """What it shows, where the author says nothing."""
 
@@ -315,6 +315,8 @@ class _Remarks:
     points: int = 0
     breaks: int = 0
     reasons: dict[str, None] = field(default_factory=dict)
+    rings: bool = False
+    """Whether single repeats are drawn."""
     placed: set[str] = field(default_factory=set)
     """The notes that have a point."""
 
@@ -491,9 +493,11 @@ def finished(
     charts = tuple(_with_notes(chart, figure, notes, scaled, remarks) for chart in charts)
     for text in (each for each in notes if each not in remarks.placed):
         remarks.notes[results.words["note_not_placed"].format(note=text)] = None
-    key = results.words["point_labels"].format(dim=results.words.dimension(x_dim)) if curve and x_dim else ""
+    keys = [results.words["point_labels"].format(dim=results.words.dimension(x_dim))] if curve and x_dim else []
     if any(point.worse for d in scaled for point in d.trace.points):
-        key = results.words["pale_bars"]
+        keys = [results.words["pale_bars"]]
+    if remarks.rings:
+        keys.append(results.words["repeats_drawn"])
     marked = all(s.mark == "rule" for s in figure.series)  # a mark alone shows nothing that was measured
     return Drawing(
         charts if any(d.has_values for d in scaled if marked or d.trace.mark != "rule") else (),
@@ -502,7 +506,7 @@ def finished(
         _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
         tuple(_data(scaled, results.words, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
-        key,
+        results.words["semicolon"].join(keys),
         "" if figure.claim else message(figure, scaled, results, numeric=bool(stairs) or kind != "category"),
     )
 
@@ -846,8 +850,9 @@ def _explain(
         repeated = any(e.repeats > 1 for e in results.plan.experiments.values())
         shown = "whiskers" if series.mark in ("bar", "range") else "band"
         known = [shown] if any(p.low is not None for p in points) else []
-        known += ["repeats_drawn"] if any(p.repeats for p in points) else []
-        unknown = ["band_unknown" if repeated else "no_band"] if series.band else []
+        rings = any(p.repeats for p in points)
+        remarks.rings |= rings
+        unknown = ["band_unknown" if repeated else "no_band"] if series.band and not rings else []
         for note in known or unknown:
             remarks.notes[results.words[note]] = None
 

@@ -281,7 +281,8 @@ class Cautions:
         rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
         self._from_due = {str(cell) for (cell,) in rows}
         self._of_unknown_kind = cells_of_unknown_kind(results)
-        self._short = {cell for cell, load in results.loads.items() if load.is_short}
+        short = {cell for cell, load in results.loads.items() if load.is_short}
+        self._short = short if len(short) < max(2, len(results.loads)) else set()  # of all of them, a limit says it
         lasted = "SELECT cell_id, measured_s FROM cells WHERE measured_s > 0"
         rows = results.store.sql(lasted).rows if is_imported(results) else ()
         self._lasted = {str(cell): float(seconds) for cell, seconds in rows}

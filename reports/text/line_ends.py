@@ -39,8 +39,14 @@ def keep_units_beside_numbers(text: str) -> str:
 
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,9}(?![ァ-ヺー])(?<![ァ-ヺー]{10})")
 """A word of foreign origin, which is read as a whole."""
-_PHRASE = re.compile(r"[「（]?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ \u00a0]?[ぁ-ゖ]+)?[、。：；，」）]*")
-"""A word with its particles, up to where the next word begins."""
+_PHRASE = re.compile(
+    r"[「（]?(?:[\d,.]+[ \u00a0](?=[一-鿿ァ-ヺ]))?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ \u00a0]?[ぁ-ゖ]+)?"
+    r"[、。：；，」）]*|(?<![^\s、。：；，「」（）])[ぁ-ゖ]{2,}[、。：；，」）]*"
+)
+"""A word with its particles, up to where the next word begins; or particles and such words as すべて, where a part of a
+sentence begins. A number has what it counts beside it."""
+_BESIDE = re.compile(r"(?<=\d) (?=[一-鿿ァ-ヺ])|(?<=[A-Za-z0-9)%]) (?=[ぁ-ゖ])")
+"""The blanks between a number and what it counts, and between a name in Latin letters and its particle."""
 _CLOSING = re.compile(r"(?<=[^\s>])[ぁ-ゖ]{2,3}[。）]+(?=\s*</(?:p|li|td|dd)>)")
 """The end of a paragraph or a cell: a last line of 「す。」 alone reads as a slip."""
 _LONGEST = 12
@@ -51,16 +57,14 @@ _JAPANESE = re.compile(r"[ぁ-ヺー一-鿿]")
 _TAG = re.compile(r"(<[^>]*>)")
 _OPENS = re.compile(r'<(h[1-4])\b|<(p) class="(?:subtitle|claim|of|callout-title)"')
 """What is set large: its lines end between phrases."""
-_SKIPPED = re.compile(r"<(table|style|script|pre|aside)\b")
+_SKIPPED = re.compile(r"<(table|style|script|pre)\b")
 
 
 def keep_words_whole(page: str) -> str:
     """Return an HTML page whose lines end neither within words in katakana nor within short phrases. Tables stay as
-    they are, since their columns may be narrower than a word, the box on the disclosure, which such words widen, and
-    links and numbers, which are tagged as wholes. A word gets no `span`, since a PDF's numbers are known by one within
-    another."""
+    they are, since their columns may be narrower than a word, and so do links and numbers, which are tagged as wholes.
+    A word gets no `span`, since a PDF's numbers are known by one within another."""
     before, body, rest = page.partition("<body")
-    rest = _CLOSING.sub(_whole, rest)
     until = tagged = ""
     kept: Callable[[str], str] | None = _in_text
     parts = _TAG.split(rest)
@@ -79,7 +83,7 @@ def keep_words_whole(page: str) -> str:
             until, kept = f"</{skipped[1]}>", None
         elif opened := _OPENS.match(part):
             until, kept = f"</{opened[1] or opened[2]}>", _in_heading
-    return before + body + "".join(parts)
+    return before + body + _CLOSING.sub(_whole, "".join(parts))
 
 
 _LABEL_ENDS = re.compile(
@@ -100,9 +104,15 @@ def _in_heading(text: str) -> str:
 
 
 def _in_text(text: str) -> str:
-    return _PHRASE.sub(
-        lambda match: _whole(match) if len(match[0]) <= _LONGEST_IN_TEXT else _KATAKANA.sub(_whole, match[0]), text
-    )
+    return _PHRASE.sub(_in_phrase, text)
+
+
+def _in_phrase(match: re.Match[str]) -> str:
+    """Return a phrase of a text: a long one may be parted, but for its words in katakana and what belongs to a name or
+    a number."""
+    if len(match[0]) <= _LONGEST_IN_TEXT:
+        return _whole(match)
+    return _KATAKANA.sub(_whole, _BESIDE.sub("\N{NO-BREAK SPACE}", match[0]))
 
 
 def _whole(match: re.Match[str]) -> str:

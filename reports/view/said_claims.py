@@ -29,7 +29,7 @@ from benchbrief.results.analysis.stated_quantities import state_quantities
 _N = TypeVar("_N")
 _Part = str | p.Value | p.Said
 _Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FactsElement | p.PublishedElement | p.FigureElement
-_GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
+_GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)(?:以上|以下)?|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
 LEAST_OVERSTATED = 0.01
 """A smaller share of a highest value that is there by chance is not told."""
 _LONGEST_START = 12

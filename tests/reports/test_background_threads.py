@@ -12,7 +12,7 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from tests.reports import world as w
 
-READERS = "The throughput of Beside is that of its readers; what the background thread does is not counted."
+READERS = "Beside: the throughput is that of the readers; what the background thread does is not counted."
 
 
 def views(operation: str) -> list[TableView | TextView]:

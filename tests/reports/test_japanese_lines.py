@@ -38,7 +38,7 @@ def test_no_word_in_katakana_and_no_phrase_of_a_heading_is_parted() -> None:
     assert f'<title>データ</title><body><h1 title="スループット">Solidigm {"".join(phrases)} 65 %</h1>' in made
     assert f"<p>{whole.format('ブロックと')}{whole.format('データ')}</p>" in made
     assert made.endswith("<table><td>データ</td></table>")
-    text = "".join(whole.format(part) for part in ("多数では", "7450 が", "優位", "です。"))
+    text = "".join(whole.format(part) for part in ("多数では", "7450 が", "優位です。"))
     assert keep_words_whole("<body><p>多数では7450 が優位です。</p>") == f"<body><p>{text}</p>"
     assert (
         keep_words_whole("<body><p>マイクロベンチマークスループット</p>")
@@ -46,6 +46,27 @@ def test_no_word_in_katakana_and_no_phrase_of_a_heading_is_parted() -> None:
     )
     assert keep_words_whole("<body><h2>Reads beside a writer</h2>") == "<body><h2>Reads beside a writer</h2>"
     assert keep_words_whole('<body><a href="#a">データ</a>') == '<body><a href="#a">データ</a>'
+
+
+def test_no_line_ends_between_a_number_and_what_it_counts_or_begins_with_a_particle_or_part_of_a_word() -> None:
+    whole = '<bdi class="whole">{}</bdi>'
+    text = keep_words_whole("<body><p>Solidigm D5-P5430 での 3 種類の負荷。すべてメモリーに収まります。</p>")
+    parts = ("3 種類の", "負荷。", "すべて", "メモリーに", "収まります。")
+    kept = "".join(whole.format(part) for part in parts)
+    assert text == f"<body><p>Solidigm D5-P5430\N{NO-BREAK SPACE}での {kept}</p>"
+    assert keep_words_whole("<li>動いていました。</li>".join(("<body>", ""))).count("<bdi") == 1
+
+
+def test_a_box_beside_a_picture_is_no_wider_for_its_whole_words() -> None:
+    words = keep_words_whole("<body><p>測定の条件と方法、各数値の出所を収めています。</p>").partition("<body>")[2]
+    box = f'<div class="ending"><aside class="companion"><div class="qr"></div><div>{words}</div></aside></div>'
+    head = f"<head><title>Lines</title><style>{STYLE.read_text()} .ending {{ width: 65mm }}</style></head>"
+    pdf = to_pdf(f'<html lang="ja">{head}<body>{box}</body></html>')
+    assert PdfReader(BytesIO(pdf)).pages[0].extract_text().splitlines()[:3] == [
+        "測定の条件と方法、",
+        "各数値の出所を",
+        "収めています。",
+    ]
 
 
 def test_a_word_that_is_kept_whole_is_not_taken_for_a_number_of_a_pdf() -> None:
@@ -61,4 +82,4 @@ def test_the_end_of_a_paragraph_or_a_cell_is_no_line_of_its_own() -> None:
     made = keep_words_whole(
         "<body><p>値です。</p><table><td>書き込みを続けます。</td></table><p>平均ではありません。</p>"
     )
-    assert re.findall(r'<bdi class="whole">([^<]*)</bdi></(?:p|td)>', made) == ["です。", "けます。", "ません。"]
+    assert re.findall(r'<bdi class="whole">([^<]*)</bdi></(?:p|td)>', made) == ["値です。", "けます。", "ません。"]

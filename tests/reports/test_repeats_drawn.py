@@ -37,7 +37,7 @@ def test_two_repeats_are_drawn_and_make_no_interval(mark: str) -> None:
     points = found.charts[0].traces[0].points
     assert [point.repeats for point in points] == [(1000.0, 1040.0), (2000.0, 2080.0), (4000.0, 4160.0)]
     assert all(point.low is None for point in points)
-    assert found.notes == ("Small rings: the two repeats of each point.",)
+    assert (found.key, found.notes) == ("Small rings: the two repeats of each point", ())
     svg = draw(found.charts, 600, 240, "Inter", CONVERTER).svg
     rings = RING.findall(svg)
     assert len(rings) == 6
