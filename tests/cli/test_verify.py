@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 import subprocess
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -99,6 +101,28 @@ def test_a_workbook_holds_as_made_and_saved_again_and_an_edited_number_is_named(
     assert all(each["place"].startswith("sheet ") and each["recorded"] != each["found"] for each in found["edited"])
     done = copied_run("verify", str(saved))
     assert re.search(r"warning: sheet .*, row \d+, cell [A-Z]: shows .*, was made as ", done.err)
+
+
+def test_a_document_whose_numbers_and_words_were_forged_together_is_held_against_the_run(copied_run: Bench) -> None:
+    assert copied_run("report", copied_run.run_dir.name, "--format", "html,docx").code == 0
+    path = brief(copied_run, "docx")
+    shown = next(each["shown"] for each in json.loads(brief(copied_run, "json").read_text())["numbers"])
+
+    def forged(content: bytes) -> bytes:
+        return content.replace(shown.encode(), b"9" * len(shown))
+
+    def forged_ledger(match: re.Match[bytes]) -> bytes:
+        return match[1] + b64encode(zlib.compress(forged(zlib.decompress(b64decode(match[2])))))
+
+    sent = path.with_name("for the customer.docx")
+    with ZipFile(path) as old, ZipFile(sent, "w") as new:
+        for name in old.namelist():
+            part = re.sub(rb'(<file name="[^"]+">)([^<]+)', forged_ledger, old.read(name))
+            new.writestr(name, forged(part) if name == "word/document.xml" else part)
+    done = copied_run("verify", str(sent))
+    assert done.code == 1
+    assert re.search(r"numbers: \d+ holds?, \d+ do(es)? not", done.out)
+    assert f"shown {'9' * len(shown)}" in done.err
 
 
 def test_a_number_that_was_edited_in_the_page_is_found(copied_run: Bench) -> None:
