@@ -334,11 +334,10 @@ def own_words(language: str) -> Mapping[str, str]:
 
 
 def own_catalogues(language: str) -> Iterator[str]:
-    """Yield the text of each `words/LANGUAGE.toml` in the folders of benchbrief's own engines, tools, probes and
-    meters."""
-    for registry in (ENGINE_SPECS, TOOL_SPECS, PROBE_SPECS, METER_SPECS):
-        for name in registry.own:
-            found = resources.files(f"{registry.package}.{name}") / "words" / f"{language}.toml"
+    """Yield the text of each `words/LANGUAGE.toml` in the folders of benchbrief's own extensions."""
+    for registry in REGISTRIES:
+        for folder in _folders(registry.package):
+            found = resources.files(f"{registry.package}.{folder}") / "words" / f"{language}.toml"
             if found.is_file():
                 yield found.read_text(encoding="utf-8")
 

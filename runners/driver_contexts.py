@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.registry import TOOL_SPECS
+from benchbrief.compiler.registry import TOOL_SPECS, accepted_errors
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Cell, Client, Database, Experiment, Hardware, Plan, Workload, share_of
 from benchbrief.model.run_messages import say
@@ -94,6 +94,11 @@ class CellContext:
     @property
     def experiment(self) -> Experiment:
         return self.plan.experiments[self.cell.experiment]
+
+    @property
+    def accepted_errors(self) -> float:
+        """Return the share of operations that may fail, by the spec and the load generator."""
+        return accepted_errors(self.experiment.max_error_share, self.cell.tool.driver)
 
     @property
     def client(self) -> Client | None:

@@ -2,20 +2,36 @@
 
 from typing import Protocol
 
+from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.model.measurement import Sample
-from benchbrief.model.message import Message, OwnWords, figure, share_figure, speaker
-from benchbrief.model.plan import Cell, Database, Dataset, Hardware, Host, Plan, Probe, StepKind, Workload
+from benchbrief.model.message import Message, OwnWords, PrintedNumber, figure, joined, share_figure, speaker, word
+from benchbrief.model.plan import (
+    Cell,
+    Database,
+    Dataset,
+    Event,
+    Hardware,
+    Host,
+    Option,
+    Plan,
+    Probe,
+    StepKind,
+    Workload,
+)
 from benchbrief.model.run_messages import say as _say
-from benchbrief.runners.driver_contexts import Endpoint
+from benchbrief.runners.driver_contexts import Endpoint, loading_hosts
 from benchbrief.runners.errors import (
     BadOutput,
     HostError,
     Interrupted,
     LoadShort,
+    PlanRefused,
     RunnerError,
     ServerFailed,
     ToolMissing,
 )
+from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.jobs.commands import printable, quote, read_script, with_values
 from benchbrief.runners.jobs.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobFile, JobOutput, Word
@@ -42,6 +58,24 @@ class CommonSentences(Protocol):
     def server_anew(self, *, database: object) -> Message: ...
     def hint_server_log(self) -> Message: ...
     def restored_by_command(self) -> Message: ...
+    def command_late(self, *, host: object, command: object, seconds: object) -> Message: ...
+    def hint_by_hand(self) -> Message: ...
+    def said_nothing(self) -> Message: ...
+    def both(self, *, first: object, then: object) -> Message: ...
+    def none(self) -> Message: ...
+    def read_modify_write(self) -> Message: ...
+    def hint_longer(self) -> Message: ...
+    def hint_errors(self) -> Message: ...
+    def no_phases(self, *, tool: object) -> Message: ...
+    def needs_place(self, *, tool: object, place: object) -> Message: ...
+    def hint_no_phases(self) -> Message: ...
+    def hint_path_of(self) -> Message: ...
+    def file_says(self, *, file: object, said: object) -> Message: ...
+    def restored(self) -> Message: ...
+    def exit_code(self, *, code: object) -> Message: ...
+    def printed_nothing(self) -> Message: ...
+    def hint_see(self, *, path: object) -> Message: ...
+    def database_pathless(self, *, database: object) -> Message: ...
 
 
 say: CommonSentences = _say
@@ -55,6 +89,7 @@ __all__ = [
     "Database",
     "Dataset",
     "Endpoint",
+    "Event",
     "GoesOn",
     "Hardware",
     "Host",
@@ -67,8 +102,11 @@ __all__ = [
     "LoadShort",
     "Message",
     "Node",
+    "Option",
     "OwnWords",
     "Plan",
+    "PlanRefused",
+    "PrintedNumber",
     "Probe",
     "Requirement",
     "RunnerError",
@@ -81,8 +119,14 @@ __all__ = [
     "Transport",
     "Word",
     "Workload",
+    "did_you_mean",
+    "duration",
     "figure",
+    "is_on_controller",
+    "joined",
+    "loading_hosts",
     "now",
+    "plural",
     "printable",
     "quote",
     "read_script",
@@ -91,4 +135,5 @@ __all__ = [
     "share_figure",
     "speaker",
     "with_values",
+    "word",
 ]

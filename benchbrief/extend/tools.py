@@ -1,10 +1,21 @@
 """What a load generator needs beside `common`: `Driver`, the cell that it sees, evidence, and what it measured."""
 
 from benchbrief.model.histogram import US_PER_S, from_counts, percentile
-from benchbrief.model.measurement import Bucket, Histogram, Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.model.steadiness import judge_window
+from benchbrief.model.measurement import (
+    Bucket,
+    Histogram,
+    Interval,
+    Measurement,
+    Operation,
+    PhaseThroughput,
+    SteadyEnd,
+    transactions,
+)
+from benchbrief.model.plan import Arrivals, UntilSteady
+from benchbrief.model.steadiness import SteadyMean, SteadyVerdict, judge_batches, judge_window
 from benchbrief.runners.driver_contexts import CellContext
 from benchbrief.runners.drivers.counted_runs import COUNT, CountedRun, counted_from, counted_job, counted_run
+from benchbrief.runners.drivers.hdr_codec import decode_hdr
 from benchbrief.runners.drivers.output_evidence import (
     bad_output,
     best_line,
@@ -15,6 +26,10 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.drivers.output_invariants import QUANTISED, format_number
+from benchbrief.runners.errors import BeganLate, GeneratorLate, NotServed
+from benchbrief.runners.scheduling.measuring_ends import unsteady_warnings
+from benchbrief.runners.scheduling.promise_search import is_kept_though_late
+from benchbrief.runners.scheduling.reported_statistics import AskedStatistics
 from benchbrief.runners.seams import (
     Driver,
     HoldsEngine,
@@ -29,28 +44,40 @@ __all__ = [
     "COUNT",
     "QUANTISED",
     "US_PER_S",
+    "Arrivals",
+    "AskedStatistics",
+    "BeganLate",
     "Bucket",
     "CellContext",
     "CountedRun",
     "Driver",
+    "GeneratorLate",
     "Histogram",
     "HoldsEngine",
     "Interim",
     "Interval",
     "Measurement",
     "NamesKeys",
+    "NotServed",
     "Operation",
     "PhaseThroughput",
+    "SteadyEnd",
+    "SteadyMean",
+    "SteadyVerdict",
     "TellsBeginning",
     "TellsDatabase",
     "TellsInterim",
+    "UntilSteady",
     "bad_output",
     "best_line",
     "counted_from",
     "counted_job",
     "counted_run",
+    "decode_hdr",
     "format_number",
     "from_counts",
+    "is_kept_though_late",
+    "judge_batches",
     "judge_window",
     "percentile",
     "read_output_lines",
@@ -58,4 +85,6 @@ __all__ = [
     "require_exit",
     "require_few_errors",
     "timeout_s",
+    "transactions",
+    "unsteady_warnings",
 ]

@@ -32,7 +32,7 @@ def measuring_ended(cell: Cell, attempt: int, rule: UntilSteady, end: SteadyEnd)
     return j.MeasuringEnded(at=now(), cell=cell.id, attempt=attempt, within=rule.within, **times, **asdict(end))
 
 
-def warnings_of(end: SteadyEnd, rule: UntilSteady) -> tuple[str, ...]:
+def unsteady_warnings(end: SteadyEnd, rule: UntilSteady) -> tuple[str, ...]:
     """Return a warning that the longest time passed before the measurement was steady, and why; () if it was steady."""
     if end.steady:
         return ()

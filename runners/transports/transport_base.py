@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 from benchbrief.model.message import Message
@@ -15,7 +15,7 @@ from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.jobs import detached_jobs, host_claims
 from benchbrief.runners.jobs.commands import printable, quote
-from benchbrief.runners.jobs.fetch_outputs import fetch
+from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES, fetch
 from benchbrief.runners.jobs.script_host import Claim, HostEntry, entry
 from benchbrief.runners.jobs.tasks import Command, Completed, Job
 from benchbrief.runners.journal.run_identity import RunName
@@ -95,9 +95,43 @@ class BadListing(Exception):
     """A listing can't be parsed. The argument says why."""
 
 
-def failed(host: Host, what: Message, said: str, hint: str = "") -> HostError:
+def _unread(host: Host, what: Message, said: str, hint: str = "") -> HostError:
     """Return the error for a listing or a file that can't be read."""
     return HostError(say.of_host_because(host=host.id, what=what, said=said), hint)
+
+
+class ReadsByScript(JobTransport):
+    """A transport that lists directories and reads files by scripts in the place. A subclass has `output`."""
+
+    @abstractmethod
+    def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
+        """Yield the output of a script as it arrives, and return what it wrote to standard error: in English.
+
+        Raises HostError with the sentence `failing` when the script ends with another code than 0."""
+
+    def entries(self, directory: str) -> list[HostEntry]:
+        failing, said = say.cannot_list(path=directory), ""
+
+        def pieces() -> Generator[bytes, None, None]:
+            nonlocal said
+            said = yield from self.output(listing_script(directory), failing)
+
+        try:
+            with closing(pieces()) as listed:
+                # One more than are fetched, to see that there are more.
+                found, code = read_listing(listed, MAX_ENTRIES + 1)
+        except BadListing as error:
+            raise _unread(self.host, failing, error.args[0], say.hint_gnu()) from error
+        if code != 0 and not are_gone(said):
+            raise self.failed(failing, said)
+        return found
+
+    def read(self, path: str, limit: int) -> Iterator[bytes]:
+        yield from self.output(f"head -c {limit:d} -- {quote(path)}", say.cannot_read(path=path))
+
+    def failed(self, failing: Message, said: str) -> HostError:
+        """Return the error of a script, by what it wrote last."""
+        return _unread(self.host, failing, printable(said.strip()[-300:]).rpartition(": ")[2])
 
 
 def listing_script(directory: str) -> str:

@@ -42,7 +42,7 @@ from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_clocks import ClockReading
 from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
 from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.scheduling.measuring_ends import steady_end, warnings_of
+from benchbrief.runners.scheduling.measuring_ends import steady_end, unsteady_warnings
 from benchbrief.runners.seams import (
     Driver,
     Engine,
@@ -381,7 +381,7 @@ class SimulatedDriver:
             operations=tuple(operations),
             intervals=intervals,
             warnings=(
-                *(warnings_of(ended, rule) if ended and rule else ()),
+                *(unsteady_warnings(ended, rule) if ended and rule else ()),
                 *(steady.warnings if steady else ()),
             ),
             steady=ended,

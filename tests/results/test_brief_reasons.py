@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.extensions.tools.openload.openload_refusals import say_openload
+from benchbrief.extensions.tools.openload import openload_messages
 from benchbrief.model.message import Message, joined
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.result_messages import say, shorten_reason
 
 
 def refused(*found: str) -> str:
-    return say_openload.openload_refused(said=joined(found, say.both), code="lag")
+    return openload_messages.say.openload_refused(said=joined(found, say.both), code="lag")
 
 
 def test_many_findings_are_shown_by_the_first_one_and_the_number_of_the_others() -> None:

@@ -28,9 +28,10 @@ from benchbrief.extensions.tools.db_bench import db_bench_output
 from benchbrief.extensions.tools.db_bench.db_bench_output import DbBenchMessages
 from benchbrief.extensions.tools.fio.fio_output import FioMessages
 from benchbrief.extensions.tools.go_ycsb.go_ycsb_output import GoYcsbMessages
-from benchbrief.extensions.tools.openload.openload_refusals import OpenloadMessages
+from benchbrief.extensions.tools.openload.openload_messages import OpenloadMessages
 from benchbrief.extensions.tools.ycsb import ycsb_output
 from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbMessages
+from benchbrief.extensions.transports.ssh.ssh_connect import SshMessages
 from benchbrief.model import events as j
 from benchbrief.model.message import (
     FAMILY,
@@ -59,6 +60,7 @@ DECLARED = (
     *(CompareMessages, DbBenchMessages, FioMessages, GoYcsbMessages, OpenloadMessages, YcsbMessages),
     *(MongodbMessages, RocksdbMessages, StorageMessages),
     *(CpuMessages, DiskMessages, MemoryMessages, NetworkMessages, SnmpMessages, TcpMessages),
+    SshMessages,
 )
 JAPANESE = re.compile("[\u3040-\u9fff]")
 ENDED = say.tool_ended(tool="db_bench", code=1, said="No space left on device")

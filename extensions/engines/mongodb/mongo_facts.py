@@ -102,12 +102,12 @@ def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
     """
     queue, clients = (status.get("globalLock", {}).get(key, {}) for key in ("currentQueue", "activeClients"))
     cache = status.get("wiredTiger", {}).get("cache", {})
-    resident = _plain({"mib": status.get("mem", {}).get("resident")})
+    mib = status.get("mem", {}).get("resident")
     evicted = [cache.get(f"{kind} pages evicted") for kind in ("unmodified", "modified")]
     return {
         **counters_of(status),
         **_numbers("connections", {"current": status.get("connections", {}).get("current")}),
-        **{"memory.resident_bytes": mib * 2**20 for mib in resident.values()},
+        **_plain({"memory.resident_bytes": mib * 2**20 if isinstance(mib, int) else None}),
         **_plain({"queued": queue.get("total"), "active": clients.get("total")}),
         **_numbers(
             "wiredtiger.cache",

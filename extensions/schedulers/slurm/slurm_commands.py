@@ -8,9 +8,8 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from benchbrief.model.plan import Asked
-from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.fleet.scheduler import Given, SchedulerRefused, SchedulerSilent
+from benchbrief.extend.common import RunnerError
+from benchbrief.extend.schedulers import Asked, Given, SchedulerRefused, SchedulerSilent
 
 _WITHIN_S = 60
 _CUT_OFF = (errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ENOTCONN, errno.ETIMEDOUT,

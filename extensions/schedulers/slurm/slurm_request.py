@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.runners.fleet.scheduler import LaneNeeds, SchedulerRefused
+from benchbrief.extend.schedulers import LaneNeeds, SchedulerRefused
 
 _SHORT = {
     "A": "account", "C": "constraint", "J": "job-name", "M": "clusters", "N": "nodes", "Q": "quiet", "W": "wait",

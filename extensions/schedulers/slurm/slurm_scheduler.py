@@ -9,11 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchbrief.extensions.schedulers.slurm import slurm_commands, slurm_survey
-from benchbrief.extensions.schedulers.slurm.slurm_commands import ask as answer
-from benchbrief.extensions.schedulers.slurm.slurm_request import request_of
-from benchbrief.model.plan import Asked
-from benchbrief.runners.fleet.scheduler import (
+from benchbrief.extend.common import read_script, with_values
+from benchbrief.extend.schedulers import (
+    Asked,
     Given,
     JobState,
     LaneJob,
@@ -23,7 +21,9 @@ from benchbrief.runners.fleet.scheduler import (
     ScheduledJob,
     SchedulerRefused,
 )
-from benchbrief.runners.jobs.commands import read_script, with_values
+from benchbrief.extensions.schedulers.slurm import slurm_commands, slurm_survey
+from benchbrief.extensions.schedulers.slurm.slurm_commands import ask as answer
+from benchbrief.extensions.schedulers.slurm.slurm_request import request_of
 
 _SCRIPT = read_script(__file__, "lane_job.sh")
 _FORMAT = "%i|%T|%k|%B|%r"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from benchbrief.compiler.registry import TRANSPORT_SPECS
-from benchbrief.dsl.diagnostics.plain_amounts import duration, plural
-from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend.common import did_you_mean, duration, is_on_controller, plural
+from benchbrief.extend.schedulers import LaneNeeds, NodePool, PlannedJob, SchedulerRefused
 from benchbrief.extensions.schedulers.slurm.slurm_commands import ask
 from benchbrief.extensions.schedulers.slurm.slurm_request import Request, request_of, seconds_of
-from benchbrief.runners.fleet.scheduler import LaneNeeds, NodePool, PlannedJob, SchedulerRefused
 
 LEAD_S = 120
 """Slurm asks a lane to stop this many seconds before its time limit, unless an option says otherwise."""
@@ -92,8 +90,7 @@ def _planned(needs: LaneNeeds, partitions: Mapping[str, _Partition]) -> PlannedJ
 
 def _local(needs: LaneNeeds) -> Iterator[str]:
     for host in needs.hosts:
-        spec = TRANSPORT_SPECS.usable(host.transport)
-        if spec is not None and spec.on_controller:
+        if is_on_controller(host):
             yield (
                 f"the spec measures on `{host.id}`, which is wherever a job of Slurm happens to run: name hosts as "
                 "Slurm names its nodes (`sinfo -N` lists them), or ask for them"

@@ -15,29 +15,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from benchbrief.extend.common import (
+    BadOutput,
+    Command,
+    Database,
+    Job,
+    JobOutput,
+    Message,
+    PlanRefused,
+    Probe,
+    Requirement,
+    Sample,
+    Workload,
+    figure,
+    read_script,
+)
+from benchbrief.extend.tools import (
+    CellContext,
+    Interim,
+    Interval,
+    Measurement,
+    Operation,
+    PhaseThroughput,
+    bad_output,
+    best_line,
+    judge_window,
+    read_output_lines,
+    require_consistent,
+    require_exit,
+    timeout_s,
+)
 from benchbrief.extensions.tools.db_bench import db_bench_invariants
 from benchbrief.extensions.tools.db_bench import db_bench_output as history
 from benchbrief.extensions.tools.db_bench import db_bench_output as text
 from benchbrief.extensions.tools.db_bench.db_bench_flags import FLAG, RESERVED
 from benchbrief.extensions.tools.db_bench.db_bench_invariants import require_found, warn_of_few_found
 from benchbrief.extensions.tools.db_bench.db_bench_output import say
-from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
-from benchbrief.model.message import Message, figure
-from benchbrief.model.plan import Database, Probe, Workload
-from benchbrief.model.steadiness import judge_window
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import (
-    bad_output,
-    best_line,
-    read_output_lines,
-    require_consistent,
-    require_exit,
-    timeout_s,
-)
-from benchbrief.runners.errors import BadOutput, PlanRefused
-from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.seams import Interim, Requirement
 
 _REPORT = "report.csv"
 _LOAD = "fillseq"
@@ -286,7 +299,7 @@ def _common(context: CellContext) -> dict[str, str]:
 def _path(context: CellContext) -> str:
     path = context.endpoint.path or context.database.path
     if not path:
-        raise PlanRefused(say.rocksdb_pathless(), say.hint_path_of())
+        raise PlanRefused(say.database_pathless(database=context.database.name), say.hint_path_of())
     return path
 
 

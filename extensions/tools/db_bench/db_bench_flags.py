@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from benchbrief.model.tool_spec import FlagType
+from benchbrief.extend.spec import FlagType
 
 RESERVED = {
     "benchmarks": "`workloads` in the experiment",

@@ -9,19 +9,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, sqrt
 
-from benchbrief.compiler.registry import accepted_errors
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import histograms as h
+from benchbrief.extend import invariants as rule
+from benchbrief.extend.common import BadOutput, share_figure
+from benchbrief.extend.invariants import Invariant, Printed, parse_printed
+from benchbrief.extend.tools import QUANTISED, CellContext, Histogram
 from benchbrief.extensions.tools.db_bench.db_bench_output import DbBenchOutput, Headline, HistogramBlock, say
-from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Histogram
-from benchbrief.model.message import share_figure
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.output_invariants import QUANTISED, Invariant, Printed, parse_printed
-from benchbrief.runners.errors import BadOutput
 
 _BY_FILLRANDOM = 1 - exp(-1)
 _DEVIATIONS = 6
@@ -33,7 +30,7 @@ def require_found(context: CellContext, headline: Headline) -> None:
     if not missing or headline.found is None:
         return
     hits, asked = headline.found
-    if missing <= accepted_errors(context.experiment.max_error_share, "db_bench") * asked:
+    if missing <= context.accepted_errors * asked:
         return
     records = float(context.workload.properties["records"])
     if context.database.reset == "command" and _fits_fillrandom(hits, asked, records):

@@ -11,20 +11,16 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Protocol
 
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.histogram import US_PER_S, from_counts
-from benchbrief.model.measurement import Histogram, Operation, Sample
-from benchbrief.model.message import Message, speaker
-from benchbrief.model.run_messages import RunMessages
-from benchbrief.runners.seams import Interim
+from benchbrief.extend.common import CommonSentences, Message, Sample, speaker
+from benchbrief.extend.tools import US_PER_S, Histogram, Interim, Operation, from_counts
 
 
-class DbBenchMessages(RunMessages, Protocol):
+class DbBenchMessages(CommonSentences, Protocol):
     def assertions(self) -> Message: ...
     def found_fewer(self, *, benchmark: object, share: object) -> Message: ...
     def percentiles_db_bench(self) -> Message: ...

@@ -15,26 +15,35 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from benchbrief.extensions.tools.fio import fio_invariants, fio_output
-from benchbrief.extensions.tools.fio.fio_output import NS_PER_S, Direction, FioOutput, NotFio, say_fio
-from benchbrief.model.measurement import Measurement, Operation, PhaseThroughput, Sample
-from benchbrief.model.message import Message, figure
-from benchbrief.model.plan import Database, Workload
-from benchbrief.model.run_messages import say
-from benchbrief.model.steadiness import judge_window
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import (
+from benchbrief.extend.common import (
+    Command,
+    Database,
+    Job,
+    JobOutput,
+    Message,
+    PlanRefused,
+    Requirement,
+    Sample,
+    Workload,
+    figure,
+    read_script,
+)
+from benchbrief.extend.tools import (
+    CellContext,
+    Interim,
+    Measurement,
+    Operation,
+    PhaseThroughput,
     bad_output,
     best_line,
+    judge_window,
     require_consistent,
     require_exit,
     require_few_errors,
     timeout_s,
 )
-from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.seams import Interim, Requirement
+from benchbrief.extensions.tools.fio import fio_invariants, fio_output
+from benchbrief.extensions.tools.fio.fio_output import NS_PER_S, Direction, FioOutput, NotFio, say
 
 _TRY_IO = read_script(__file__, "scripts/try_io.sh")
 _OUTPUT = "fio.json"
@@ -100,7 +109,7 @@ class Fio:
         found = _read(output)
         failed = fio_invariants.failed_job(found)
         if failed or not found.jobs[0].write.io_bytes:
-            raise bad_output(output, say_fio.fio_layout_cut(said=best_line(output)))
+            raise bad_output(output, say.fio_layout_cut(said=best_line(output)))
         require_consistent(output, "fio", _problems(output, found))
         return found.jobs[0].write.io_bytes
 
@@ -123,7 +132,7 @@ class Fio:
         found = _read(output)
         failed = fio_invariants.failed_job(found)
         if failed:
-            raise bad_output(output, say_fio.fio_job_failed(job=failed.name, code=failed.error, said=best_line(output)))
+            raise bad_output(output, say.fio_job_failed(job=failed.name, code=failed.error, said=best_line(output)))
         require_consistent(output, "fio", [*_foreign(context, found), *_problems(output, found)])
         seconds, operations = found.seconds, tuple(read_operations(found))
         count, errors = sum(each.count for each in operations), sum(job.total_err for job in found.jobs)
@@ -200,9 +209,9 @@ def _operation(name: str, parts: Sequence[Direction]) -> Operation:
 def describe(*, offered: bool) -> dict[str, Message]:
     """Return the disclosure of what fio's numbers count: latencies, loop and percentiles."""
     return {
-        "latency": say_fio.fio_submitted() if offered else say_fio.fio_completion(),
+        "latency": say.fio_submitted() if offered else say.fio_completion(),
         "loop": say.loop_open() if offered else say.loop_closed(),
-        "percentiles": say_fio.fio_percentiles(),
+        "percentiles": say.fio_percentiles(),
     }
 
 
@@ -214,21 +223,21 @@ def describe_own(found: FioOutput) -> tuple[tuple[Message, ...], dict[str, str]]
     steady = next((job.steadystate for job in found.jobs if job.steadystate), None)
     if steady:
         about = {"criterion": steady.criterion, "asked": steady.ss, "seconds": steady.duration}
-        attained = say_fio.fio_steady(**about) if steady.attained else say_fio.fio_not_steady(**about)
+        attained = say.fio_steady(**about) if steady.attained else say.fio_not_steady(**about)
         properties["fio steadystate"] = attained
-        warnings += [] if steady.attained else [say_fio.fio_never_steady()]
+        warnings += [] if steady.attained else [say.fio_never_steady()]
     target = found.option(first, "latency_target")
     if target:
         depths = sorted({job.latency_depth for job in found.jobs})
         shown = f"{depths[0]}" if len(depths) == 1 else f"{depths[0]}–{depths[-1]}"
-        properties["fio latency_target"] = say_fio.fio_depth(
+        properties["fio latency_target"] = say.fio_depth(
             depth=shown,
             most=found.option(first, "iodepth", "1"),
             share=f"{found.option(first, 'latency_percentile', '100')} %",
             target=target,
         )
     if any(each.clat_ns.high >= fio_output.BUCKETS_END_NS for job in found.jobs for each in job.directions.values()):
-        warnings.append(say_fio.fio_beyond_buckets())
+        warnings.append(say.fio_beyond_buckets())
     return tuple(warnings), properties
 
 
@@ -236,26 +245,26 @@ def _read(output: JobOutput) -> FioOutput:
     try:
         return fio_output.read_output(output.directory / _OUTPUT)
     except NotFio as error:
-        raise bad_output(output, say_fio.fio_cut(said=str(error))) from error
+        raise bad_output(output, say.fio_cut(said=str(error))) from error
 
 
 def _problems(output: JobOutput, found: FioOutput) -> list[str]:
     try:
         return fio_invariants.find_problems(found)
     except NotFio as error:
-        raise bad_output(output, say_fio.fio_cut(said=str(error))) from error
+        raise bad_output(output, say.fio_cut(said=str(error))) from error
 
 
 def _foreign(context: CellContext, found: FioOutput) -> Iterator[str]:
     """Yield how the output differs from what the cell asked for: jobs, pattern, block size, depth, engine,
     direct I/O."""
     if len(found.jobs) != context.threads:
-        yield say_fio.fio_other_jobs(jobs=len(found.jobs), threads=context.threads)
+        yield say.fio_other_jobs(jobs=len(found.jobs), threads=context.threads)
     asked = _global_flags(context, context.endpoint.path or "-")
     for name in ("rw", "bs", "iodepth", "ioengine", "direct"):
         said = found.option(found.jobs[0], name)
         if said != asked[name]:
-            yield say_fio.fio_other_option(name=name, found=said or say_fio.nothing_given(), asked=asked[name])
+            yield say.fio_other_option(name=name, found=said or say.nothing_given(), asked=asked[name])
 
 
 def _filename(context: CellContext) -> str:
@@ -267,7 +276,7 @@ def _filename(context: CellContext) -> str:
 def _extent(context: CellContext) -> int:
     size = context.database.size_bytes
     if not size:
-        raise PlanRefused(say_fio.fio_sizeless(), say_fio.hint_size_of())
+        raise PlanRefused(say.fio_sizeless(), say.hint_size_of())
     return int(size) // _UNIT * _UNIT
 
 
@@ -275,7 +284,7 @@ def _global_flags(context: CellContext, filename: str = "") -> dict[str, str]:
     given = context.workload.properties
     pattern, depth, engine = context.workload.benchmark, int(float(given["io_depth"])), str(given["io_engine"])
     if engine == "psync" and depth > 1:
-        raise PlanRefused(say_fio.fio_psync(), say_fio.hint_fio_psync())
+        raise PlanRefused(say.fio_psync(), say.hint_fio_psync())
     flags = {
         "name": "global",
         "filename": filename or _filename(context),
@@ -323,7 +332,7 @@ def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
     size, block, jobs = _extent(context), int(float(context.workload.properties["block_size"])), context.threads
     part = size // jobs // block * block if context.workload.benchmark in _ORDERED else size // block * block
     if not part:
-        raise PlanRefused(say_fio.fio_no_room(jobs=jobs, block=block, size=size), say_fio.hint_fio_no_room())
+        raise PlanRefused(say.fio_no_room(jobs=jobs, block=block, size=size), say.hint_fio_no_room())
     for number in range(jobs):
         job = {"name": f"job{number + 1}", "size": str(part)}
         if context.workload.benchmark in _ORDERED:
@@ -343,7 +352,7 @@ def _rates(context: CellContext, number: int) -> tuple[int, ...]:
     parts = (whole,) if reads is None else (reads, whole - reads)
     rates = tuple(part // jobs + (1 if number < part % jobs else 0) for part in parts)
     if any(part and not rate for part, rate in zip(parts, rates, strict=True)):
-        raise PlanRefused(say_fio.fio_rate_low(rate=whole, jobs=jobs), say_fio.hint_fio_rate())
+        raise PlanRefused(say.fio_rate_low(rate=whole, jobs=jobs), say.hint_fio_rate())
     both = rates * 2 if len(rates) == 1 else rates
     return tuple(rate or 1 for rate in both)  # 0, of a direction that the mix leaves out, means no limit
 
@@ -352,8 +361,8 @@ def _read_percent(context: CellContext) -> int:
     share = 100 * float(context.workload.properties["read"])
     if abs(share - round(share)) > 1e-6:
         raise PlanRefused(
-            say_fio.fio_percent(share=figure(share, "g")),
-            say_fio.hint_fio_percent(share=round(share), workload=context.workload.name),
+            say.fio_percent(share=figure(share, "g")),
+            say.hint_fio_percent(share=round(share), workload=context.workload.name),
         )
     return round(share)
 

@@ -7,8 +7,10 @@ completed, or the other way round: these counts may differ by the queue depth.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import invariants as rule
+from benchbrief.extend.invariants import Invariant
 from benchbrief.extensions.tools.fio.fio_output import (
     BUCKETS_END_NS,
     DIRECTIONS,
@@ -18,8 +20,6 @@ from benchbrief.extensions.tools.fio.fio_output import (
     FioOutput,
     merge_jobs,
 )
-from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.output_invariants import Invariant
 
 _UNIT_S = 1e-9
 _MOST_CPU = 110.0

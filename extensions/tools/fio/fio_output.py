@@ -10,18 +10,19 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Histogram, Interval
-from benchbrief.model.message import Message, speaker
+from benchbrief.extend import histograms as h
+from benchbrief.extend.common import CommonSentences, Message, speaker
+from benchbrief.extend.tools import Histogram, Interval
 
 
-class FioMessages(Protocol):
+class FioMessages(CommonSentences, Protocol):
+    def a_file_or_device(self) -> Message: ...
     def fio_percentiles(self) -> Message: ...
     def fio_completion(self) -> Message: ...
     def fio_submitted(self) -> Message: ...
@@ -57,7 +58,7 @@ class FioMessages(Protocol):
     def fio_too_old(self, *, version: object) -> Message: ...
 
 
-say_fio: FioMessages = speaker(FioMessages)
+say: FioMessages = speaker(FioMessages)
 
 
 NS_PER_S = 1_000_000_000
@@ -174,7 +175,7 @@ def read_output(path: Path) -> FioOutput:
     """Read the JSON in a file, after any notes before it. Raises NotFio."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise NotFio(say_fio.fio_too_large(most=_MOST_BYTES))
+            raise NotFio(say.fio_too_large(most=_MOST_BYTES))
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise NotFio(error.strerror or str(error)) from error
@@ -188,22 +189,22 @@ def parse_output(text: str) -> FioOutput:
     """
     begins = re.search(r"^\{", text, re.MULTILINE)
     if begins is None:
-        raise NotFio(text.strip()[:200] or say_fio.fio_empty())
+        raise NotFio(text.strip()[:200] or say.fio_empty())
     try:
         found, end = json.JSONDecoder().raw_decode(text, begins.start())
         if _MORE_JSON.match(text, end):
             json.loads(text[begins.start() :])
     except (ValueError, RecursionError) as error:
-        raise NotFio(say_fio.fio_not_whole(said=str(error)[:200]), say_fio.hint_fio_cut()) from error
+        raise NotFio(say.fio_not_whole(said=str(error)[:200]), say.hint_fio_cut()) from error
     version = str(found.get("fio version", ""))[:60]
     if _BEFORE_BINS.match(version):
-        raise NotFio(say_fio.fio_too_old(version=version.replace("-", " ", 1)), say_fio.hint_fio_version())
+        raise NotFio(say.fio_too_old(version=version.replace("-", " ", 1)), say.hint_fio_version())
     try:
         return FioOutput.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise NotFio(say_fio.fio_not_its_own(place=place, said=first["msg"])) from error
+        raise NotFio(say.fio_not_its_own(place=place, said=first["msg"])) from error
 
 
 def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
@@ -211,12 +212,12 @@ def read_bins(latencies: FioLatencies) -> tuple[Bin, ...]:
     found = []
     for name, count in latencies.bins.items():
         if not re.fullmatch(r"\d{1,11}", name):
-            raise NotFio(say_fio.fio_bin_name(name=repr(name[:40])))
+            raise NotFio(say.fio_bin_name(name=repr(name[:40])))
         middle = int(name)
         width = 1 if middle < _EXACT else 1 << (middle.bit_length() - 1 - _BITS)
         lo = middle - width // 2
         if lo % width or lo >= BUCKETS_END_NS:
-            raise NotFio(say_fio.fio_no_such_bin(middle=middle))
+            raise NotFio(say.fio_no_such_bin(middle=middle))
         if count:
             found.append(Bin(lo, lo + width, count))
     return tuple(sorted(found, key=lambda each: each.lo))

@@ -13,30 +13,41 @@ from types import MappingProxyType
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from benchbrief.compiler.registry import accepted_errors, stray_errors
-from benchbrief.extensions.tools.go_ycsb import go_ycsb_invariants
-from benchbrief.extensions.tools.go_ycsb import go_ycsb_output as text
-from benchbrief.extensions.tools.go_ycsb.go_ycsb_output import say
-from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
-from benchbrief.extensions.tools.ycsb.ycsb_properties import inserted_key
-from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.model.message import PrintedNumber, figure, share_figure
-from benchbrief.model.plan import StepKind
-from benchbrief.model.steadiness import judge_window
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import (
+from benchbrief.extend.common import (
+    Command,
+    Job,
+    JobFile,
+    JobOutput,
+    PlanRefused,
+    PrintedNumber,
+    Requirement,
+    StepKind,
+    figure,
+    read_script,
+    share_figure,
+)
+from benchbrief.extend.tools import (
+    CellContext,
+    Interim,
+    Interval,
+    Measurement,
+    Operation,
+    PhaseThroughput,
     bad_output,
     best_line,
+    judge_window,
     read_output_lines,
     require_consistent,
     require_exit,
     require_few_errors,
     timeout_s,
 )
-from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.tasks import Command, Job, JobFile, JobOutput
-from benchbrief.runners.seams import Interim, Requirement
+from benchbrief.extensions.tools.go_ycsb import go_ycsb_invariants
+from benchbrief.extensions.tools.go_ycsb import go_ycsb_output as text
+from benchbrief.extensions.tools.go_ycsb.go_ycsb_output import say
+from benchbrief.extensions.tools.go_ycsb.spec import SPEC
+from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
+from benchbrief.extensions.tools.ycsb.ycsb_properties import inserted_key
 
 _INTERRUPTED = 124
 """The exit code of `timeout` when it had to end the command."""
@@ -127,7 +138,7 @@ class GoYcsb:
         count = read_transactions(found.final)
         failed = {name: row.count for name, row in found.final.items() if name.endswith("_ERROR")}
         errors = sum(failed.values())
-        allowed = accepted_errors(context.experiment.max_error_share, self.name)  # `_key_space` explains most of them
+        allowed = context.accepted_errors  # `_key_space` explains most of them
         # An interrupt fails the operation of each thread that is under way. Those are not the server's failures.
         own = max(0, errors - context.threads)
         require_few_errors(output, "go-ycsb", own, count, allowed)
@@ -142,7 +153,7 @@ class GoYcsb:
             intervals=by_second,
             warnings=(
                 *(
-                    (say.strays(errors=own, n=own + count, share=share_figure(stray_errors(self.name), 1)),)
+                    (say.strays(errors=own, n=own + count, share=share_figure(SPEC.stray_errors, 1)),)
                     if tolerated
                     else ()
                 ),

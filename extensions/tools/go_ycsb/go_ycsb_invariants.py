@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import invariants as rule
+from benchbrief.extend.invariants import Invariant, Printed, PrintedLatencies, parse_printed
 from benchbrief.extensions.tools.go_ycsb.go_ycsb_output import OPERATIONS, GoYcsbOutput, GoYcsbRow
-from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.output_invariants import Invariant, Printed, PrintedLatencies, parse_printed
 
 _RMW, _TOTAL, _FAILED = "READ_MODIFY_WRITE", "TOTAL", "_ERROR"
 _PROPORTIONS = {

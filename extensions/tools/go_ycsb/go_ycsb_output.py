@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.message import Message, speaker
-from benchbrief.model.run_messages import RunMessages
-from benchbrief.runners.seams import Interim
+from benchbrief.extend.common import CommonSentences, Message, speaker
+from benchbrief.extend.tools import Interim
 
 
-class GoYcsbMessages(RunMessages, Protocol):
+class GoYcsbMessages(CommonSentences, Protocol):
     def percentiles_go_ycsb(self) -> Message: ...
     def warm_up_process(self) -> Message: ...
     def go_inserts_failed(self, *, failed: object, n: object, said: object) -> Message: ...

@@ -12,7 +12,28 @@ from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
-from benchbrief.compiler.registry import accepted_errors
+from benchbrief.extend.common import (
+    Command,
+    Job,
+    JobOutput,
+    Message,
+    PlanRefused,
+    Requirement,
+    figure,
+    read_script,
+)
+from benchbrief.extend.tools import (
+    CellContext,
+    Interim,
+    Measurement,
+    bad_output,
+    best_line,
+    is_kept_though_late,
+    require_consistent,
+    require_exit,
+    require_few_errors,
+    timeout_s,
+)
 from benchbrief.extensions.tools.openload import openload_invariants
 from benchbrief.extensions.tools.openload.openload_flags import (
     Flags,
@@ -23,6 +44,7 @@ from benchbrief.extensions.tools.openload.openload_flags import (
     run_flags,
 )
 from benchbrief.extensions.tools.openload.openload_measurement import asked_of, measurement_of
+from benchbrief.extensions.tools.openload.openload_messages import say
 from benchbrief.extensions.tools.openload.openload_record import (
     HICCUP,
     LOG,
@@ -39,29 +61,11 @@ from benchbrief.extensions.tools.openload.openload_record import (
 from benchbrief.extensions.tools.openload.openload_refusals import (
     LATE,
     refusal_error,
-    say_openload,
     without_unasked,
     worst,
 )
 from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
 from benchbrief.extensions.tools.ycsb.ycsb_properties import inserted_key
-from benchbrief.model.measurement import Measurement
-from benchbrief.model.message import Message, figure
-from benchbrief.model.run_messages import say
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import (
-    bad_output,
-    best_line,
-    require_consistent,
-    require_exit,
-    require_few_errors,
-    timeout_s,
-)
-from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.scheduling.promise_search import is_kept_though_late
-from benchbrief.runners.seams import Interim, Requirement
 
 _CHECK = read_script(__file__, "check.sh")
 _REFUSED, _GAVE_UP = 1, 4
@@ -129,11 +133,11 @@ class Openload:
         try:
             found = read_load(output.directory)
         except NotRecord as error:
-            raise bad_output(output, say_openload.openload_record(said=str(error))) from error
+            raise bad_output(output, say.openload_record(said=str(error))) from error
         if found.failed:
             records = properties.count_records(context.workload)
             said = found.errors[0].text if found.errors else best_line(output)
-            raise bad_output(output, say_openload.openload_load_failed(failed=found.failed, n=records, said=said))
+            raise bad_output(output, say.openload_load_failed(failed=found.failed, n=records, said=said))
         if output.exit_code or not found.complete or found.refusals:
             raise bad_output(output, say.load_unfinished(tool=self.program, said=best_line(output)))
         if found.completed != found.records:
@@ -171,14 +175,14 @@ class Openload:
         try:
             log = read_log(output.directory / LOG)
         except BadOpenloadLog as error:
-            raise bad_output(output, say_openload.openload_log(said=str(error))) from error
+            raise bad_output(output, say.openload_log(said=str(error))) from error
         require_consistent(output, self.program, openload_invariants.find_problems(run, log))
         for flag, asked in recorded_flags(context, self.target(context)).items():
             if flag not in self.telling:
                 continue
             if run.settings.get(flag) != asked:
                 found = run.settings.get(flag, "")
-                raise bad_output(output, say_openload.openload_foreign(flag=flag, told=found, asked=asked))
+                raise bad_output(output, say.openload_foreign(flag=flag, told=found, asked=asked))
         rule = context.experiment.until_steady
         wanted = rule.from_s if rule and run.steady and run.steady.steady else context.cell.measure_s
         if run.window_s < wanted - _SHORT_S and "operations" not in context.workload.properties:
@@ -187,7 +191,7 @@ class Openload:
                 output,
                 say.ended_early(tool=self.program, seconds=seconds, wanted=figure(wanted, "g"), said=said),
             )
-        allowed = accepted_errors(context.experiment.max_error_share, self.name)
+        allowed = context.accepted_errors
         why = run.errors[0].text if run.errors else ""
         require_few_errors(output, self.program, run.failed, run.completed, allowed, why)
         measured = measurement_of(asked_of(context), run, log) if run.completed else None
@@ -196,7 +200,7 @@ class Openload:
         if refused:
             if not is_kept_though_late(context.experiment, context.cell, measured):
                 raise refused
-            late = say_openload.openload_late_kept(said=worst(run))
+            late = say.openload_late_kept(said=worst(run))
             measured = replace(measured, warnings=(*measured.warnings, late))
         return measured
 
@@ -215,7 +219,7 @@ class Openload:
         try:
             run = read_run(output.directory)
         except NotRecord as error:
-            raise bad_output(output, say_openload.openload_record(said=str(error))) from error
+            raise bad_output(output, say.openload_record(said=str(error))) from error
         if run.ended == "interrupted" or _is_server_gone(run, output):  # whatever it says of its numbers
             raise bad_output(output, _why_cut(run, output))
         return run
@@ -247,5 +251,5 @@ def _give_up_s(run: OpenloadRun) -> float:
 def _why_cut(run: OpenloadRun, output: JobOutput) -> Message:
     said = run.errors[0].text if run.errors else best_line(output)
     if _is_server_gone(run, output):
-        return say_openload.openload_cut(seconds=figure(_give_up_s(run), "g"), said=said)
-    return say_openload.openload_gave_up(said=said)
+        return say.openload_cut(seconds=figure(_give_up_s(run), "g"), said=said)
+    return say.openload_gave_up(said=said)

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import ceil
 
-from benchbrief.compiler.registry import accepted_errors
+from benchbrief.extend.common import JobFile, PlanRefused, Secret
+from benchbrief.extend.tools import Arrivals, AskedStatistics, CellContext
+from benchbrief.extensions.tools.openload.openload_messages import say
 from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
-from benchbrief.model.plan import Arrivals
-from benchbrief.model.run_messages import say
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.jobs.tasks import JobFile
-from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.scheduling.reported_statistics import THROUGHPUT, AskedStatistics
 
 TOOL = "openload"
 TRACE_FILE = "trace.txt"
@@ -77,7 +72,7 @@ def _run(context: CellContext) -> dict[str, object]:
         "workers": context.threads,
         "seed": context.cell.repeat + _APART * context.part,
         "judge": ",".join(judged(context)),
-        "accept-errors": accepted_errors(context.experiment.max_error_share, TOOL),
+        "accept-errors": context.accepted_errors,
         "output": ".",
     }
     if "operations" in given:
@@ -111,7 +106,7 @@ def arrivals_of(context: CellContext) -> Arrivals | None:
 def asked_latencies(context: CellContext) -> frozenset[str]:
     """Return the latencies that the spec asks for at this cell, such as `p99 read`, or `p99` for all operations.
     Returns p99 alone when it asks for none."""
-    return frozenset(AskedStatistics(context.plan).of(context.cell)) - {THROUGHPUT} or _USUAL
+    return frozenset(AskedStatistics(context.plan).of(context.cell)) - {"throughput"} or _USUAL
 
 
 def judged(context: CellContext) -> tuple[str, ...]:

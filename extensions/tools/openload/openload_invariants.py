@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, isclose
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import histograms as h
+from benchbrief.extend import invariants as rule
+from benchbrief.extend.invariants import Invariant, PrintedLatencies
+from benchbrief.extend.tools import Histogram, SteadyMean, SteadyVerdict, judge_batches
 from benchbrief.extensions.tools.openload.openload_record import (
     EDGE,
     FAILED,
@@ -23,11 +27,6 @@ from benchbrief.extensions.tools.openload.openload_record import (
     successes,
     tag_of,
 )
-from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Histogram
-from benchbrief.model.steadiness import SteadyMean, SteadyVerdict, judge_batches
-from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.output_invariants import Invariant, PrintedLatencies
 
 _SAME = 1e-9
 _US_PER_NS = 1e-3

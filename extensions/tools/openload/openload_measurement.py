@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, inf
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import histograms as h
+from benchbrief.extend.common import Event, PrintedNumber, Sample, figure, share_figure
+from benchbrief.extend.tools import (
+    Arrivals,
+    CellContext,
+    Histogram,
+    Interval,
+    Measurement,
+    Operation,
+    PhaseThroughput,
+    SteadyEnd,
+    UntilSteady,
+    judge_window,
+    unsteady_warnings,
+)
 from benchbrief.extensions.tools.openload.openload_flags import TRACE_FILE, arrivals_of, asked_latencies
+from benchbrief.extensions.tools.openload.openload_messages import say
 from benchbrief.extensions.tools.openload.openload_record import (
     FAILED,
     OPERATIONS,
@@ -16,16 +32,8 @@ from benchbrief.extensions.tools.openload.openload_record import (
     OpenloadRun,
     successes,
 )
-from benchbrief.extensions.tools.openload.openload_refusals import milliseconds, say_openload
+from benchbrief.extensions.tools.openload.openload_refusals import milliseconds
 from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
-from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Histogram, Interval, Measurement, Operation, PhaseThroughput, Sample, SteadyEnd
-from benchbrief.model.message import PrintedNumber, figure, share_figure
-from benchbrief.model.plan import Arrivals, Event, UntilSteady
-from benchbrief.model.run_messages import say
-from benchbrief.model.steadiness import judge_window
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.scheduling.measuring_ends import warnings_of
 
 _US = 1e-6
 
@@ -96,7 +104,7 @@ def measurement_of(asked: AskedLoad, run: OpenloadRun, log: Log) -> Measurement:
         throughput=tuple(throughput),
         operations=tuple(operations),
         intervals=intervals,
-        warnings=(*_warnings(asked, run), *(warnings_of(ended, rule) if ended and rule else ()), *unsteady),
+        warnings=(*_warnings(asked, run), *(unsteady_warnings(ended, rule) if ended and rule else ()), *unsteady),
         tool_version=f"{run.program} {run.version} ({run.library})",
         tool_s=run.warm_up_s + run.window_s,
         due=None if arrivals is None or cut_s else run.offered,  # nothing says when each of them was due
@@ -229,13 +237,11 @@ def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
 
 def _warnings(asked: AskedLoad, run: OpenloadRun) -> Iterator[str]:
     if run.dropped:
-        yield say_openload.openload_dropped(
-            dropped=run.dropped, n=run.offered, share=share_figure(run.dropped / run.offered, 2)
-        )
+        yield say.openload_dropped(dropped=run.dropped, n=run.offered, share=share_figure(run.dropped / run.offered, 2))
     # A failed one is an error already.
     missed = sum(max(0, of.not_found - of.failed) for of in run.operations.values())
     if missed:
-        yield say_openload.openload_not_found(n=missed, of=run.completed)
+        yield say.openload_not_found(n=missed, of=run.completed)
     lag, latency, arrivals = run.own.lag_us, run.all.intended_us, asked.arrivals
     if not lag or not latency or arrivals is None:
         return
@@ -244,33 +250,31 @@ def _warnings(asked: AskedLoad, run: OpenloadRun) -> Iterator[str]:
     if beyond:
         lowest, highest = (PrintedNumber(float(name[1:]), name) for name in (beyond[0], beyond[-1]))
         times = {"late": milliseconds(late[beyond[-1]]), "latency": milliseconds(latency[beyond[-1]])}
-        yield say_openload.openload_late_beside(lowest=lowest, highest=highest, **times)
+        yield say.openload_late_beside(lowest=lowest, highest=highest, **times)
 
 
 def _disclosed(asked: AskedLoad, run: OpenloadRun, operations: Sequence[Operation]) -> dict[str, str]:
     arrivals = asked.arrivals
     texts: dict[str, str] = {
         "latency": say.latency_both() if arrivals else say.latency_service(),
-        "loop": say_openload.openload_open() if arrivals else say.loop_closed(),
+        "loop": say.openload_open() if arrivals else say.loop_closed(),
         "arrivals": _spacing(asked, arrivals),
-        "percentiles": say_openload.openload_percentiles(),
+        "percentiles": say.openload_percentiles(),
     }
     if arrivals:
-        texts["queue"] = say_openload.openload_queue(bound=_bound(run))
+        texts["queue"] = say.openload_queue(bound=_bound(run))
         allowed = share_figure(arrivals.drops, 2)
-        texts["drops"] = (
-            say_openload.openload_drops(allowed=allowed) if arrivals.drops else say_openload.openload_no_drops()
-        )
-        texts["schedule lag"] = say_openload.openload_lag(limit=share_figure(arrivals.lag))
+        texts["drops"] = say.openload_drops(allowed=allowed) if arrivals.drops else say.openload_no_drops()
+        texts["schedule lag"] = say.openload_lag(limit=share_figure(arrivals.lag))
         texts |= dict(_hidden(operations))
     own = run.own
-    texts["generator"] = say_openload.openload_own(
+    texts["generator"] = say.openload_own(
         cpu=_us(own.cpu_us_per_operation),
         pauses=share_figure(own.gc_pause_share, 2),
         longest=_us(own.gc_pause_longest_us),
     )
     if any(name == "read-modify-write" for name in run.operations):
-        texts["throughput"] = say_openload.openload_rmw()
+        texts["throughput"] = say.openload_rmw()
     if asked.operations:
         texts["operationcount"] = asked.operations
     return texts
@@ -290,28 +294,26 @@ def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
     )
     if due.count and sent.count:
         p99 = {"intended": due, "service": sent}
-        said = say_openload.openload_hidden(**{k: _us(h.percentile(of, 99.0) / _US) for k, of in p99.items()})
+        said = say.openload_hidden(**{k: _us(h.percentile(of, 99.0) / _US) for k, of in p99.items()})
         yield "coordinated omission", said
 
 
 def _spacing(asked: AskedLoad, arrivals: Arrivals | None) -> str:
     if arrivals is None or arrivals.kind == "closed":
-        return say_openload.openload_closed()
-    even = say_openload.openload_evenly() if arrivals.spacing == "constant" else say_openload.openload_exponential()
+        return say.openload_closed()
+    even = say.openload_evenly() if arrivals.spacing == "constant" else say.openload_exponential()
     rate = figure(asked.rate, ",g")
     match arrivals.kind:
         case "constant":
-            return say_openload.openload_constant()
+            return say.openload_constant()
         case "poisson":
-            return say_openload.openload_poisson()
+            return say.openload_poisson()
         case "steps":
             first, last = figure(arrivals.rates[0], ",g"), figure(arrivals.rates[-1], ",g")
             times = figure(arrivals.each_s, "g")
-            return say_openload.openload_steps(
-                n=len(arrivals.rates), first=first, last=last, seconds=times, spacing=even
-            )
+            return say.openload_steps(n=len(arrivals.rates), first=first, last=last, seconds=times, spacing=even)
         case "burst":
-            return say_openload.openload_burst(
+            return say.openload_burst(
                 rate=rate,
                 burst=figure(arrivals.burst_rate, ",g"),
                 every=figure(arrivals.every_s, "g"),
@@ -319,7 +321,7 @@ def _spacing(asked: AskedLoad, arrivals: Arrivals | None) -> str:
                 spacing=even,
             )
         case "trace":
-            return say_openload.openload_trace(file=arrivals.file or TRACE_FILE, n=asked.due)
+            return say.openload_trace(file=arrivals.file or TRACE_FILE, n=asked.due)
 
 
 def _us(microseconds: float) -> str:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import histograms as h
+from benchbrief.extend.tools import Histogram, Interim, read_output_lines
+from benchbrief.extensions.tools.openload.openload_messages import say
 from benchbrief.extensions.tools.ycsb.ycsb_output import TimeSlice, line_of_log, log_start
-from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Histogram
-from benchbrief.model.run_messages import say
-from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.seams import Interim
 
 LOG = "histograms.hlog"
 WARM_UP, SERVICE, FAILED = "warm-up-", "-service", "-failed"

@@ -16,18 +16,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from benchbrief.extend.common import Command, JobOutput, Option, PlanRefused, Probe, Sample, Workload
+from benchbrief.extend.tools import CellContext, Measurement, bad_output, best_line, read_output_lines
 from benchbrief.extensions.tools.db_bench import db_bench_output as history
 from benchbrief.extensions.tools.openload.openload import Openload
 from benchbrief.extensions.tools.openload.openload_flags import Flags
-from benchbrief.extensions.tools.openload.openload_refusals import say_openload
+from benchbrief.extensions.tools.openload.openload_messages import say
 from benchbrief.extensions.tools.openload_rocksdb.rocksdb_options import OF_TABLES
-from benchbrief.model.measurement import Measurement, Sample
-from benchbrief.model.plan import Option, Probe, Workload
-from benchbrief.model.run_messages import say
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import bad_output, best_line, read_output_lines
-from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.jobs.tasks import Command, JobOutput
 
 STATISTICS = "statistics.jsonl"
 _COMPRESSIONS = {
@@ -71,13 +66,11 @@ class OpenloadRocksdb(Openload):
         found = super().parse(context, output)
         properties: dict[str, str] = {
             "records": (
-                say_openload.openload_ycsb_records()
-                if _has_fields(context.workload)
-                else say_openload.openload_db_bench_records()
+                say.openload_ycsb_records() if _has_fields(context.workload) else say.openload_db_bench_records()
             )
         }
         if _database_probe(context):
-            properties["statistics"] = say_openload.openload_statistics()
+            properties["statistics"] = say.openload_statistics()
         return replace(found, properties=(*found.properties, *properties.items()))
 
     def engine_version(self, path: str) -> Command:
@@ -91,7 +84,7 @@ class OpenloadRocksdb(Openload):
         probe = _database_probe(context)
         found = tuple(_slices(output.directory / STATISTICS)) if probe else ()
         if probe is None or not found:
-            raise bad_output(output, say_openload.openload_no_counters(said=best_line(output)))
+            raise bad_output(output, say.openload_no_counters(said=best_line(output)))
         return history.make_samples(found, probe.every_s, output.host, window)
 
 
@@ -102,7 +95,7 @@ def _database_probe(context: CellContext) -> Probe | None:
 def _path(context: CellContext) -> str:
     path = context.endpoint.path or context.database.path
     if not path:
-        raise PlanRefused(say.rocksdb_pathless(), say.hint_path_of())
+        raise PlanRefused(say.database_pathless(database=context.database.name), say.hint_path_of())
     return path
 
 
@@ -155,7 +148,7 @@ def _text(name: str, value: Option) -> str:
     if isinstance(value, float):
         return str(int(value)) if value == int(value) else repr(value)
     if ";" in value and not (value.startswith("{") and value.endswith("}")):
-        raise PlanRefused(say_openload.openload_option_ends(name=name), say_openload.hint_braces(example='"{a=1;b=2}"'))
+        raise PlanRefused(say.openload_option_ends(name=name), say.hint_braces(example='"{a=1;b=2}"'))
     return value
 
 

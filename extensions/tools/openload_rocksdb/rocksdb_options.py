@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.model.tool_spec import Flags, FlagType
+from benchbrief.extend.spec import Flags, FlagType
 
 RESERVED = {
     "wal_dir": "`path` in the database",

@@ -14,15 +14,11 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import ClassVar
 
-from benchbrief.extensions.tools.ycsb import ycsb_invariants
-from benchbrief.extensions.tools.ycsb import ycsb_output as text
-from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
-from benchbrief.extensions.tools.ycsb.ycsb_measurement import measurement_of_logs, measurement_of_rows, run_s
-from benchbrief.extensions.tools.ycsb.ycsb_output import say
-from benchbrief.extensions.tools.ycsb.ycsb_properties import inserted_key
-from benchbrief.model.measurement import Measurement
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import (
+from benchbrief.extend.common import BadOutput, Command, Job, JobOutput, Requirement, read_script
+from benchbrief.extend.tools import (
+    CellContext,
+    Interim,
+    Measurement,
     bad_output,
     best_line,
     read_output_lines,
@@ -30,10 +26,12 @@ from benchbrief.runners.drivers.output_evidence import (
     require_exit,
     timeout_s,
 )
-from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
-from benchbrief.runners.seams import Interim, Requirement
+from benchbrief.extensions.tools.ycsb import ycsb_invariants
+from benchbrief.extensions.tools.ycsb import ycsb_output as text
+from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
+from benchbrief.extensions.tools.ycsb.ycsb_measurement import measurement_of_logs, measurement_of_rows, run_s
+from benchbrief.extensions.tools.ycsb.ycsb_output import say
+from benchbrief.extensions.tools.ycsb.ycsb_properties import inserted_key
 
 _BINDING = "mongodb"
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import median
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import histograms as h
+from benchbrief.extend import invariants as rule
+from benchbrief.extend.invariants import Invariant, Printed, PrintedLatencies, parse_printed
+from benchbrief.extend.tools import Histogram
 from benchbrief.extensions.tools.ycsb.ycsb_output import BUCKETS, INTENDED, TimeSlice, YcsbRow, YcsbText, operation_of
-from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Histogram
-from benchbrief.runners.drivers import output_invariants as rule
-from benchbrief.runners.drivers.output_invariants import Invariant, Printed, PrintedLatencies, parse_printed
 
 _RMW = "READ-MODIFY-WRITE"
 _FIRST, _LAST = 946_684_800.0, 4_102_444_800.0

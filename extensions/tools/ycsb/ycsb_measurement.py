@@ -7,30 +7,32 @@ for a busy machine) warms nothing up, and must not shorten the measured time.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import NoReturn
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import histograms as h
+from benchbrief.extend.common import BadOutput, Cell, JobOutput, figure
+from benchbrief.extend.tools import (
+    BeganLate,
+    CellContext,
+    Interval,
+    Measurement,
+    Operation,
+    PhaseThroughput,
+    bad_output,
+    best_line,
+    judge_window,
+    read_output_lines,
+    require_consistent,
+    require_few_errors,
+    transactions,
+)
 from benchbrief.extensions.tools.ycsb import ycsb_invariants
 from benchbrief.extensions.tools.ycsb import ycsb_output as text
 from benchbrief.extensions.tools.ycsb import ycsb_properties as properties
 from benchbrief.extensions.tools.ycsb.ycsb_output import say
-from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, transactions
-from benchbrief.model.message import figure
-from benchbrief.model.plan import Cell
-from benchbrief.model.steadiness import judge_window
-from benchbrief.runners.driver_contexts import CellContext
-from benchbrief.runners.drivers.output_evidence import (
-    bad_output,
-    best_line,
-    read_output_lines,
-    require_consistent,
-    require_few_errors,
-)
-from benchbrief.runners.errors import BadOutput, BeganLate
-from benchbrief.runners.jobs.tasks import JobOutput
 
 _SNAP_S = 0.25
 """How early a one-second slice may end, in seconds."""

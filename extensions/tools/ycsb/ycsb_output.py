@@ -14,20 +14,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.histogram import US_PER_S, from_counts
-from benchbrief.model.measurement import Histogram
-from benchbrief.model.message import Message, speaker
-from benchbrief.model.run_messages import RunMessages
-from benchbrief.runners.drivers.hdr_codec import decode_hdr
-from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.seams import Interim
+from benchbrief.extend.common import CommonSentences, Message, speaker
+from benchbrief.extend.tools import US_PER_S, Histogram, Interim, decode_hdr, from_counts, read_output_lines
 
 
-class YcsbMessages(RunMessages, Protocol):
+class YcsbMessages(CommonSentences, Protocol):
+    def no_log_line(self, *, line: object) -> Message: ...
+    def interval_backwards(self, *, line: object) -> Message: ...
+    def interval_maximum(self, *, said: object, held: object, line: object) -> Message: ...
     def percentiles_ycsb(self) -> Message: ...
     def warm_up_cut_off(self, *, seconds: object) -> Message: ...
     def first_operation(self, *, seconds: object) -> Message: ...

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend.common import JobFile, PlanRefused, Workload, loading_hosts
+from benchbrief.extend.tools import CellContext
 from benchbrief.extensions.tools.ycsb.spec import SPEC
 from benchbrief.extensions.tools.ycsb.ycsb_output import say
-from benchbrief.model.plan import Workload
-from benchbrief.runners.driver_contexts import CellContext, loading_hosts
-from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.jobs.tasks import JobFile
 
 _OFFSET, _PRIME = 0xCBF29CE484222325, 1099511628211
 _BITS, _BYTES = 64, 8

@@ -13,27 +13,26 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
 import fabric
 import paramiko
 
-from benchbrief.extensions.transports.ssh.ssh_connect import CONNECT_S, close, connect, may_pass
-from benchbrief.model.message import Message, figure
-from benchbrief.model.plan import Host
-from benchbrief.model.run_messages import say
-from benchbrief.runners.errors import ConnectionLost, HostError
-from benchbrief.runners.jobs.commands import mask_command, printable, quote, script
-from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
-from benchbrief.runners.jobs.script_host import HostEntry
-from benchbrief.runners.jobs.tasks import Command, Completed
-from benchbrief.runners.journal.run_identity import RunName
-from benchbrief.runners.journal.secret_masking import Masking, Secret
-from benchbrief.runners.session import Session
-from benchbrief.runners.transports import transport_base
-from benchbrief.runners.transports.transport_base import JobTransport, LimitedText, MarkedEnd
+from benchbrief.extend.common import Command, Completed, Host, HostError, Message, Secret, figure, printable
+from benchbrief.extend.transports import (
+    ConnectionLost,
+    LimitedText,
+    MarkedEnd,
+    Masking,
+    ReadsByScript,
+    RunName,
+    Session,
+    mask_command,
+    script,
+)
+from benchbrief.extensions.transports.ssh.ssh_connect import CONNECT_S, close, connect, may_pass, say
 
 _START_S = 15.0
 _KILL_AFTER_S = 2.0
@@ -264,7 +263,7 @@ _IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
 """Makes error messages English, so that their words are known."""
 
 
-class SshTransport(JobTransport):
+class SshTransport(ReadsByScript):
     """Runs commands on a host over SSH; see `seams.Transport`. Connects on first use, and again after a break."""
 
     def __init__(
@@ -342,36 +341,12 @@ class SshTransport(JobTransport):
 
     # --- files ---
 
-    def entries(self, directory: str) -> list[HostEntry]:
-        failing, said = say.cannot_list(path=directory), ""
-
-        def pieces() -> Generator[bytes, None, None]:
-            nonlocal said
-            said = yield from self._output(f"{_IN_ENGLISH}{transport_base.listing_script(directory)}", failing)
-
-        try:
-            with closing(pieces()) as listed:
-                # One more than are fetched, to see that there are more.
-                found, code = transport_base.read_listing(listed, MAX_ENTRIES + 1)
-        except transport_base.BadListing as error:
-            raise transport_base.failed(self.host, failing, error.args[0], say.hint_gnu()) from error
-        if code != 0 and not transport_base.are_gone(said):
-            raise self._failed(failing, said)
-        return found
-
-    def read(self, path: str, limit: int) -> Iterator[bytes]:
-        yield from self._output(f"{_IN_ENGLISH}head -c {limit:d} -- {quote(path)}", say.cannot_read(path=path))
-
-    def _output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
-        """Yield the output of one of our own scripts as it arrives. Returns what it wrote to standard error."""
+    def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
         with self._shell() as shell:
-            code, said = yield from shell.stream(text)
+            code, said = yield from shell.stream(f"{_IN_ENGLISH}{text}")
         if code != 0:
-            raise self._failed(failing, said)
+            raise self.failed(failing, said)
         return said
-
-    def _failed(self, failing: Message, said: str) -> HostError:
-        return transport_base.failed(self.host, failing, printable(said.strip()[-300:]).rpartition(": ")[2])
 
     # --- ports ---
 

@@ -14,10 +14,10 @@ import pytest
 from scipy.stats import kstest
 
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
-from benchbrief.extensions.tools.openload import openload_flags
+from benchbrief.extensions.tools.openload import openload_flags, openload_messages
 from benchbrief.extensions.tools.openload.openload_flags import run_flags
 from benchbrief.extensions.tools.openload.openload_record import read_run
-from benchbrief.extensions.tools.openload.openload_refusals import milliseconds, say_openload
+from benchbrief.extensions.tools.openload.openload_refusals import milliseconds
 from benchbrief.model.message import PrintedNumber
 from benchbrief.model.plan import Arrivals, Event, Origin
 from benchbrief.reports.text.merged_remarks import merge_remarks
@@ -272,7 +272,7 @@ def test_a_lateness_at_a_percentile_that_nobody_asks_for_is_reported(tmp_path: P
 
 def test_lateness_at_several_percentiles_of_several_cells_is_one_remark_of_a_run() -> None:
     cells = [
-        say_openload.openload_late_beside(
+        openload_messages.say.openload_late_beside(
             lowest=PrintedNumber(low, f"p{low}"),
             highest=PrintedNumber(99.9, "p99.9"),
             late=milliseconds(late),

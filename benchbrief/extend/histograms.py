@@ -1,0 +1,5 @@
+"""Latency histograms: made of counts, merged by adding them, and read: `from benchbrief.extend import histograms`."""
+
+from benchbrief.model.histogram import US_PER_S, from_counts, mean, merge, percentile, scaled
+
+__all__ = ["US_PER_S", "from_counts", "mean", "merge", "percentile", "scaled"]
