@@ -1,9 +1,15 @@
 """What an importer needs beside `common` and `tools`: its base classes, and how files are read and refused."""
 
-from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
+from benchbrief.compiler.metrics.lower_to_sql import sql_text
+from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where, find_files
 from benchbrief.results.imports.imported_files import (
+    WRONG_CELL,
+    BadLine,
     ImportProblem,
     OutputProblem,
+    ends_whole,
+    last_text,
+    line_count,
     only_file,
     parse_time,
     read_lines,
@@ -24,6 +30,8 @@ from benchbrief.runners.text_encoding import text_encoding
 
 __all__ = [
     "STDOUT",
+    "WRONG_CELL",
+    "BadLine",
     "BadLog",
     "CellFiles",
     "CellNumbers",
@@ -36,11 +44,16 @@ __all__ = [
     "Setting",
     "TableImporter",
     "Where",
+    "ends_whole",
+    "find_files",
+    "last_text",
+    "line_count",
     "only_file",
     "parse_time",
     "read_lines",
     "refuse_no_text",
     "require_consistent",
+    "sql_text",
     "text_encoding",
     "tool_that_wrote",
     "whole_run",

@@ -85,9 +85,6 @@ def why_packed(path: Path) -> UnreadableImport | None:
     return None
 
 
-HDR = ".hdr"
-
-
 def whole_run() -> tuple[str, str]:
     """Return the property that says that an output does not separate its warm-up from the rest."""
     return "window", say.whole_run()

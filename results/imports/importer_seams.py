@@ -1,8 +1,7 @@
 """The seams of imports: what each of the three sorts of importers does, and how importers are loaded.
 
 An importer's `spec.py` describes it. Each output of a tool belongs to one cell, logs of samples lie beside such
-outputs, and a table has the numbers of many cells. Also here are the settings in the style of YCSB, which the outputs
-of several tools print.
+outputs, and a table has the numbers of many cells.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options,
 from benchbrief.results.imports.imported_files import BadLine, ImportProblem, why_packed
 from benchbrief.results.imports.keep_import import CellValue
 from benchbrief.results.store_errors import ResultsError
-from benchbrief.runners.drivers.output_invariants import parse_printed
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.plugins import create, spec_of
 
@@ -207,53 +205,3 @@ def _refuse_steps(found: Sequence[Sample], window: tuple[float, float]) -> None:
             raise BadLog(None, f"its times go back by {before.time - each.time:g} s: when it was read is not known")
         if each.time == before.time and each.value != before.value and not each.seconds:
             raise BadLog(None, f"two readings of one time: {before.value:g} and {each.value:g} {each.unit}".rstrip())
-
-
-HEAD = 200
-"""The number of lines at the beginning in which a tool prints its settings."""
-_DISCLOSED = frozenset(
-    [
-        *("threadcount", "target", "recordcount", "operationcount", "maxexecutiontime", "insertstart", "insertcount"),
-        *("fieldcount", "fieldlength", "fieldlengthdistribution", "maxscanlength", "scanlengthdistribution"),
-        *("readproportion", "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion"),
-        *("requestdistribution", "insertorder", "readallfields", "writeallfields", "command", "workload", "warmuptime"),
-        *("measurementtype", "measurement.interval", "hdrhistogram.percentiles", "batchsize"),
-    ]
-)
-"""Properties of YCSB and go-ycsb that a brief may show. Others may hold a password, such as the address of a server."""
-_NUMBERS = {
-    "threadcount": "threads",
-    "target": "target",
-    "recordcount": "records",
-    "fieldcount": "fields",
-    "fieldlength": "field_length",
-    "maxscanlength": "scan_length",
-}
-_SHARES = {
-    f"{name.replace('_', '')}proportion": name for name in ("read", "update", "insert", "scan", "read_modify_write")
-}
-_WORDS = {"requestdistribution": "distribution"}
-
-
-def disclosed(properties: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
-    """Return the properties that a brief may show."""
-    return tuple((name, str(each.value)) for name, each in properties.items() if name in _DISCLOSED and each.value)
-
-
-def planned(properties: Mapping[str, Setting]) -> Mapping[str, Setting]:
-    """Return the settings by the plan's names for them.
-
-    Skips bad numbers, with which the tool would not have run, and a target of 0, which means none.
-    """
-    return dict(_planned(properties))
-
-
-def _planned(properties: Mapping[str, Setting]) -> Iterator[tuple[str, Setting]]:
-    for key, setting in properties.items():
-        text = str(setting.value)
-        if key in _WORDS:
-            yield _WORDS[key], setting
-        elif key in _SHARES and (share := parse_printed(text)) is not None:
-            yield _SHARES[key], Setting(setting.line, share.value, setting.text)
-        elif (key, text) != ("target", "0") and key in _NUMBERS and text.isdecimal() and len(text) < 16:
-            yield _NUMBERS[key], Setting(setting.line, float(text), setting.text)

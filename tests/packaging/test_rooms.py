@@ -131,13 +131,6 @@ PAST: dict[str, str] = {
     "extensions/engines/mongodb/": "not moved yet",
     "extensions/engines/raw_storage/": "not moved yet",
     "extensions/engines/rocksdb/": "not moved yet",
-    "extensions/importers/db_bench/": "not moved yet",
-    "extensions/importers/fio/": "not moved yet",
-    "extensions/importers/go_ycsb/": "not moved yet",
-    "extensions/importers/hdr/": "not moved yet",
-    "extensions/importers/openload/": "not moved yet",
-    "extensions/importers/table/": "not moved yet",
-    "extensions/importers/ycsb/": "not moved yet",
 }
 """Those that take more of benchbrief than its surface, each with its reason. The list may only become shorter."""
 MORE_IN_SPECS = {"extensions/tools/openload_rocksdb/spec.py": "benchbrief.extensions.tools.openload.spec"}

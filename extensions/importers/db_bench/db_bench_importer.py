@@ -11,25 +11,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from benchbrief.extensions.importers.db_bench.spec import SPEC
-from benchbrief.extensions.tools.db_bench import db_bench_invariants, db_bench_output
-from benchbrief.extensions.tools.db_bench.db_bench_invariants import warn_of_few_found
-from benchbrief.extensions.tools.db_bench.db_bench_output import say
-from benchbrief.model.measurement import Measurement, PhaseThroughput
-from benchbrief.model.plan import Cell, Plan
-from benchbrief.results.imports.cell_matching import Options
-from benchbrief.results.imports.imported_files import (
+from benchbrief.extend.common import Cell, Plan
+from benchbrief.extend.importers import (
     WRONG_CELL,
     ImportProblem,
+    Options,
+    OutputImporter,
     OutputProblem,
+    Setting,
     only_file,
     read_lines,
     require_consistent,
     tool_that_wrote,
     whole_run,
 )
-from benchbrief.results.imports.importer_seams import OutputImporter, Setting
-from benchbrief.runners.drivers.output_evidence import read_output_lines
+from benchbrief.extend.tools import Measurement, PhaseThroughput, read_output_lines
+from benchbrief.extensions.importers.db_bench.spec import SPEC
+from benchbrief.extensions.tools.db_bench import db_bench_invariants, db_bench_output
+from benchbrief.extensions.tools.db_bench.db_bench_invariants import warn_of_few_found
+from benchbrief.extensions.tools.db_bench.db_bench_output import say
 
 _WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"
 _RATE_ALONE = f"{_WITHOUT_HISTOGRAM}, and its version prints neither the operations nor the time: the rate is all"

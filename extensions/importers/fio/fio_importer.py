@@ -11,25 +11,26 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from benchbrief.extensions.importers.fio.spec import SPEC
-from benchbrief.extensions.tools.fio import fio_invariants, fio_output
-from benchbrief.extensions.tools.fio.fio import describe, describe_own, read_operations, read_own_samples
-from benchbrief.extensions.tools.fio.fio_invariants import number_of
-from benchbrief.extensions.tools.fio.fio_output import FioJob, FioOutput, NotFio
-from benchbrief.model.measurement import Measurement, PhaseThroughput
-from benchbrief.model.plan import Cell, Plan
-from benchbrief.results.imports.cell_matching import Options
-from benchbrief.results.imports.imported_files import (
+from benchbrief.extend.common import Cell, Plan
+from benchbrief.extend.importers import (
     WRONG_CELL,
     ImportProblem,
+    Options,
+    OutputImporter,
     OutputProblem,
+    Setting,
     only_file,
     read_lines,
     require_consistent,
     tool_that_wrote,
     whole_run,
 )
-from benchbrief.results.imports.importer_seams import OutputImporter, Setting
+from benchbrief.extend.tools import Measurement, PhaseThroughput
+from benchbrief.extensions.importers.fio.spec import SPEC
+from benchbrief.extensions.tools.fio import fio_invariants, fio_output
+from benchbrief.extensions.tools.fio.fio import describe, describe_own, read_operations, read_own_samples
+from benchbrief.extensions.tools.fio.fio_invariants import number_of
+from benchbrief.extensions.tools.fio.fio_output import FioJob, FioOutput, NotFio
 
 _BEGIN = re.compile(r"(?:\}\s*)?\{")
 _VERSION = re.compile(SPEC.line)

@@ -12,23 +12,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from benchbrief.extensions.tools.go_ycsb import go_ycsb, go_ycsb_invariants, go_ycsb_output
-from benchbrief.extensions.tools.go_ycsb.go_ycsb_output import say
-from benchbrief.model.measurement import Measurement, PhaseThroughput
-from benchbrief.model.plan import Cell, Plan, Workload
-from benchbrief.results.imports.cell_matching import Options
-from benchbrief.results.imports.imported_files import (
+from benchbrief.extend.common import Cell, Plan, Workload
+from benchbrief.extend.importers import (
     WRONG_CELL,
     ImportProblem,
+    Options,
+    OutputImporter,
     OutputProblem,
+    Setting,
     only_file,
     read_lines,
     require_consistent,
     tool_that_wrote,
     whole_run,
 )
-from benchbrief.results.imports.importer_seams import HEAD, OutputImporter, Setting, disclosed, planned
-from benchbrief.runners.drivers.output_evidence import read_output_lines
+from benchbrief.extend.tools import Measurement, PhaseThroughput, read_output_lines
+from benchbrief.extensions.importers.ycsb.ycsb_command_line import HEAD, disclosed, planned
+from benchbrief.extensions.tools.go_ycsb import go_ycsb, go_ycsb_invariants, go_ycsb_output
+from benchbrief.extensions.tools.go_ycsb.go_ycsb_output import say
 
 _KEYS = re.compile(r"\s*Using request distribution '(\w+)' a keyrange of \[0 (\d+)\]")
 _PROPERTY = re.compile(r'\s*"([\w.]+)"="([^"]*)"')

@@ -12,19 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from benchbrief.extend.common import BadOutput, word
+from benchbrief.extend.histograms import scaled
+from benchbrief.extend.importers import BadLine, Options, OutputImporter, OutputProblem, refuse_no_text, whole_run
+from benchbrief.extend.tools import Interval, Measurement, Operation, PhaseThroughput, read_output_lines, transactions
 from benchbrief.extensions.tools.ycsb import ycsb_invariants, ycsb_output
 from benchbrief.extensions.tools.ycsb.ycsb_measurement import read_logged_operations
-from benchbrief.extensions.tools.ycsb.ycsb_output import OPERATIONS, TimeSlice, line_of_log, log_start, operation_of
-from benchbrief.model.histogram import scaled
-from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput, transactions
-from benchbrief.model.message import word
-from benchbrief.results.imports.cell_matching import Options
-from benchbrief.results.imports.imported_files import HDR, BadLine, OutputProblem, refuse_no_text, whole_run
-from benchbrief.results.imports.importer_seams import OutputImporter
-from benchbrief.results.result_messages import say
-from benchbrief.runners.drivers.output_evidence import read_output_lines
-from benchbrief.runners.errors import BadOutput
+from benchbrief.extensions.tools.ycsb.ycsb_output import (
+    OPERATIONS,
+    TimeSlice,
+    line_of_log,
+    log_start,
+    operation_of,
+    say,
+)
 
+HDR = ".hdr"
 OTHERS = ("CLEANUP", "Intended-CLEANUP")
 """YCSB's rows that have a log of their own but are not operations."""
 _ROWS = {ours: row for row, ours in OPERATIONS.items()}

@@ -11,6 +11,24 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+from benchbrief.extend.common import Cell, Experiment, Plan
+from benchbrief.extend.importers import (
+    STDOUT,
+    WRONG_CELL,
+    CellFiles,
+    ImportProblem,
+    Options,
+    OutputImporter,
+    OutputProblem,
+    Places,
+    Setting,
+    Where,
+    read_lines,
+    require_consistent,
+    tool_that_wrote,
+)
+from benchbrief.extend.invariants import parse_printed
+from benchbrief.extend.tools import Arrivals, Measurement, UntilSteady
 from benchbrief.extensions.tools.openload import openload_invariants
 from benchbrief.extensions.tools.openload.openload_measurement import AskedLoad, measurement_of
 from benchbrief.extensions.tools.openload.openload_record import (
@@ -23,19 +41,6 @@ from benchbrief.extensions.tools.openload.openload_record import (
     read_run_file,
 )
 from benchbrief.extensions.tools.openload.openload_refusals import found_by
-from benchbrief.model.measurement import Measurement
-from benchbrief.model.plan import Arrivals, Cell, Experiment, Plan, UntilSteady
-from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where
-from benchbrief.results.imports.imported_files import (
-    WRONG_CELL,
-    ImportProblem,
-    OutputProblem,
-    read_lines,
-    require_consistent,
-    tool_that_wrote,
-)
-from benchbrief.results.imports.importer_seams import OutputImporter, Setting
-from benchbrief.runners.drivers.output_invariants import parse_printed
 
 _NUMBERS = {
     "workers": "threads",

@@ -14,22 +14,17 @@ import math
 import re
 from codecs import BOM_UTF16_BE
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.compiler.metrics.lower_to_sql import sql_text
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.extensions.importers.ycsb.ycsb_command_line import has_interval, of_command_line
-from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbText, operation_of, read_text
-from benchbrief.model.histogram import US_PER_S, from_counts
-from benchbrief.model.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.results.imports.imported_files import BadLine, last_text
-from benchbrief.results.imports.importer_seams import disclosed
-from benchbrief.results.result_messages import say
-from benchbrief.runners.drivers.output_invariants import parse_printed
-from benchbrief.runners.text_encoding import text_encoding
+from benchbrief.extend.histograms import US_PER_S, from_counts
+from benchbrief.extend.importers import BadLine, last_text, sql_text, text_encoding
+from benchbrief.extend.invariants import parse_printed
+from benchbrief.extend.tools import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.extensions.importers.ycsb.ycsb_command_line import disclosed, has_interval, of_command_line
+from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbText, operation_of, read_text, say
 
 if TYPE_CHECKING:
     import duckdb

@@ -5,13 +5,36 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import histograms as h
+from benchbrief.extend.common import Cell, Plan
+from benchbrief.extend.importers import (
+    STDOUT,
+    WRONG_CELL,
+    BadLine,
+    CellFiles,
+    ImportProblem,
+    Options,
+    OutputImporter,
+    OutputProblem,
+    Places,
+    Setting,
+    Where,
+    ends_whole,
+    find_files,
+    line_count,
+    read_lines,
+    require_consistent,
+    tool_that_wrote,
+    whole_run,
+)
+from benchbrief.extend.tools import Histogram, Measurement, Operation, PhaseThroughput, read_output_lines, transactions
 from benchbrief.extensions.importers.hdr import hdr_importer
 from benchbrief.extensions.importers.hdr.hdr_importer import (
+    HDR,
     intervals,
     latency_kinds,
     read_hdr,
@@ -23,33 +46,19 @@ from benchbrief.extensions.importers.hdr.hdr_importer import (
 from benchbrief.extensions.importers.ycsb import raw_latencies
 from benchbrief.extensions.importers.ycsb.raw_latencies import is_raw
 from benchbrief.extensions.importers.ycsb.spec import SPEC as IMPORTER
-from benchbrief.extensions.importers.ycsb.ycsb_command_line import command_line, has_interval, of_command_line
+from benchbrief.extensions.importers.ycsb.ycsb_command_line import (
+    HEAD,
+    command_line,
+    disclosed,
+    has_interval,
+    of_command_line,
+    planned,
+)
 from benchbrief.extensions.tools.ycsb import ycsb_invariants, ycsb_output
 from benchbrief.extensions.tools.ycsb.spec import SPEC
 from benchbrief.extensions.tools.ycsb.ycsb_invariants import check_against_row
 from benchbrief.extensions.tools.ycsb.ycsb_measurement import read_logged_operations, read_row_operations
-from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbRow, YcsbText, operation_of
-from benchbrief.extensions.tools.ycsb.ycsb_output import say as say_ycsb
-from benchbrief.model import histogram as h
-from benchbrief.model.measurement import Histogram, Measurement, Operation, PhaseThroughput, transactions
-from benchbrief.model.plan import Cell, Plan
-from benchbrief.results.imports.cell_matching import STDOUT, CellFiles, Options, Places, Where, find_files
-from benchbrief.results.imports.imported_files import (
-    HDR,
-    WRONG_CELL,
-    BadLine,
-    ImportProblem,
-    OutputProblem,
-    ends_whole,
-    line_count,
-    read_lines,
-    require_consistent,
-    tool_that_wrote,
-    whole_run,
-)
-from benchbrief.results.imports.importer_seams import HEAD, OutputImporter, Setting, disclosed, planned
-from benchbrief.results.result_messages import say
-from benchbrief.runners.drivers.output_evidence import read_output_lines
+from benchbrief.extensions.tools.ycsb.ycsb_output import YcsbRow, YcsbText, operation_of, say
 
 _LINE = re.compile(IMPORTER.line)
 _INTERVAL = "measurement.interval"
@@ -123,9 +132,9 @@ def _percentiles_from(rows: Iterable[Operation], found: ycsb_output.YcsbText, *,
     if logged:
         return say.percentiles_merged()
     if all(each.histogram for each in rows):
-        ms = say_ycsb.percentiles_buckets_ms()
+        ms = say.percentiles_buckets_ms()
         return ms if by_ms else say.percentiles_hdr()
-    return say_ycsb.percentiles_printed_ms() if by_ms else say_ycsb.percentiles_printed()
+    return say.percentiles_printed_ms() if by_ms else say.percentiles_printed()
 
 
 def _only_intended(name: str, text: Sequence[str], found: ycsb_output.YcsbText) -> bool:

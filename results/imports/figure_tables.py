@@ -21,7 +21,6 @@ from typing import Literal, Protocol
 from benchbrief.compiler.measure_catalogue import KINDS, MeasureKind
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.extensions.importers.table.spec import SPEC
 from benchbrief.model import events as j
 from benchbrief.model.events import MEASURE
 from benchbrief.model.plan import Cell, Levels, Metric, Plan, key_text
@@ -629,7 +628,7 @@ class TableOfFigures(TableImporter):
         cells = tuple(_of_cell(places, each, experiment) for each in table.cells.values())
         there = {cell.id for each in cells for cell in (each.cell, *each.not_needed)}
         return Prepared(
-            SPEC.name,
+            "table",
             source,
             ((path, file),),
             cells,
@@ -668,6 +667,6 @@ def _experiment(places: Places, name: str) -> str:
 
 def _of_cell(places: Places, cell: CellNumbers, experiment: str) -> CellImport:
     total = [v.value for v in cell.values if v.measure == "throughput" and not v.operation and v.phase is None]
-    manifest = ImportManifest(kind=SPEC.name, experiment=experiment)
+    manifest = ImportManifest(kind="table", experiment=experiment)
     others = tuple(places.repeats(cell.cell)) if cell.all_repeats else ()
     return CellImport(cell.cell, (KeptJob(MEASURE, "table", manifest),), next(iter(total), None), others)
