@@ -1,10 +1,19 @@
 """What an engine needs beside `common`: `Engine` and its further protocols, and what most engines do alike."""
 
+from benchbrief.compiler.planning.data_states import changes_of, record_bytes, tolerated, worse, writes
+from benchbrief.model.engine_spec import Reset
+from benchbrief.model.plan import DatabaseKey, Reference, ServerStart
+from benchbrief.model.tool_spec import Change
 from benchbrief.runners.engines.command_files import command_files
 from benchbrief.runners.engines.connection_strings import resolve_uri
 from benchbrief.runners.engines.data_directories import warn_of_aged
 from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.engines.directory_engine import DirectoryEngine
+from benchbrief.runners.engines.server_addresses import address_of, listening_address
+from benchbrief.runners.engines.server_job import END_TIMEOUT_S, ServerJob, ask_to_end, end_old_servers, server_command
 from benchbrief.runners.engines.started_server import StartedServer
+from benchbrief.runners.journal.secret_references import read_reference, secrets_of
+from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import (
     ChecksPlace,
     CountsWriters,
@@ -25,16 +34,24 @@ from benchbrief.runners.seams import (
 )
 
 __all__ = [
+    "END_TIMEOUT_S",
+    "Change",
     "ChecksPlace",
     "CountsWriters",
+    "DatabaseKey",
+    "DirectoryEngine",
     "Engine",
     "KnowsChanges",
     "KnowsRoom",
     "KnowsUnchanged",
     "KnowsWhy",
     "OutlivesController",
+    "Reference",
+    "Reset",
     "Restores",
     "Room",
+    "ServerJob",
+    "ServerStart",
     "Settles",
     "ShapesData",
     "Size",
@@ -42,8 +59,21 @@ __all__ = [
     "TellsSize",
     "TellsStatus",
     "Undoes",
+    "address_of",
+    "ask_to_end",
+    "changes_of",
     "command_files",
+    "driver",
+    "end_old_servers",
+    "listening_address",
+    "read_reference",
+    "record_bytes",
     "resolve_uri",
     "run_hooks",
+    "secrets_of",
+    "server_command",
+    "tolerated",
     "warn_of_aged",
+    "worse",
+    "writes",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 
-from benchbrief.compiler.registry import ENGINE_SPECS
+from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.engine_spec import AFTER_WRITES, RESTORED, Reset
 from benchbrief.model.plan import Event, ResetWork, Workload
@@ -39,6 +39,12 @@ def changes_of(workload: Workload, events: Iterable[Event]) -> Change:
 def writes(workload: Workload, events: Iterable[Event]) -> bool:
     """Return whether a cell may change its data set."""
     return workload.writes or may_change_data(events)
+
+
+def record_bytes(workload: Workload) -> float:
+    """Return the bytes of a record before compression, as its load generator counts them; 0 when unknown."""
+    family = TOOL_SPECS.usable(workload.family)
+    return family.record_bytes(workload.properties) if family else 0.0
 
 
 COPIED_BYTES_PER_S = 500e6

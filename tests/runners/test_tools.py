@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.extend import programs
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.host_connections import open_transport
@@ -175,7 +176,7 @@ def test_the_stand_in_is_found_or_the_error_says_how_to_make_it(
 ) -> None:
     built_tool("mongo-stand-in")
     assert find_stand_in("mongodb", here) == str(tools_dir() / "mongo-stand-in/bin/mongo-stand-in")
-    monkeypatch.setattr(tool_discovery, "tool_dirs", lambda: ("/nowhere",))
+    monkeypatch.setattr(programs, "tool_dirs", lambda: ("/nowhere",))
     with pytest.raises(ToolMissing, match="embedded MongoDB server is not on local") as caught:
         find_stand_in("mongodb", here)
     assert "tools/setup.sh stand-in" in caught.value.hint

@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from benchbrief.model.message import Message, speaker
-from benchbrief.model.plan import Database
-from benchbrief.model.run_messages import RunMessages
-from benchbrief.runners.errors import PlanRefused, RunnerError, ServerFailed
+from benchbrief.extend.common import CommonSentences, Database, Message, PlanRefused, RunnerError, ServerFailed, speaker
 
 if TYPE_CHECKING:
     from pymongo import MongoClient
@@ -20,7 +17,8 @@ if TYPE_CHECKING:
     Records = Collection[dict[str, Any]]
 
 
-class MongodbMessages(RunMessages, Protocol):
+class MongodbMessages(CommonSentences, Protocol):
+    def load_short(self, *, n: object, said: object, collection: object, found: object) -> Message: ...
     def sent_by_controller(self, *, why: object) -> Message: ...
     def certificate_names(self) -> Message: ...
     def not_undone(self, *, name: object, found: object, n: object) -> Message: ...

@@ -5,15 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend.common import (
+    Database,
+    Interrupted,
+    PlanRefused,
+    RunnerError,
+    ServerFailed,
+    Stopping,
+    figure,
+    joined,
+)
 from benchbrief.extensions.engines.mongodb.mongo_client import Connection, RefusedByServer, say
-from benchbrief.model.message import figure, joined
-from benchbrief.model.plan import Database
-from benchbrief.runners.errors import Interrupted, PlanRefused, RunnerError, ServerFailed
-from benchbrief.runners.seams import Stopping
 
 MONGODB = "MongoDB"
 _LONGEST = 60

@@ -9,25 +9,36 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from benchbrief.compiler.planning.data_states import worse
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend.common import (
+    BadOutput,
+    Cell,
+    Database,
+    Dataset,
+    Hosts,
+    Interrupted,
+    LoadShort,
+    Message,
+    PrintedNumber,
+    RunnerError,
+    ServerFailed,
+    Stopping,
+    figure,
+    joined,
+    loading_hosts,
+)
+from benchbrief.extend.engines import Change, driver, worse
+from benchbrief.extend.tools import NamesKeys
 from benchbrief.extensions.engines.mongodb import mongo_layout
 from benchbrief.extensions.engines.mongodb.mongo_client import Address, Connection, RefusedByServer, encoded, say
 from benchbrief.extensions.engines.mongodb.mongo_cluster import part
 from benchbrief.extensions.engines.mongodb.mongo_layout import MongoUri
-from benchbrief.model.message import Message, PrintedNumber, figure, joined
-from benchbrief.model.plan import Cell, Database, Dataset
-from benchbrief.model.tool_spec import Change
-from benchbrief.runners.driver_contexts import loading_hosts
-from benchbrief.runners.errors import BadOutput, Interrupted, LoadShort, RunnerError, ServerFailed
-from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import Hosts, NamesKeys, Stopping
 
 if TYPE_CHECKING:
     from benchbrief.extensions.engines.mongodb.mongo_client import Records

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from benchbrief.extend.engines import Size
 from benchbrief.extensions.engines.mongodb.mongo_client import Connection, RefusedByServer, say
 from benchbrief.extensions.engines.mongodb.mongo_cluster import MONGODB, list_shards, part, product_of
 from benchbrief.extensions.engines.mongodb.mongo_data import Data
-from benchbrief.runners.seams import Size
 
 _WIRED_TIGER = {
     ("cache", "bytes read into cache"): "cache.read_bytes",

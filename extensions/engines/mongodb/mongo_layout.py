@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote as percent_encode
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend.common import Database, Host, Option, PlanRefused
+from benchbrief.extend.engines import ServerStart
 from benchbrief.extensions.engines.mongodb.mongo_client import say
-from benchbrief.model.plan import Database, Host, Option, ServerStart
-from benchbrief.runners.errors import PlanRefused
 
 DEFAULT_PORT = 27017
 DEFAULT_DATABASE = "ycsb"

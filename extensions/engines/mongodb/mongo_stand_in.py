@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.extend import programs
+from benchbrief.extend.common import (
+    Command,
+    Requirement,
+    RunnerError,
+    ServerFailed,
+    Stopping,
+    ToolMissing,
+    Transport,
+    figure,
+    read_script,
+)
+from benchbrief.extend.engines import ServerJob
 from benchbrief.extensions.engines.mongodb.mongo_client import Connection, say
-from benchbrief.model.message import figure
-from benchbrief.runners.engines.server_job import ServerJob
-from benchbrief.runners.errors import RunnerError, ServerFailed, ToolMissing
-from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.tasks import Command
-from benchbrief.runners.seams import Requirement, Stopping, Transport
 
 STAND_IN = "mongo-stand-in"
 _NEEDS_JAVA = "the embedded MongoDB server needs Java 17: `sudo apt-get install default-jre-headless`"
@@ -55,21 +61,21 @@ class EmbeddedServer:
 
 def find_stand_in(transport: Transport) -> str:
     """Return the stand-in's path on a host. Raises ToolMissing."""
-    folders = tool_discovery.tool_dirs()
+    folders = programs.tool_dirs()
     candidates = (*(f"{folder}/{STAND_IN}/bin/{STAND_IN}" for folder in folders), STAND_IN)
-    path = tool_discovery.find_first(transport, candidates)
+    path = programs.find_first(transport, candidates)
     if path is None:
         raise ToolMissing(
             say.stand_in_missing(host=transport.host.id),
             say.hint_stand_in(program=STAND_IN, places=", ".join((*folders, "PATH"))),
         )
-    tool_discovery.check(transport, _JAVA)
+    programs.check(transport, _JAVA)
     return path
 
 
 def build(transport: Transport) -> str:
     """Return the SHA-256 over the stand-in's launcher and its libraries; "" when it is unknown. Raises ToolMissing."""
-    return tool_discovery.digest(transport, find_stand_in(transport), _DIGEST)
+    return programs.digest(transport, find_stand_in(transport), _DIGEST)
 
 
 def start(transport: Transport, bind: str, data: str | None, keep: Path | None, key: str = "") -> EmbeddedServer:

@@ -15,20 +15,37 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote as percent_encode
 
+from benchbrief.extend import directories, programs
+from benchbrief.extend.common import (
+    Database,
+    Dataset,
+    Hardware,
+    Hosts,
+    Interrupted,
+    JobFile,
+    Message,
+    PlanRefused,
+    RunnerError,
+    Secret,
+    ServerFailed,
+    Stopping,
+    ToolMissing,
+)
+from benchbrief.extend.engines import (
+    END_TIMEOUT_S,
+    DatabaseKey,
+    Reference,
+    ServerJob,
+    ServerStart,
+    address_of,
+    ask_to_end,
+    end_old_servers,
+    read_reference,
+    server_command,
+)
 from benchbrief.extensions.engines.mongodb.mongo_client import Connection, RefusedByServer, say
 from benchbrief.extensions.engines.mongodb.mongo_cluster import find_writable
 from benchbrief.extensions.engines.mongodb.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
-from benchbrief.model.message import Message
-from benchbrief.model.plan import Database, DatabaseKey, Dataset, Hardware, Reference, ServerStart
-from benchbrief.runners.engines import data_directories
-from benchbrief.runners.engines.server_addresses import address_of
-from benchbrief.runners.engines.server_job import END_TIMEOUT_S, ServerJob, ask_to_end, end_old_servers, server_command
-from benchbrief.runners.errors import Interrupted, PlanRefused, RunnerError, ServerFailed, ToolMissing
-from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.jobs.tasks import JobFile
-from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.journal.secret_references import read_reference
-from benchbrief.runners.seams import Hosts, Stopping
 
 _PROGRAMS = {"router": "mongos", "data": "mongod", "config": "mongod"}
 
@@ -87,7 +104,7 @@ class Servers:
 
     def program(self, host_id: str, name: str) -> str:
         """Return the path of a program on a host. Raises ToolMissing."""
-        found = tool_discovery.find_program(self._hosts[host_id], name)
+        found = programs.find_program(self._hosts[host_id], name)
         if found is None:
             raise ToolMissing(
                 say.mongo_missing(program=name, host=host_id),
@@ -221,7 +238,7 @@ class StartedCluster:
     def has_snapshot(self, dataset: Dataset) -> bool:
         wanted = self._mark(dataset)
         return all(
-            data_directories.read_mark(self._hosts[host], self._path, snapshot=True) == wanted
+            directories.read_mark(self._hosts[host], self._path, snapshot=True) == wanted
             for host in self._hardware.hosts
         )
 
@@ -231,14 +248,10 @@ class StartedCluster:
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
             self._require(
-                data_directories.mark_directory(at, self._path, self._mark(dataset)), host_id, say.directory_unmarked
+                directories.mark_directory(at, self._path, self._mark(dataset)), host_id, say.directory_unmarked
             )
-            self._require(
-                data_directories.take_snapshot(at, self._path, self._stopping), host_id, say.directory_uncopied
-            )
-            self._require(
-                data_directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked
-            )
+            self._require(directories.take_snapshot(at, self._path, self._stopping), host_id, say.directory_uncopied)
+            self._require(directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked)
         self._start_servers()
         self.knows_writers = True
 
@@ -247,11 +260,9 @@ class StartedCluster:
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
             self._require(
-                data_directories.restore_snapshot(at, self._path, self._stopping), host_id, say.directory_unrestored
+                directories.restore_snapshot(at, self._path, self._stopping), host_id, say.directory_unrestored
             )
-            self._require(
-                data_directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked
-            )
+            self._require(directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked)
         self._start_servers()
         self.knows_writers = True
 
@@ -274,14 +285,12 @@ class StartedCluster:
     def _take_directory(self, host_id: str) -> None:
         """Make the directory ours. Its contents stay only when servers of the same layout made them."""
         at = self._hosts[host_id]
-        self._require(data_directories.open_directory(at, self._path), host_id, say.directory_unusable)
+        self._require(directories.open_directory(at, self._path), host_id, say.directory_unusable)
         self._require(end_old_servers(at, self._path, self._stopping), host_id, say.directory_unusable)
-        kept = self._database.reset != "drop_and_load" and data_directories.read_mark(at, self._path) == self._mark()
+        kept = self._database.reset != "drop_and_load" and directories.read_mark(at, self._path) == self._mark()
         if not kept:
-            self._require(data_directories.empty_directory(at, self._path), host_id, say.directory_unemptied)
-            self._require(
-                data_directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked
-            )
+            self._require(directories.empty_directory(at, self._path), host_id, say.directory_unemptied)
+            self._require(directories.mark_directory(at, self._path, self._mark()), host_id, say.directory_unmarked)
 
     def _require(self, problem: str | None, host_id: str, what: Callable[..., Message]) -> None:
         if problem is not None:

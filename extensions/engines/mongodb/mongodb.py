@@ -14,7 +14,33 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from benchbrief.compiler.planning.data_states import changes_of, tolerated
+from benchbrief.extend import directories, programs
+from benchbrief.extend.common import (
+    Cell,
+    Database,
+    Endpoint,
+    GoesOn,
+    Hardware,
+    Hosts,
+    Interrupted,
+    Plan,
+    PlanRefused,
+    Secret,
+    ServerFailed,
+    Stopping,
+    figure,
+    now,
+)
+from benchbrief.extend.engines import (
+    Size,
+    changes_of,
+    command_files,
+    listening_address,
+    resolve_uri,
+    run_hooks,
+    secrets_of,
+    tolerated,
+)
 from benchbrief.extensions.engines.mongodb import mongo_data, mongo_layout, mongo_stand_in
 from benchbrief.extensions.engines.mongodb.mongo_client import Address, Connection, say
 from benchbrief.extensions.engines.mongodb.mongo_cluster import (
@@ -28,20 +54,6 @@ from benchbrief.extensions.engines.mongodb.mongo_data import Data
 from benchbrief.extensions.engines.mongodb.mongo_facts import counters_of, facts_of, size_of, status_of, storage_of
 from benchbrief.extensions.engines.mongodb.mongo_layout import warn_of_unguarded
 from benchbrief.extensions.engines.mongodb.mongo_start import StartedCluster, server_keys
-from benchbrief.model.message import figure
-from benchbrief.model.plan import Cell, Database, Hardware, Plan
-from benchbrief.runners.driver_contexts import Endpoint
-from benchbrief.runners.engines import data_directories
-from benchbrief.runners.engines.command_files import command_files
-from benchbrief.runners.engines.connection_strings import resolve_uri
-from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.engines.server_addresses import listening_address
-from benchbrief.runners.errors import Interrupted, PlanRefused, ServerFailed
-from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.journal import controller_clock
-from benchbrief.runners.journal.secret_masking import Secret
-from benchbrief.runners.journal.secret_references import secrets_of
-from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 
 _RESTART_SLACK_S = 2.0
 _ELECTION_TIMEOUT_S = 30.0
@@ -136,8 +148,8 @@ class MongoDB:
     def build(self) -> str:
         if self._database.start:
             host = self._hosts[self._host]
-            program = tool_discovery.find_program(host, self._database.start.binary)
-            return tool_discovery.digest(host, program) if program else ""
+            program = programs.find_program(host, self._database.start.binary)
+            return programs.digest(host, program) if program else ""
         return mongo_stand_in.build(self._hosts[self._host]) if self._database.server == "embedded" else ""
 
     def holds(self, cell: Cell) -> bool:
@@ -205,7 +217,7 @@ class MongoDB:
         if cell.dataset is None or self._database.reset in ("drop_and_load", "command"):
             return ()
         writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workload_of(cell), cell.events))
-        return data_directories.warn_of_aged(writers) if self._database.reset == "reuse" else ()
+        return directories.warn_of_aged(writers) if self._database.reset == "reuse" else ()
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         del cell
@@ -245,10 +257,10 @@ class MongoDB:
         """Raise ServerFailed when the server does not answer, was restarted, or no longer takes writes."""
         if self._cluster and (ended := self._cluster.servers.ended()):
             raise ServerFailed(say.of_database(database=self._database.name, what=ended), say.hint_server_output())
-        now = controller_clock.now()
-        since = now - self._uptime()
+        at = now()
+        since = at - self._uptime()
         if since > self._running_since + _RESTART_SLACK_S:
-            said = say.server_restarted(database=self._database.name, seconds=figure(now - since, ".0f"))
+            said = say.server_restarted(database=self._database.name, seconds=figure(at - since, ".0f"))
             raise ServerFailed(said, say.hint_server_log())
         primary = part(self._started().hello()).primary
         if primary != self._primary_at:
@@ -323,7 +335,7 @@ class MongoDB:
 
     def _connect(self, found: mongo_layout.MongoUri) -> None:
         self._connection = self._cluster.front() if self._cluster else self._primary(found)
-        self._running_since = controller_clock.now() - self._uptime()
+        self._running_since = now() - self._uptime()
         self._primary_at = part(self._connection.hello()).primary
 
     def _connect_again(self) -> None:

@@ -13,23 +13,31 @@ from __future__ import annotations
 import re
 from typing import ClassVar, Protocol
 
-from benchbrief.compiler.planning.data_states import writes
-from benchbrief.model.message import Message, speaker
-from benchbrief.model.plan import Cell, Database, Hardware, Plan
-from benchbrief.model.run_messages import say
-from benchbrief.runners.driver_contexts import Endpoint
-from benchbrief.runners.engines import data_directories
-from benchbrief.runners.engines.command_files import command_files
-from benchbrief.runners.engines.directory_engine import DirectoryEngine
-from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed
-from benchbrief.runners.hosts.host_facts import size_text
-from benchbrief.runners.jobs.commands import read_script
-from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.tasks import Command, Completed
-from benchbrief.runners.seams import Hosts
+from benchbrief.extend import directories
+from benchbrief.extend.common import (
+    Cell,
+    Command,
+    CommonSentences,
+    Completed,
+    Database,
+    Endpoint,
+    Hardware,
+    Hosts,
+    LoadShort,
+    Message,
+    Plan,
+    PlanRefused,
+    RunnerError,
+    ServerFailed,
+    read_script,
+    run_persistently,
+    size_text,
+    speaker,
+)
+from benchbrief.extend.engines import DirectoryEngine, command_files, writes
 
 
-class StorageMessages(Protocol):
+class StorageMessages(CommonSentences, Protocol):
     def no_database(self) -> Message: ...
     def storage_gone(self, *, place: object, host: object) -> Message: ...
     def hint_storage_gone(self) -> Message: ...
@@ -51,7 +59,7 @@ class StorageMessages(Protocol):
     def hint_layout_room(self) -> Message: ...
 
 
-say_storage: StorageMessages = speaker(StorageMessages)
+say: StorageMessages = speaker(StorageMessages)
 
 
 FILE = "data"
@@ -71,7 +79,7 @@ def extent(database: Database) -> int:
     """Return how many bytes of the storage are used: the declared size, cut to whole units. Raises PlanRefused when
     there is none."""
     if not database.size_bytes:
-        raise PlanRefused(say_storage.sizeless(database=database.name), say_storage.hint_size(origin=database.origin))
+        raise PlanRefused(say.sizeless(database=database.name), say.hint_size(origin=database.origin))
     return int(database.size_bytes) // UNIT * UNIT
 
 
@@ -97,29 +105,29 @@ class RawStorage(DirectoryEngine):
         if self._device is None:
             if self._run('[ -b "$1" ]', path).exit_code == 0:
                 raise PlanRefused(
-                    say_storage.is_device(path=path, host=self._host),
-                    say_storage.hint_is_device(path=path, origin=self._database.origin),
+                    say.is_device(path=path, host=self._host),
+                    say.hint_is_device(path=path, origin=self._database.origin),
                 )
             return ""
         if self._device != path:
             raise PlanRefused(
-                say_storage.other_device(database=self._database.name, device=self._device, path=path),
-                say_storage.hint_other_device(origin=self._database.origin),
+                say.other_device(database=self._database.name, device=self._device, path=path),
+                say.hint_other_device(origin=self._database.origin),
             )
         if self._database.reset == "snapshot":
             raise PlanRefused(
-                say_storage.device_unrestorable(database=self._database.name, path=path),
-                say_storage.hint_device_reset(origin=self._database.origin),
+                say.device_unrestorable(database=self._database.name, path=path),
+                say.hint_device_reset(origin=self._database.origin),
             )
         done = self._run(_CHECK_DEVICE, path, str(extent(self._database)))
         said = done.stdout.strip()
         if done.exit_code != 0 or not re.fullmatch(r"\d{1,18}", said):
             why = (said or done.stderr.strip())[:300] or say.exit_code(code=done.exit_code)
             raise RunnerError(
-                say_storage.device_refused(path=path, host=self._host, said=why),
-                say_storage.hint_device_refused(origin=self._database.origin),
+                say.device_refused(path=path, host=self._host, said=why),
+                say.hint_device_refused(origin=self._database.origin),
             )
-        return say_storage.device_overwritten(size=size_text(int(said)))
+        return say.device_overwritten(size=size_text(int(said)))
 
     def start(self) -> Endpoint:
         """Open the directory, or check the device. Raises RunnerError when it can't be used."""
@@ -133,7 +141,7 @@ class RawStorage(DirectoryEngine):
         return Endpoint(path=self._place)
 
     def describe(self) -> dict[str, str]:
-        return {"server": say_storage.no_database(), "path": self._place, **self.shaping()}
+        return {"server": say.no_database(), "path": self._place, **self.shaping()}
 
     def shaping(self) -> dict[str, str]:
         """Implement `seams.ShapesData`."""
@@ -161,10 +169,10 @@ class RawStorage(DirectoryEngine):
             self._hooks("reset")
             self._require_size()
             return say.restored_by_command()
-        said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping)
+        said = directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping)
         if said is not None:
             raise RunnerError(
-                say_storage.snapshot_uncopied(path=self._path(), host=self._host, said=said),
+                say.snapshot_uncopied(path=self._path(), host=self._host, said=said),
                 say.hint_second_copy(reset="drop_and_load"),
             )
         return say.restored()
@@ -180,7 +188,7 @@ class RawStorage(DirectoryEngine):
             return ()
         if writes(self._plan.workload_of(cell), cell.events):
             self._remember(cell.dataset.hash, writers + 1)
-        return data_directories.warn_of_aged(writers)
+        return directories.warn_of_aged(writers)
 
     def reset(self, cell: Cell) -> None:
         """Make way for a layout: remove the file, or check that the device may be overwritten. Raises RunnerError."""
@@ -199,13 +207,13 @@ class RawStorage(DirectoryEngine):
         wanted = extent(self._database)
         if records < wanted:
             raise LoadShort(
-                say_storage.layout_short(place=self._place, host=self._host, found=records, wanted=wanted),
-                say_storage.hint_layout(),
+                say.layout_short(place=self._place, host=self._host, found=records, wanted=wanted),
+                say.hint_layout(),
             )
         self._require_size()
         self._remember(cell.dataset.hash, 0)
         if self._database.reset == "snapshot":
-            said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping)
+            said = directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping)
             if said is not None:
                 raise RunnerError(
                     say.snapshot_untaken(path=self._path(), host=self._host, said=said),
@@ -214,9 +222,7 @@ class RawStorage(DirectoryEngine):
 
     def healthy(self) -> None:
         if self._run('[ -f "$1" ] || [ -b "$1" ]', self._place).exit_code != 0:
-            raise ServerFailed(
-                say_storage.storage_gone(place=self._place, host=self._host), say_storage.hint_storage_gone()
-            )
+            raise ServerFailed(say.storage_gone(place=self._place, host=self._host), say.hint_storage_gone())
 
     @property
     def _place(self) -> str:
@@ -227,9 +233,9 @@ class RawStorage(DirectoryEngine):
         """Return how many cells wrote to the data set since it was laid out; None when it is not there."""
         if self._device is not None:
             return self._on_device[1] if self._on_device and self._on_device[0] == dataset else None
-        held, _, writers = data_directories.read_mark(
-            self._hosts[self._host], self._path(), snapshot=snapshot
-        ).partition(" ")
+        held, _, writers = directories.read_mark(self._hosts[self._host], self._path(), snapshot=snapshot).partition(
+            " "
+        )
         if held != dataset or self._file_size(snapshot=snapshot) != extent(self._database):
             return None
         return int(writers) if re.fullmatch(r"\d{1,9}", writers) else None
@@ -238,7 +244,7 @@ class RawStorage(DirectoryEngine):
         if self._device is not None:
             self._on_device = (dataset, writers)
             return
-        said = data_directories.mark_directory(self._hosts[self._host], self._path(), f"{dataset} {writers}")
+        said = directories.mark_directory(self._hosts[self._host], self._path(), f"{dataset} {writers}")
         if said is not None:
             raise LoadShort(say.load_left_nothing(host=self._host, said=said), say.hint_load())
 
@@ -248,12 +254,12 @@ class RawStorage(DirectoryEngine):
         found, wanted = self._file_size(), extent(self._database)
         if found is None or found < wanted:
             raise LoadShort(
-                say_storage.layout_short(place=self._place, host=self._host, found=found or 0, wanted=wanted),
-                say_storage.hint_layout(),
+                say.layout_short(place=self._place, host=self._host, found=found or 0, wanted=wanted),
+                say.hint_layout(),
             )
 
     def _file_size(self, *, snapshot: bool = False) -> int | None:
-        folder = f"{self._path()}/{data_directories.SNAPSHOT}" if snapshot else self._path()
+        folder = f"{self._path()}/{directories.SNAPSHOT}" if snapshot else self._path()
         said = self._run(_FILE_SIZE, folder, FILE).stdout.strip()
         return int(said) if re.fullmatch(r"\d{1,18}", said) else None
 
@@ -264,10 +270,8 @@ class RawStorage(DirectoryEngine):
         free = int(said) * 1024 if re.fullmatch(r"\d{1,15}", said) else None
         if free is not None and free < needed:
             raise RunnerError(
-                say_storage.layout_no_room(
-                    needed=size_text(needed), path=self._path(), host=self._host, free=size_text(free)
-                ),
-                say_storage.hint_layout_room(),
+                say.layout_no_room(needed=size_text(needed), path=self._path(), host=self._host, free=size_text(free)),
+                say.hint_layout_room(),
             )
 
     def _run(self, script: str, *arguments: str) -> Completed:

@@ -9,29 +9,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol
 
-from benchbrief.compiler.planning.data_states import writes
-from benchbrief.compiler.registry import TOOL_SPECS
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.engine_spec import BY_FILE_SYSTEM, Reset
-from benchbrief.model.message import Message, speaker
-from benchbrief.model.plan import Cell, Plan, Workload
-from benchbrief.model.run_messages import RunMessages
-from benchbrief.runners.driver_contexts import Endpoint
-from benchbrief.runners.engines import data_directories
-from benchbrief.runners.engines.command_files import command_files
-from benchbrief.runners.engines.directory_engine import DirectoryEngine
-from benchbrief.runners.engines.file_systems.file_system_snapshots import free, run_step, with_system
-from benchbrief.runners.errors import BadOutput, LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
-from benchbrief.runners.hosts import tool_discovery
-from benchbrief.runners.hosts.host_facts import size_text
-from benchbrief.runners.jobs.commands import read_script, with_values
-from benchbrief.runners.jobs.connection_retry import run_persistently
-from benchbrief.runners.jobs.tasks import Command, Completed
-from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import HoldsEngine, Room, Size
+from benchbrief.extend import directories, programs
+from benchbrief.extend.common import (
+    BadOutput,
+    Cell,
+    Command,
+    CommonSentences,
+    Completed,
+    Endpoint,
+    LoadShort,
+    Message,
+    Plan,
+    PlanRefused,
+    RunnerError,
+    ServerFailed,
+    ToolMissing,
+    read_script,
+    run_persistently,
+    size_text,
+    speaker,
+    with_values,
+)
+from benchbrief.extend.directories import BY_FILE_SYSTEM, free, run_step, with_system
+from benchbrief.extend.engines import DirectoryEngine, Reset, Room, Size, command_files, driver, record_bytes, writes
+from benchbrief.extend.tools import HoldsEngine
 
 KEPT = "BENCHBRIEF.state"
 """The name of the list of files as the load or the last cell left them."""
@@ -43,7 +48,7 @@ BEGIN = read_script(__file__, "scripts/begin_cell.sh")
 END = read_script(__file__, "scripts/end_cell.sh")
 
 
-class RocksdbMessages(RunMessages, Protocol):
+class RocksdbMessages(CommonSentences, Protocol):
     def restored_by_links(self) -> Message: ...
     def restored_by_system(self, *, system: object) -> Message: ...
     def snapshot_changed(self, *, path: object, host: object) -> Message: ...
@@ -83,7 +88,7 @@ say: RocksdbMessages = speaker(RocksdbMessages)
 
 
 def _script(name: str) -> str:
-    values = {"marker": data_directories.MARKER, "snapshot": data_directories.SNAPSHOT, "list": data_directories.LIST}
+    values = {"marker": directories.MARKER, "snapshot": directories.SNAPSHOT, "list": directories.LIST}
     return with_values(read_script(__file__, f"scripts/{name}.sh"), **values)
 
 
@@ -136,8 +141,8 @@ def _by(system: Reset) -> SnapshotWay:
 
 WAYS: Mapping[Reset, SnapshotWay] = {
     "snapshot": SnapshotWay(
-        data_directories.TAKE,
-        data_directories.RESTORE,
+        directories.TAKE,
+        directories.RESTORE,
         HOLDS_SNAPSHOT,
         say.restored,
         alone=False,
@@ -158,7 +163,7 @@ def room_for(plan: Plan, cell: Cell) -> Room:
     """Estimate how many bytes a cell's load needs."""
     workload = plan.workload_of(cell)
     records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
-    data = int(records * record_size(workload))
+    data = int(records * record_bytes(workload))
     reset = plan.databases[cell.database].reset
     beside = reset == "snapshot" or (reset in WAYS and _writes(plan, cell))
     needed = (2 if beside else 1) * int(data * _ROOM_FACTOR) + _ROOM_SPARE
@@ -172,13 +177,7 @@ def _writes(plan: Plan, cell: Cell) -> bool:
     return any(writes(plan.workload_of(other), other.events) for other in others)
 
 
-def record_size(workload: Workload) -> float:
-    """Return the bytes of a record before compression, as its load generator counts them; 0 when unknown."""
-    family = TOOL_SPECS.usable(workload.family)
-    return family.record_bytes(workload.properties) if family else 0.0
-
-
-_MARKER = data_directories.MARKER
+_MARKER = directories.MARKER
 _REMOVE_TIMEOUT_S = 600.0
 _FULL, _FULL_SHARE, _FULL_AT_MOST = 1 << 20, 0.01, 64 << 20
 """A file system counts as full when fewer bytes are free than the first number, or than this share of its size (up to
@@ -260,7 +259,7 @@ class RocksDB(DirectoryEngine):
         logical: float | None = None
         why: str = say.size_keys(benchmark=workload.benchmark)
         if cell.dataset:
-            logical, why = cell.dataset.records * record_size(workload), ""
+            logical, why = cell.dataset.records * record_bytes(workload), ""
         why_no_disk: str = say.no_rocksdb(path=self._path())
         if on_disk is not None:
             why_no_disk = ""
@@ -301,7 +300,7 @@ class RocksDB(DirectoryEngine):
                 )
             return say.restored_by_command()
         way = WAYS[self._database.reset]
-        said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping, way.restore)
+        said = directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping, way.restore)
         if said is not None:
             raise RunnerError(
                 say.snapshot_unrestored(path=self._path(), host=self._host, said=said),
@@ -345,7 +344,7 @@ class RocksDB(DirectoryEngine):
             return ()
         if writing:
             self._remember(cell.dataset.hash, writers + 1)
-        return data_directories.warn_of_aged(writers)
+        return directories.warn_of_aged(writers)
 
     def reset(self, cell: Cell) -> None:
         """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""
@@ -367,7 +366,7 @@ class RocksDB(DirectoryEngine):
             why = noted.stderr.strip()[:_SHOWN]
             raise RunnerError(say.files_unnoted(path=self._path(), host=self._host, said=why), self._room_hint())
         if self._way:
-            said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, self._way.take)
+            said = directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, self._way.take)
             if said is not None:
                 raise RunnerError(
                     say.snapshot_untaken(path=self._path(), host=self._host, said=said), self._room_hint()
@@ -390,7 +389,7 @@ class RocksDB(DirectoryEngine):
             return _count(self._holding(dataset, self._way.holds))
         return _count(self._holding(dataset, HOLDS, KEPT if check else ""))
 
-    def _holding(self, dataset: str, script: str, beside: str = data_directories.SNAPSHOT) -> str:
+    def _holding(self, dataset: str, script: str, beside: str = directories.SNAPSHOT) -> str:
         """Return what the script prints about the data set; "" when the data set is not there."""
         done = self._run(script, _MARKER, dataset, beside)
         return done.stdout.strip() if done.exit_code == 0 else ""
@@ -457,7 +456,7 @@ class RocksDB(DirectoryEngine):
             return ""
         host, program = self._hosts[self._host], driver(tool.driver)
         try:
-            found = tool_discovery.find(host, program, tool.path)
+            found = programs.find(host, program, tool.path)
         except ToolMissing:  # the cells that need it will report this
             return ""
         if not isinstance(program, HoldsEngine):

@@ -1,0 +1,39 @@
+"""The database's directory on a host: which may be emptied, its marker, and its snapshots, also those of file systems.
+
+`from benchbrief.extend import directories`. What its functions return in place of None says what is wrong."""
+
+from benchbrief.model.engine_spec import BY_FILE_SYSTEM
+from benchbrief.runners.engines.data_directories import (
+    LIST,
+    MARKER,
+    RESTORE,
+    SNAPSHOT,
+    TAKE,
+    empty_directory,
+    mark_directory,
+    open_directory,
+    read_mark,
+    restore_snapshot,
+    take_snapshot,
+    warn_of_aged,
+)
+from benchbrief.runners.engines.file_systems.file_system_snapshots import free, run_step, with_system
+
+__all__ = [
+    "BY_FILE_SYSTEM",
+    "LIST",
+    "MARKER",
+    "RESTORE",
+    "SNAPSHOT",
+    "TAKE",
+    "empty_directory",
+    "free",
+    "mark_directory",
+    "open_directory",
+    "read_mark",
+    "restore_snapshot",
+    "run_step",
+    "take_snapshot",
+    "warn_of_aged",
+    "with_system",
+]
