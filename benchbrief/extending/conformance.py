@@ -317,8 +317,8 @@ LEFT = {
 
 
 def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:
-    """Try all extensions of that name of other packages, and the load generators of an engine's own package. Raises
-    UnknownExtension."""
+    """Try the extensions of other packages of that name, and all of a package that is called so or has such an engine.
+    Raises UnknownExtension."""
     subjects = list(_subjects(name))
     if not subjects:
         raise UnknownExtension(
@@ -349,14 +349,11 @@ def _outcomes(
 
 
 def _subjects(name: str) -> Iterator[tuple[Offer, ExtensionSpec | RefusedExtension]]:
-    for registry in REGISTRIES:
-        for offer in registry.offered(name):
-            found = registry.load(offer)
-            yield offer, found
-            if isinstance(found, EngineSpec):
-                tools = next(each for each in REGISTRIES if each.kind == ToolSpec.kind)
-                mine = (each for tool in found.tools if tool != name for each in tools.offered(tool))
-                yield from ((each, tools.load(each)) for each in mine if each.package == offer.package)
+    offers = [(registry, offer) for registry in REGISTRIES for offer in registry.offered()]
+    engines = {offer.package for registry, offer in offers if (registry.kind, offer.name) == (EngineSpec.kind, name)}
+    for registry, offer in offers:
+        if name in (offer.name, offer.package) or offer.package in engines - {""}:
+            yield offer, registry.load(offer)
 
 
 def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:

@@ -319,7 +319,8 @@ def _by_cell(
             fitting = [each for each in near if each]
             said = fitting[0] if len(fitting) == 1 else None
         if said is None:
-            problems.append(ImportProblem(str(path), None, f"its path does not fit --as {where.pattern}"))
+            hint = "write the pattern as the paths are, or leave it out and name the cell by --cell"
+            problems.append(ImportProblem(str(path), None, f"its path does not fit --as {where.pattern}", hint))
             continue
         try:
             at = coordinates(said, places, places.experiment(experiment) if experiment else "")

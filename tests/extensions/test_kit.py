@@ -75,6 +75,7 @@ def test_what_is_taken_from_the_top_of_benchbrief_is_past_the_surface(site: Path
 def test_an_importer_that_takes_two_outputs_for_one_is_found_out(site: Path) -> None:
     folder = write("importer", site)
     assert not_held(try_extension(NAME)) == []
+    assert [*try_extension("bench-my-own")] == [*try_extension(NAME)], "a package is tried by its name, too"
     code = folder / "bench_my_own" / "my_own_importer.py"
     code.write_text(code.read_text().replace("text.count(text[0]) > 1", "text.count(text[0]) > 100"))
     for module in [each for each in sys.modules if each.startswith("bench_my_own.")]:

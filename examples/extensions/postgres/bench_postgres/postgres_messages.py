@@ -45,8 +45,6 @@ class PostgresMessages(Protocol):
     def pg_cut(self, *, what: object) -> Message: ...
     def pg_two_runs(self) -> Message: ...
     def pg_load_cut(self, *, said: object) -> Message: ...
-    def pg_no_status(self, *, host: object) -> Message: ...
-    def pg_hint_status(self) -> Message: ...
 
 
 _WORDS: OwnWords = {
@@ -110,8 +108,6 @@ _WORDS: OwnWords = {
         "pg_cut": "pgbench's output is not whole: {what}",
         "pg_two_runs": "it has the outputs of two runs",
         "pg_load_cut": "pgbench did not finish its load: {said}",
-        "pg_no_status": "the database beside {host} said nothing of PostgreSQL",
-        "pg_hint_status": "take the probe `postgresql` out of experiments on other engines",
     },
     "ja": {
         "pg_unreachable": "{host} からデータベース {database} のサーバーに接続できません：{said}",
@@ -176,8 +172,6 @@ _WORDS: OwnWords = {
         "pg_cut": "pgbench の出力が完全ではありません：{what}",
         "pg_two_runs": "2 回分の出力が含まれています",
         "pg_load_cut": "pgbench のロードが完了しませんでした：{said}",
-        "pg_no_status": "{host} のデータベースから PostgreSQL の情報を得られませんでした",
-        "pg_hint_status": "ほかのエンジンの実験からプローブ `postgresql` を外してください",
     },
 }
 
