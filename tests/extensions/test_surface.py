@@ -6,6 +6,8 @@ import ast
 import dataclasses
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from difflib import ndiff
 from importlib import import_module
@@ -74,3 +76,9 @@ def test_packages_of_others_import_the_surface_alone(package: Path) -> None:
     }
     past = {each for each in taken if each.split(".")[0] == "benchbrief" and not each.startswith("benchbrief.extend.")}
     assert past == set()
+
+
+def test_a_program_that_reads_a_meter_starts_with_few_modules() -> None:
+    asked = "import sys, benchbrief.extend.samplers; print(*(each for each in sys.modules if 'benchbrief.' in each))"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert len(done.stdout.split()) < 12, done.stdout
