@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -60,6 +60,7 @@ from benchbrief.reports.office.word_parts import (
     shade,
 )
 from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
+from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.view.arrange_elements import headline_of
 from benchbrief.reports.view.house_style import typeface_of
 
@@ -126,7 +127,8 @@ def written(brief: HandOver) -> bytes:
     """Return the document. Raises ReportError where the house's template can't be used."""
     document = opened(brief.template, "Word", docx.Document) if brief.template else docx.Document()
     writer = _Writer(brief, document)
-    writer.write()
+    with written_as(brief.words.locale):
+        writer.write()
     out = io.BytesIO()
     document.save(out)
     return settled(out.getvalue(), brief.view.made)
@@ -187,8 +189,9 @@ class _Writer:
             borders.append(line("bottom", self.brief.report.theme.accent or ACCENT, 18, 6))
             put(last._p.get_or_add_pPr(), borders)
 
-    def write_paragraphs(self, said: Iterable[Said], style: str = "Normal") -> None:
-        """Write paragraphs in a style; the items of lists in theirs, and with marks of ours where that has none."""
+    def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> None:
+        """Write paragraphs in a style; the items of lists in theirs, and with marks of ours where that has none. Those
+        that lead to a figure or a table stay with it."""
         lists = {"bullet": "List Bullet", "number": "List Number"}
         numbering, count = None, 0
         for each in said:
@@ -202,6 +205,8 @@ class _Writer:
                 set_numbering(made, numbering)
             if each.level:
                 made.paragraph_format.left_indent = Pt(18 * (1 + each.level))
+            if leads:
+                made.paragraph_format.keep_with_next = True
 
     # --- the blocks --------------------------------------------------------------------------------------------------
 
@@ -209,7 +214,7 @@ class _Writer:
         for block in blocks:
             match block:
                 case TextView():
-                    self.write_paragraphs(paragraphs(block.html))
+                    self.write_paragraphs(paragraphs(block.html), leads=block.leads)
                 case SectionView():
                     self.heading(block.title_html or block.title, block.level)
                     self.write_blocks(block.blocks)
@@ -289,7 +294,12 @@ class _Writer:
 
     def write_figures(self, figures: Sequence[FigureView]) -> None:
         """Write a figure, or several side by side: what each says, its drawing, and its notes."""
-        parts = (self.write_message, self.write_drawing, self.write_below)
+        keys = dict(zip((figure.number for figure in figures[1:]), (figure.key for figure in figures), strict=False))
+        parts: tuple[Callable[[FigureView], None], ...] = (
+            self.write_message,
+            self.write_drawing,
+            lambda figure: self.write_below(figure, keys.get(figure.number, "")),
+        )
         if len(figures) == 1:
             for part in parts:
                 part(figures[0])
@@ -317,8 +327,9 @@ class _Writer:
         elif block.key or block.note or block.notes:
             picture.paragraph_format.keep_with_next = True
 
-    def write_below(self, block: FigureView) -> None:
-        if block.key:
+    def write_below(self, block: FigureView, beside: str = "") -> None:
+        """Write what stands below a figure, without its key where that of the one `beside` it is the same."""
+        if block.key and block.key != beside:
             self.paragraph("Brief Note", runs_of(block.key))
         if block.note:
             self.paragraph("Brief Note", runs_of(code_in_backticks(block.note)))

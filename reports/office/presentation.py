@@ -64,6 +64,7 @@ from benchbrief.reports.office.text_fit import (
     stands_on_lines,
 )
 from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
+from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.view.arrange_elements import Slide, headline_of, slides_of
 from benchbrief.reports.view.house_style import typeface_of
 
@@ -93,7 +94,8 @@ _AIR, _WIDEST, _WIDEST_OF_HOUSES = 8.0, 1.22, 1.4
 def written(brief: HandOver) -> bytes:
     """Return the presentation. Raises ReportError where the house's template can't be used."""
     deck = _Deck(brief)
-    deck.write()
+    with written_as(brief.words.locale):
+        deck.write()
     out = io.BytesIO()
     deck.masters.presentation.save(out)
     return settled(out.getvalue(), brief.view.made)
@@ -534,9 +536,10 @@ def _across(grid: Grid, width: float) -> list[Grid]:
 
 
 def _below(block: Block) -> list[Paragraph]:
-    """Return what stands below a figure, a table or a box."""
+    """Return what stands below a figure, a table or a box. A chart of PowerPoint lacks what a figure's key explains."""
     said: list[Paragraph] = []
-    for name in ("key", "heat", "compared"):
+    is_chart = isinstance(block, FigureView) and can_draw(block.native)
+    for name in ("heat", "compared") if is_chart else ("key", "heat", "compared"):
         said += paragraphs(escape(str(getattr(block, name, "") or "")))
     note = getattr(block, "note", None)
     said += paragraphs(code_in_backticks(note)) if note else ()

@@ -13,6 +13,8 @@ from markupsafe import Markup, escape
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.view_model import Footnote
 from benchbrief.reports.text.html_markup import code_in_backticks, note_letter, note_marks, writable
+from benchbrief.reports.text.line_ends import close_up
+from benchbrief.reports.text.number_format import locale
 
 _BLOCKS = {"p", "li", "pre", "blockquote", "div", "tr", "h1", "h2", "h3", "h4", "h5", "h6"}
 _BOLD, _ITALIC, _CODE = {"b", "strong", "th"}, {"i", "em"}, {"code", "pre"}
@@ -130,6 +132,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         look = self._open[-1][1]
+        data = close_up(data) if locale().name == "ja" else data
         self._add(data if look.code and any(tag == "pre" for tag, _ in self._open) else re.sub("[ \t\r\n]+", " ", data))
 
     def _add(self, text: str) -> None:

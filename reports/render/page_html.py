@@ -27,7 +27,7 @@ from benchbrief.reports.render.watermark import (
     require_closed_parts,
 )
 from benchbrief.reports.text.html_markup import writable
-from benchbrief.reports.text.line_ends import keep_last_words, keep_words_whole
+from benchbrief.reports.text.line_ends import close_up, keep_last_words, keep_words_whole
 from benchbrief.reports.view.arrange_elements import (
     closing_facts,
     even_subtitle_width,
@@ -156,18 +156,13 @@ def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
     around it, which go where the name is Japanese, too."""
     page = keep_last_words(writable(page)) if medium == "paper" else writable(page)
     if view.language == "ja":
-        page = _AMONG_JAPANESE.sub("", page)
+        page = close_up(page)
         page = keep_words_whole(page) if medium == "paper" else page
     if view.simulated and medium != "markdown":
         page = mark_title(page, words)
     if medium != "screen" or not (view.simulated or view.imported):
         return page
     return mark_page(page, words) if view.simulated else mark_imported_page(page, view, words)
-
-
-_AMONG_JAPANESE = re.compile(
-    r"(?<=[\u3001-\u30ff\u4e00-\u9fff\uff01-\uff60]) (?=[\u3001-\u30ff\u4e00-\u9fff\uff01-\uff60])"
-)
 
 
 def require_said(page: str, view: ReportView) -> None:

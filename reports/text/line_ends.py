@@ -37,6 +37,16 @@ def keep_units_beside_numbers(text: str) -> str:
 
 # --- Japanese ---
 
+_AMONG_JAPANESE = re.compile(
+    r"(?<=[\u3001-\u30ff\u4e00-\u9fff\uff01-\uff60]) (?=[\u3001-\u30ff\u4e00-\u9fff\uff01-\uff60])"
+)
+
+
+def close_up(text: str) -> str:
+    """Return a Japanese text without the blanks around names, where these are Japanese, too."""
+    return _AMONG_JAPANESE.sub("", text)
+
+
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,9}(?![ァ-ヺー])(?<![ァ-ヺー]{10})")
 """A word of foreign origin, which is read as a whole."""
 _PHRASE = re.compile(

@@ -155,6 +155,17 @@ def test_texts_of_any_kind_stay_on_their_slides(tmp_path: Path) -> None:
     assert len(slides.slides) < 80
 
 
+def test_a_short_text_stays_with_the_figure_that_it_leads_to(tmp_path: Path) -> None:
+    drawn = next(each for each in p.figures_in(briefs.quickstart()[1].elements))
+    lead, alone = (p.TextElement(prose=w.text(said)) for said in ("An insert writes.", "All is done."))
+    made(tmp_path, "docx", elements=(p.SectionElement(title="Inserts", elements=(lead, drawn)), alone))
+    kept = {
+        each.text: each.paragraph_format.keep_with_next
+        for each in docx.Document(str(tmp_path / "brief.docx")).paragraphs
+    }
+    assert (kept["An insert writes."], kept["All is done."]) == (True, None)
+
+
 def test_a_typeface_that_is_absent_is_named_with_what_stands_in_for_it(tmp_path: Path) -> None:
     (said,) = (
         each for each in made(tmp_path, "docx", theme=p.Theme(font="No Such Face")).warnings if "typeface" in each

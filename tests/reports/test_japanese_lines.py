@@ -9,8 +9,10 @@ from pathlib import Path
 from pypdf import PdfReader
 
 import benchbrief.reports
+from benchbrief.reports.office.rich_text import paragraphs
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.text.line_ends import keep_words_whole
+from benchbrief.reports.text.number_format import Locale, written_as
 from benchbrief.reports.verify_brief import marked_in
 
 STYLE = Path(next(iter(benchbrief.reports.__path__))) / "templates" / "base" / "style.css"
@@ -55,6 +57,12 @@ def test_no_line_ends_between_a_number_and_what_it_counts_or_begins_with_a_parti
     kept = "".join(whole.format(part) for part in parts)
     assert text == f"<body><p>Solidigm D5-P5430\N{NO-BREAK SPACE}での {kept}</p>"
     assert keep_words_whole("<li>動いていました。</li>".join(("<body>", ""))).count("<bdi") == 1
+
+
+def test_a_japanese_name_has_no_blanks_around_it_in_files_to_edit_either() -> None:
+    with written_as(Locale("ja")):
+        assert paragraphs("ストレージ は 同一、OS は Debian")[0].text == "ストレージは同一、OS は Debian"
+    assert paragraphs("Labels: 甲 乙")[0].text == "Labels: 甲 乙"
 
 
 def test_a_box_beside_a_picture_is_no_wider_for_its_whole_words() -> None:

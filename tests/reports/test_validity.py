@@ -215,7 +215,8 @@ def test_a_load_that_was_not_reached_is_reported_first_and_at_its_numbers_unless
     assert html.index("Offered load not reached") < html.index("<table")
     assert "In 9 of 9 measurements less than 95 % of the offered load was achieved" in html
     assert 'role="doc-noteref"' not in html, "it is said of all"
-    html = footnoted((RATE,), *reversed(offering(1100.0)), tmp_path)
+    plan, rows = offering(1100.0)
+    html = footnoted((RATE,), rows, plan, tmp_path)
     assert "In 6 of 9 measurements" in html
     assert html.count('<a href="#note-1" role="doc-noteref">a</a>') == 1, "at the head of their row"
     plan, rows = offering(1000.0)
