@@ -75,13 +75,24 @@ def test_what_is_taken_from_the_top_of_benchbrief_is_past_the_surface(site: Path
 def test_an_importer_that_takes_two_outputs_for_one_is_found_out(site: Path) -> None:
     folder = write("importer", site)
     assert not_held(try_extension(NAME)) == []
-    assert [*try_extension("bench-my-own")] == [*try_extension(NAME)], "a package is tried by its name, too"
     code = folder / "bench_my_own" / "my_own_importer.py"
     code.write_text(code.read_text().replace("text.count(text[0]) > 1", "text.count(text[0]) > 100"))
     for module in [each for each in sys.modules if each.startswith("bench_my_own.")]:
         del sys.modules[module]
     (found,) = not_held(try_extension(NAME))
     assert found.endswith("it takes a doubled whole.txt for good")
+
+
+def test_what_has_another_name_is_tried_with_the_engine_of_its_package_and_by_the_name_of_the_package(
+    site: Path,
+) -> None:
+    folder = write("importer", site)
+    points = next(folder.glob("*.dist-info/entry_points.txt"))
+    points.write_text(points.read_text() + "[benchbrief.specs.engines]\nother = bench_my_own.nowhere:SPEC\n")
+    registry.look_again()
+    of_engine = {each.of for each in try_extension("other")}
+    assert of_engine == {each.of for each in try_extension("bench-my-own")} == {"engine other", f"importer {NAME}"}
+    assert {each.of for each in try_extension(NAME)} == {f"importer {NAME}"}
 
 
 GIVEN = """
