@@ -67,6 +67,8 @@ command munged            | munge                   | comes with them, and is no
 file /usr/lib/postgresql/15/bin/pgbench | postgresql-15 | the tests start their own servers, and load them
 command mariadbd          | mariadb-server         | the tests start their own servers, and load them
 command sysbench          | sysbench               | the load generator for those
+command redis-server      | redis-server           | the tests start their own servers
+command redis-benchmark   | redis-tools            | the load generator for those
 command cc                | gcc                     | builds openload for RocksDB, and a clock that the tests set
 file /usr/include/dlfcn.h | libc6-dev              | the same
 command node              | nodejs                  | builds and tests the VS Code extension
@@ -79,7 +81,7 @@ command shellcheck        | shellcheck              | the lint of shell scripts
 # Services that come with packages.
 declare -A service=([openssh-server]=ssh.service [snmpd]=snmpd.service [openipmi]=openipmi.service
     [slurmctld]=slurmctld.service [slurmd]=slurmd.service [munge]=munge.service
-    [mariadb-server]=mariadb.service)
+    [mariadb-server]=mariadb.service [redis-server]=redis-server.service)
 
 say() { echo "setup: $*"; }
 fail() {
