@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs a tool that does a number of operations, the command in "$@" with @count@ in a word, for about `seconds`. Runs
 # with fewer operations, from `first` on, tell its rate until one has lasted about `warm_up` seconds: they are the
-# warm-up. The output is that of the last run, the first to last nearly `seconds`. The file `counted` then has its
+# warm-up. A run that is short, and lasted as long as one with a third fewer, was mostly the tool's start and end: the
+# next has ten times as many. The output is that of the last run, the first to last nearly `seconds`. The file `counted` then has its
 # operations and its begin and end in seconds since boot.
 : "${first?}" "${warm_up?}" "${seconds?}"
 run() {
@@ -15,14 +16,18 @@ run() {
     done
     "$@" >run.out 2>run.err
 }
-count=$first lasted='' runs=0
+count=$first lasted='' runs=0 fewer=0 fewer_lasted=0
 for wanted in "$warm_up" "$seconds"; do
     enough=''
     until [ "$enough" ]; do
-        count=$(LC_ALL=C awk -v n="$count" -v lasted="${lasted:-$wanted}" -v wanted="$wanted" 'BEGIN {
+        next=$(LC_ALL=C awk -v n="$count" -v lasted="${lasted:-$wanted}" -v wanted="$wanted" \
+            -v fewer="$fewer" -v fewer_lasted="$fewer_lasted" 'BEGIN {
             more = 1.02 * wanted / (lasted > 0.01 ? lasted : 0.01)
+            if (fewer && n >= 1.5 * fewer && lasted < 2 && lasted - fewer_lasted < 0.03 && more < 10) more = 10
             n *= more < 100 ? more : 100
             printf "%.0f", (n > 1 ? n : 1) }') || exit
+        [ -z "$lasted" ] || fewer=$count fewer_lasted=$lasted
+        count=$next
         runs=$((runs + 1))
         if [ "$runs" -gt 12 ]; then
             echo "it never ran for $wanted s: $count operations took $lasted s" >&2

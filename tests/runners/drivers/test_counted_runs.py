@@ -23,9 +23,17 @@ experiment e { hardware = h  workloads = w  threads = 4  measure = 1 s }
 """
 
 
-def ran(folder: Path, script: str) -> tuple[CellContext, JobOutput]:
+_SLOW_START = """\
+import sys, time
+with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:  # however long Python takes to start
+    began, now = int(stat.read().rpartition(")")[2].split()[19]) / 100, float(uptime.read().split()[0])
+time.sleep(max(0, began + 1.1 + int(sys.argv[1][3:]) / 1e7 - now))
+"""
+
+
+def ran(folder: Path, script: str, measure: str = "1 s") -> tuple[CellContext, JobOutput]:
     """Run a tool that is a script of Python, which gets the number of operations."""
-    plan = compile_text(SPEC, folder)
+    plan = compile_text(SPEC.replace("1 s", measure), folder)
     context = CellContext(plan, plan.cells[0], "", Endpoint())
     job = counted_job(context, ("python3", "-c", script, f"-n={COUNT}"))
     words = [str(word) for word in job.command.words]
@@ -46,6 +54,13 @@ def test_a_counted_run_lasts_about_as_long_as_the_plan_says(tmp_path: Path) -> N
     assert counted_from(output.stderr.read_text()) == pytest.approx(start - 1000)
     assert end - start == pytest.approx(found.seconds)
     assert "about 1 s" in found.described
+
+
+def test_a_tool_whose_start_and_end_take_a_while_soon_has_enough_to_do(tmp_path: Path) -> None:
+    """As redis-benchmark with several threads, which looks every 250 ms whether it is done."""
+    context, output = ran(tmp_path, _SLOW_START, "2 s")
+    assert output.exit_code == 0, (tmp_path / "stderr").read_text()
+    assert counted_run(context, output, "tool").count > 100_000
 
 
 def test_a_tool_that_fails_has_no_counted_run(tmp_path: Path) -> None:
