@@ -97,7 +97,7 @@ class Subject:
     def run(self, folder: Path) -> str:
         """Run the spec in a folder for real, and leave nothing of it behind. Returns why it failed, or ""."""
         try:
-            return _failed(self.bench(folder, "run", "brief.bench", "--no-report"))
+            return how_it_failed(self.bench(folder, "run", "brief.bench", "--no-report"))
         finally:
             self.end(folder)
 
@@ -184,7 +184,7 @@ def simulated_run_makes_briefs(subject: Subject) -> str:
     """a simulated run makes a brief in each language"""
     folder = subject.place(**_asked(subject))
     done = subject.bench(folder, "run", "brief.bench", "--simulate")
-    if wrong := _failed(done):
+    if wrong := how_it_failed(done):
         return wrong
     pages = [path.read_text(encoding="utf-8") for path in folder.rglob("*.html")]
     lacking = [each for each in LANGUAGES if not any(f'lang="{each}"' in page for page in pages)]
@@ -236,7 +236,7 @@ def killed_run_goes_on(subject: Subject) -> str:
         finally:
             running.send_signal(signal.SIGKILL)
             running.wait()
-        return _failed(subject.bench(folder, "resume", "--no-report"))
+        return how_it_failed(subject.bench(folder, "resume", "--no-report"))
     finally:
         subject.end(folder)
 
@@ -434,10 +434,11 @@ def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
         time.sleep(0.05)
 
 
-def _failed(done: subprocess.CompletedProcess[str]) -> str:
-    """Return how a command failed, with its first error or last line; "" when it did not."""
+def how_it_failed(done: subprocess.CompletedProcess[str]) -> str:
+    """Return how a command failed, with its first line on that, or its last line; "" when it did not."""
     if not done.returncode:
         return ""
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-    said = next((line for line in lines if line.startswith("error")), lines[-1] if lines else "it said nothing")
+    wrong = (line for line in lines if line.startswith(("error", "failed ", "missing ")))
+    said = next(wrong, lines[-1] if lines else "it said nothing")
     return f"it ended with code {done.returncode}: {said[:300]}"

@@ -13,7 +13,7 @@ import pytest
 
 from benchbrief.compiler import registry
 from benchbrief.compiler.registry import REGISTRIES, RefusedExtension
-from benchbrief.extending.conformance import Subject, TrialResult, try_extension
+from benchbrief.extending.conformance import Subject, TrialResult, how_it_failed, try_extension
 from benchbrief.extending.installed_code import code_problem, imported_past
 from benchbrief.extending.new_package import KINDS, NotMade, new_package
 
@@ -139,3 +139,12 @@ def test_an_engine_conforms_as_it_is_written(site: Path) -> None:
     """Simulated, for real, with each reset, killed and resumed, and with outputs that are no good."""
     write("engine", site)
     assert not_held(try_extension(NAME)) == []
+
+
+def test_a_run_that_lacks_a_part_of_its_brief_is_quoted_on_that_part() -> None:
+    said = (
+        "run x: done, but its brief lacks a part\n  missing test disclosure of `brief`: KeyError: 'value'\nPDF x.pdf\n"
+    )
+    done = subprocess.CompletedProcess((), 3, said, "[2/2] e/here/work/threads=2/r1  6,680 ops/s  0.0 s\n")
+    assert how_it_failed(done) == "it ended with code 3: missing test disclosure of `brief`: KeyError: 'value'"
+    assert how_it_failed(subprocess.CompletedProcess((), 0, said, "")) == ""
