@@ -270,11 +270,11 @@ class ProbeMeasure:
     """A number that a probe samples, or that a load generator reports of itself.
 
     `unit` is the base unit of its samples ("B/s", "cores", "" for a share or a count). `doc` is a sentence. `labels`
-    are its name in briefs, by language ("en" at least). `across_nodes` says how the nodes' values make one value. A
-    measure `of_whole_measurement` is one number for the measured time, such as a ratio of totals, and has no dimension
-    `time`. `simulated` is the value that a simulated host shows; None for nothing. A measure that is `offered_only` is
-    missing in a closed loop, which has no `target`. A disclosure states the highest value that a `disclosed` measure
-    had in a run: as a share of 1, or with its unit.
+    are its name in briefs, by language ("en" at least). `across_nodes` says how the nodes' values make one: "sum" or
+    "average". A measure `of_whole_measurement` is one number for the measured time, such as a ratio of totals, and has
+    no dimension `time`. `simulated` is the value that a simulated host shows; None for nothing. A measure that is
+    `offered_only` is missing in a closed loop, which has no `target`. A disclosure states the highest value that a
+    `disclosed` measure had in a run: as a share of 1, or with its unit.
     """
 
     unit: str

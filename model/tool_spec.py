@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from string import Formatter
 from typing import ClassVar, Literal, get_args
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -103,8 +104,8 @@ class WorkloadSpec:
 
     `operations` are what it does, and `writes` whether it changes the data; a tool with `shares` derives both.
     `existing`: it needs a loaded data set. `timed`: it can run for a given time. `parted`: each thread has a part of
-    the data for itself. `changes` says what a workload that writes does to its data set: "anything" unless the spec
-    says less. A tool with `shares` derives it.
+    the data for itself. `changes` says what a workload that writes does to its data set: "updates", "inserts", or
+    "anything" unless the spec says less. A tool with `shares` derives it.
     """
 
     description: Texts
@@ -373,6 +374,9 @@ class ToolSpec(ExtensionSpec):
             return "`threads_are` needs words in English, `en`"
         if not all(texts.get("en") for texts in self.names.values()):
             return "each of its `names` needs words in English, `en`"
+        holes = {hole for text in self.data.values() for _, hole, *_ in Formatter().parse(text) if hole}
+        if holes := holes - {"records"}:
+            return f"`data` has `{{{min(holes)}}}`, and may have `{{records}}` alone"
         if unknown := sorted({*self.advice} - {*get_args(Capability)}):
             return f"`{unknown[0]}` of `advice` is none of {', '.join(get_args(Capability))}"
         return super().mistake(name) or self._wrong_measure() or self._wrong_workload() or self._wrong_attribute()
@@ -390,6 +394,8 @@ class ToolSpec(ExtensionSpec):
                 return f"`{workload}` can't be the name of a workload"
             if not said.description.get("en"):
                 return f"the workload `{workload}` needs a description in English, `en`"
+            if said.changes not in CHANGES:
+                return f"`changes` of the workload `{workload}` is none of {', '.join(CHANGES)}"
             if not self.operations(workload, said.settings):
                 return f"the workload `{workload}` does no operations"
             if unknown := sorted(set(said.settings) - set(self.attributes)):
