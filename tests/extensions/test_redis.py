@@ -86,7 +86,8 @@ def test_a_run_starts_its_server_measures_and_makes_briefs(installed: Environmen
     done_by = asked(installed, tmp_path, "SELECT DISTINCT operation FROM operations WHERE count > 100 ORDER BY 1")
     assert done_by == [["read"], ["read_modify_write"]]
     hits = asked(installed, tmp_path, "SELECT value FROM samples WHERE measure = 'redis_info.hits'")
-    assert hits == [[1.0]] * 4
+    assert hits
+    assert all(share == [1.0] for share in hits), "each key was loaded"
     loads = list(tmp_path.glob("bench-out/*/raw/*/*/load-local"))
     assert len(loads) == 2, "one at the beginning, and one after a cell that wrote"
 
