@@ -307,6 +307,9 @@ class _Deck:
         apart = height > self.masters.content.height * _NOTES_SHARE
         room = area if apart or not below else replace(area, height=area.height - height - _AIR)
         self.sources += [source.expression for source in _sources(block)]
+        if below and not apart and isinstance(block, FigureView):  # its data may stand on slides after it
+            self.put(below, Area(area.left, room.top + room.height + _AIR, area.width, height), LEAST_PT)
+            below = []
         used = self.draw(head, block, room)
         if below and not apart:
             self.put(below, Area(area.left, room.top + used + _AIR, area.width, height), LEAST_PT)

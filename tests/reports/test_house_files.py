@@ -12,6 +12,7 @@ from typing import Any
 import docx
 import pptx
 import pytest
+from pptx.enum.shapes import MSO_SHAPE_TYPE
 from pptx.opc.constants import RELATIONSHIP_TYPE
 from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls, qn
@@ -153,6 +154,16 @@ def test_texts_of_any_kind_stay_on_their_slides(tmp_path: Path) -> None:
     assert list(small_texts(slides.slides)) == []
     assert text_of(slides).count("letters") >= 12_500
     assert len(slides.slides) < 80
+
+
+def test_a_note_stays_with_its_figure_whose_data_are_on_the_next_slide(tmp_path: Path) -> None:
+    *_, drawn = p.figures_in(briefs.quickstart()[1].elements)
+    made(tmp_path, "pptx", elements=(drawn.model_copy(update={"note": w.text("A note of the author.")}),))
+    _, figure, data, *_ = pptx.Presentation(str(tmp_path / "brief.pptx")).slides
+    assert any(each.shape_type == MSO_SHAPE_TYPE.PICTURE for each in figure.shapes)
+    assert any(each.has_text_frame and "A note of the author." in each.text_frame.text for each in figure.shapes)
+    beside = [each for each in data.shapes if not each.is_placeholder]
+    assert [each.has_table for each in beside] == [True], "nothing is written over the table"
 
 
 def test_a_short_text_stays_with_the_figure_that_it_leads_to(tmp_path: Path) -> None:
