@@ -28,7 +28,7 @@ class Footnote:
     number: int
     text: str
     again: str = ""
-    """The id of the figure or the table that has it once more, where it stands on another page, too."""
+    """The id of the figure, table or text that has it once more, where it stands on another page, too."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,12 @@ class TextView:
     html: Markup
     notes: tuple[Footnote, ...] = ()
     leads: bool = False
+    number: int = 0
     kind: Literal["text"] = "text"
+
+    @property
+    def id(self) -> str:
+        return f"text-{self.number}"
 
 
 @dataclass(frozen=True)
@@ -462,12 +467,12 @@ def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -
 
 
 def with_notes_again(blocks: Iterable[Block], again: Mapping[str, Iterable[int]]) -> tuple[Block, ...]:
-    """Return the blocks; figures, tables and formulas have these notes of others once more, by their ids."""
+    """Return the blocks; figures, tables, formulas and texts have these notes of others once more, by their ids."""
     blocks = tuple(blocks)
     known = {note.number: note for note in notes_of(blocks)}
 
     def noted(block: Block) -> Block:
-        if not isinstance(block, FigureView | TableView | FormulaView):
+        if not isinstance(block, FigureView | TableView | FormulaView | TextView):
             return block
         more = [replace(known[number], again=block.id) for number in again.get(block.id, ()) if number in known]
         return replace(block, notes=tuple(sorted((*block.notes, *more), key=lambda note: note.number)))

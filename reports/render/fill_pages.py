@@ -469,12 +469,12 @@ def _drawings(box: Any) -> Iterator[tuple[str, float]]:
                     yield name, float(inner.height)
 
 
-_BLOCK, _NOTE = re.compile(r"(?:figure|table|formula)-\d+"), re.compile(r"note-\d+")
+_BLOCK, _NOTE = re.compile(r"(?:figure|table|formula|text)-\d+"), re.compile(r"note-\d+")
 
 
 def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
-    """Return the numbers of the footnotes that a figure, table or formula cites from another page, where no reader
-    looks, by the ids of these."""
+    """Return the numbers of the footnotes that a figure, table, formula or text cites from another page, where no
+    reader looks, by the ids of these."""
     cited: dict[str, set[tuple[int, int]]] = {}
     stands: dict[int, int] = {}
     for page, sheet in enumerate(document.pages):
@@ -492,7 +492,7 @@ def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
 
 
 def _elements(box: Any, block: str) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a box and all in it, each with the id of the figure, table or formula around it, if any."""
+    """Yield the elements of a box and all in it, each with the id of the figure, table, formula or text around it."""
     if box.element is not None:
         name = box.element.get("id", "")
         block = name if _BLOCK.fullmatch(name) else block

@@ -463,14 +463,14 @@ def numbers_on(page: bytes) -> dict[str, bool]:
 
 
 def _leading_to_own_notes(page: str, notes: Mapping[str, Sequence[int]]) -> str:
-    """Return a page on which the marks of figures and tables lead to the notes that these have once more."""
+    """Return a page on which the marks of figures, tables and texts lead to the notes that these have once more."""
     for block, numbers in notes.items():
 
         def led(found: re.Match[str], block: str = block, numbers: Sequence[int] = numbers) -> str:
             marks = "|".join(map(str, numbers))
             return re.sub(rf'href="#note-({marks})"', rf'href="#note-\1-{block}"', found[0])
 
-        page = re.sub(rf'<figure [^>]*id="{block}".*?</figure>', led, page, flags=re.DOTALL)
+        page = re.sub(rf'<(figure|div) [^>]*id="{block}".*?</\1>', led, page, flags=re.DOTALL)
     return page
 
 

@@ -217,8 +217,9 @@ def move_notes_to_foot(html: Markup, notes: Sequence[Footnote]) -> Markup:
     """
     text = str(escape(html))  # HTML stays unchanged
     for note in notes:
-        foot = Markup('<span class="footnote" id="note-{}"><sup class="of-note">{}</sup> {}</span>')
-        shown = str(foot.format(note.number, note_letter(note.number), code_in_backticks(note.text)))
+        foot = Markup('<span class="footnote" id="note-{}{}"><sup class="of-note">{}</sup> {}</span>')
+        again = f"-{note.again}" if note.again else ""
+        shown = str(foot.format(note.number, again, note_letter(note.number), code_in_backticks(note.text)))
         mark = re.search(rf'<a href="#note-{note.number}"[^>]*>[a-z]+</a>.*?</sup>', text)
         at = mark.end() if mark else len(text)  # no number within an author's link
         text = text[:at] + shown + text[at:]

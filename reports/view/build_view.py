@@ -440,7 +440,7 @@ class _Builder:
         self.sketches: Mapping[int, tuple[Sketch, Reach]] = {}
         self.ledger = Ledger(results, report.provenance)
         self.font = font_of(report)
-        self.figures = self.tables = self.sections = self.formulas = 0
+        self.figures = self.tables = self.sections = self.formulas = self.texts = 0
         self.foot = Footnotes(results, repeated=self.slides)
         self.citing = False
         self.margins = NO_MARGINS
@@ -553,7 +553,8 @@ class _Builder:
 
     def text(self, element: p.TextElement, level: int) -> TextView:
         self.ledger.at("")
-        return TextView(render_prose.blocks(element.prose, self.insert, level), self.foot.taken())
+        self.texts += 1
+        return TextView(render_prose.blocks(element.prose, self.insert, level), self.foot.taken(), number=self.texts)
 
     def facts(self, element: p.FactsElement) -> FactsView | TextView:
         title = element.title or self.words["configuration"]
