@@ -271,6 +271,10 @@ class Expect(Node):
     the values of each repeat (a further dim), where it does and there are several. `ranges` are those in which the
     values of `repeats` lie, whatever is measured. `unjudged` is what it reads but can't judge: a measure that no cell
     of a workload or an experiment has, although it does not exclude that one.
+
+    Where one side is the highest or the lowest of several values, `points` has both sides as `repeats`, with these
+    values in place of that one: of each repeat by itself, the highest is higher than that of the means. `needs` is how
+    many of them have to fulfil the condition.
     """
 
     text: str
@@ -282,6 +286,8 @@ class Expect(Node):
     better: Literal["higher", "lower"] | None = None
     repeats: tuple[Query, ...] = ()
     ranges: tuple[Range, ...] = ()
+    points: tuple[Query, ...] = ()
+    needs: Literal["every", "any"] = "every"
     unjudged: tuple[Unjudged, ...] = ()
     origin: Origin
 

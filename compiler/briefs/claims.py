@@ -25,6 +25,7 @@ from benchbrief.compiler.briefs.element_queries import (
     query,
     query_of_repeats,
     quote_of,
+    sides_by_repeat,
     typed_at,
     without_single_keys,
 )
@@ -299,6 +300,34 @@ def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
     """Return whether the point of an extreme can't be measured again: one of extremes, or within one cell."""
     within = any(name.text in WITHIN_CELLS for name in extreme.over)
     return within or any(_extreme(typer, part) for part in _parts(typer, extreme))
+
+
+def points_by_repeat(
+    typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, better: Literal["higher", "lower"]
+) -> tuple[tuple[plan.Query, ...], Literal["every", "any"]]:
+    """Return both sides of a comparison for each repeat, of which one has the values that the side is the highest or
+    the lowest of, and how many of these have to fulfil the condition. Empty where neither side is such a value, or
+    both are."""
+    found = [_points_of(typer, side) for side in sides]
+    if len([each for each in found if each]) != 1:
+        return (), "every"
+    at, extreme = next((at, each) for at, each in enumerate(found) if each)
+    over = tuple(name.text for name in extreme.over)
+    other = typer.typed(sides[1 - at])
+    if other is None or set(over) & set(other.term.dims):
+        return (), "every"
+    among = [extreme.arguments[0].value if each else side for each, side in zip(found, sides, strict=True)]
+    queries, _ = sides_by_repeat(typer, among, shown, over)
+    is_lowest, is_left = extreme.function.text == "min", at == 0
+    return queries, "every" if is_lowest == (is_left == (better == "higher")) else "any"
+
+
+def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
+    """Return the extreme that a side is, if each of its values is measured at a point of its own."""
+    found = _extreme(typer, side)
+    if found is None or found.when is not None or len(found.arguments) != 1:
+        return None
+    return None if {name.text for name in found.over} & {*WITHIN_CELLS, "repeat"} else found
 
 
 def _extremes(typer: Typer, value: ast.Expr) -> Iterator[PlacedExtreme]:

@@ -188,13 +188,15 @@ def on_lone_hardware(typer: Typer, typed: Typed) -> Typed:
 
 
 def sides_by_repeat(
-    typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None
+    typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, over: Sequence[Dimension] = ()
 ) -> tuple[tuple[plan.Query, ...], tuple[plan.Range, ...]]:
-    """Return the query of each side of a comparison for each repeat, in one unit, and the ranges of their values.
+    """Return the query of each side of a comparison for each repeat, and each key `over` some dimensions, in one unit,
+    and the ranges of their values.
 
     Both are empty when no side has several repeats.
     """
-    typed = [on_lone_hardware(typer, found) for side in sides if (found := typer.side_by_repeat(side))]
+    demanded = ("repeat", *over)
+    typed = [on_lone_hardware(typer, found) for side in sides if (found := typer.side_by_repeat(side, demanded))]
     if len(typed) != len(sides) or not any(has_repeats(each.term) for each in typed):
         return (), ()
     unit = shown or typed[0].unit

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, get_args
 from benchbrief.compiler.blocks.values import described, origin
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.claim_errors import ClaimTaken, HeadlinedTwice, NoClaim
-from benchbrief.compiler.briefs.claims import claim, exceptions, words_around
+from benchbrief.compiler.briefs.claims import claim, exceptions, points_by_repeat, words_around
 from benchbrief.compiler.briefs.element_queries import (
     FixedKeys,
     examples,
@@ -364,7 +364,9 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     shown = next((found.unit for _, found in sides if found.unit.text), None)
     better = _BETTER.get(condition.operator) if isinstance(condition, ast.Binary) else None
     asks = typer.planning and better
-    repeats, ranges = sides_by_repeat(typer, [side for side, _ in sides], shown) if asks else ((), ())
+    written = [side for side, _ in sides]
+    repeats, ranges = sides_by_repeat(typer, written, shown) if asks else ((), ())
+    points, needs = points_by_repeat(typer, written, shown, better) if repeats and better else ((), "every")
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
@@ -377,6 +379,8 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
         better=better,
         repeats=repeats,
         ranges=ranges,
+        points=points,
+        needs=needs,
         unjudged=unjudged,
         origin=origin(expect.span),
     )

@@ -34,7 +34,7 @@ class JudgedExpectation:
     numbers: str
     decided: bool | None
     places: int = 1
-    """The number of places at which the condition is asked."""
+    """The number of places at which the condition is asked, with those among which a highest value is."""
     is_bound: bool = False
     """Whether the verdict is unknown because a search knows a rate from one side only."""
 
@@ -77,7 +77,7 @@ def _judged(expect: Expect, results: Results) -> JudgedExpectation:
     verdict = _VERDICTS[found.holds]
     is_bound = found.holds is None and None not in results.rows(expect.query).values() and bool(rows)
     numbers = results.words["semicolon"].join((*shown, *vague, *over))
-    return JudgedExpectation(expect, verdict, numbers, found.decided, found.places, is_bound)
+    return JudgedExpectation(expect, verdict, numbers, found.decided, max(len(rows), found.places), is_bound)
 
 
 def _unjudged(over: Unjudged, results: Results) -> str:

@@ -197,18 +197,20 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
-    """Yield a notice for the expectations that fail, one for those that lack a value, and one for those that hold by
-    their values alone, and not by the repeats."""
+    """Yield a notice for the expectations that fail, one for those that lack a value, and one each for those that fail
+    or hold by their values alone, and not by the repeats."""
     if run_row(results)["simulated"]:  # its numbers decide nothing
         return
     words, found = results.words, judge_expectations(results)
-    unmet = [one for one in found if one.verdict == "fails"]
+    unmet = [one for one in found if one.verdict == "fails" and one.decided is not False]
+    seem_unmet = [one for one in found if one.verdict == "fails" and one.decided is False]
     unknown = [one for one in found if one.verdict == "unknown"]
     vague = [one for one in found if one.verdict == "holds" and one.decided is False]
 
     verdicts: list[tuple[str, str, list[JudgedExpectation], Severity]] = [
         ("notice_expect", "limit_expect", unmet, "error"),
         ("notice_expect_unknown", "limit_expect_unknown", unknown, "warning"),
+        ("notice_expect_undecided", "limit_expect_seems_unmet", seem_unmet, "warning"),
         ("notice_expect_undecided", "limit_expect_undecided", vague, "warning"),
     ]
     for key, short, some, severity in verdicts:

@@ -43,12 +43,13 @@ class Differences:
 
 
 def differences(expect: Expect, read: Read) -> Iterator[Differences]:
-    """Yield the differences at each place where at least one side has values.
+    """Yield the differences at each place where at least one side has values: with `points`, at each of these.
 
     They use the scale of the test of two contenders (`significance.p_value`).
     """
-    by_ratio = all(side.by_ratio for side in expect.repeats)
-    left, right = (_by_place(query, read) for query in expect.repeats)
+    sides = expect.points or expect.repeats
+    by_ratio = all(side.by_ratio for side in sides)
+    left, right = (_by_place(query, read) for query in sides)
     every = dict.fromkeys(place for side in (left, right) for place in side)
     # A side with fewer dimensions, such as a plain number, stands at each place of the other.
     for place in [place for place in every if not any(set(place) < set(other) for other in every)]:
@@ -94,8 +95,8 @@ class Judgement:
     """What the values say about an expectation. `holds` is None where a value is missing and no other value fails.
 
     `intervals` are the ones behind the verdict: all of them if the expectation holds, else those of the places that
-    fail. Each has the confidence `level` over all `looks` together. Where one failing place of several is enough, the
-    level is corrected for their number, `places`. `first_look` is the number of repeats that a budget needs for an
+    fail. Each has the confidence `level` over all `looks` together. Where one place of several is enough, the level is
+    corrected for their number, `places`. `first_look` is the number of repeats that a budget needs for an
     interval; None without a budget.
     """
 
@@ -108,7 +109,7 @@ class Judgement:
 
     @property
     def is_corrected(self) -> bool:
-        return self.holds is False and self.places > 1
+        return self.places > 1
 
     @property
     def decided(self) -> bool | None:
@@ -134,20 +135,42 @@ class Judgement:
 
 def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
     """Judge an expectation. In 5 % of cases at most, some look's interval misses the true
-    value (`budgets.looks_at`)."""
+    value (`budgets.looks_at`).
+
+    The highest of several values is above a limit where any of them is, and below it where every one is. It is judged
+    by these values: that of each repeat by itself is higher than the highest mean.
+    """
     verdicts = [(dict(zip(expect.query.dims, keys, strict=True)), value) for keys, value in read(expect.query)]
     values = [value for _, value in verdicts]
     holds = False if 0.0 in values else None if not values or None in values else True
-    several = holds is False and len(verdicts) > 1
-    chance = (1 - LEVEL) / len(verdicts) if several else looks.chance
-    level = 1 - (chance if several else 1 - LEVEL)
     if holds is None or not expect.repeats or expect.better is None:
-        return Judgement(holds, (), level, len(verdicts), looks.count)
-    resting = {frozenset(place.items()) for place, value in verdicts if value == holds}
-    found = [each for each in differences(expect, read) if frozenset(each.place.items()) in resting]
-    intervals = [_interval(expect, each, holds, looks, chance, read) for each in found]
+        return Judgement(holds, (), LEVEL, 1, looks.count)
+    resting = [place for place, value in verdicts if value == holds]
+    groups = _by_verdict(expect, resting, differences(expect, read))
+    one_is_enough = bool(expect.points) and holds == (expect.needs == "any")
+    among = max(map(len, groups), default=0) if one_is_enough else 1
+    places = max(1, among) * (len(verdicts) if holds is False else 1)
+    chance = (1 - LEVEL) / places if places > 1 else looks.chance
+    found = [[_interval(expect, each, holds, looks, chance, read) for each in group] for group in groups]
+    if one_is_enough or expect.needs == "any":  # one point stands for all at its place: the surest, or the least sure
+        one_of = min if one_is_enough else max
+        found = [[one_of(group, key=lambda each: (not each.decides, each.distance))] for group in found if group]
+    intervals = [each for group in found for each in group]
+    level = 1 - chance if places > 1 else LEVEL
     first_look = None if looks.last is None else looks.first
-    return Judgement(holds, intervals, level, len(verdicts), looks.count, first_look)
+    return Judgement(holds, intervals, level, places, looks.count, first_look)
+
+
+def _by_verdict(
+    expect: Expect, places: Sequence[Mapping[Dimension, DimKey | None]], found: Iterable[Differences]
+) -> list[list[Differences]]:
+    """Return the differences behind the verdict at each place: one, or with `points`, those of all points there."""
+    known = list(found)
+    dims = set(expect.query.dims)
+    return [
+        [each for each in known if {dim: key for dim, key in each.place.items() if dim in dims} == dict(place)]
+        for place in places
+    ]
 
 
 def _interval(
@@ -166,7 +189,7 @@ def _interval(
         # Excluding the impossible does not lower the confidence. A gauge of another package may be below 0.
         if all(least <= value <= most for value in found.values):
             low, high = max(low, least), min(high, most)
-    left, right = expect.repeats
+    left, right = expect.points or expect.repeats
     decides = low >= 0 if above else high <= 0
     made = partial(ExpectInterval, found.place, repeats=n, decides=decides, distance=distance)
     if found.are_logs:

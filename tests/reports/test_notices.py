@@ -83,6 +83,25 @@ def test_an_expectation_without_its_value_is_shown_apart_from_one_that_is_not_me
     assert "can't be known: a value is missing (Disk" in found["Expectations without a verdict"][1]
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "One expectation is not met by its value, but the repeats do not decide it: Fast enough."),
+        ("ja", "1 件の期待条件は値の上では満たされていませんが、反復からは判定できません：Fast enough。"),
+    ],
+)
+def test_an_unmet_expectation_that_the_repeats_do_not_decide_is_no_error(language: str, said: str) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"})
+    unmet = expecting(10_000)
+    sql = "SELECT 'disk' AS hardware, n AS repeat, value FROM (VALUES (1.0, 7000.0), (2.0, 9400.0)) AS of(n, value)"
+    each = unmet.sides[0].model_copy(update={"sql": sql, "dims": ("hardware", "repeat")})
+    world.expects = (unmet.model_copy(update={"repeats": (each, unmet.sides[1]), "better": "higher"}),)
+    report = w.report("R")
+    view = build(world.plan(report), world.store(), report, CATALOGUES[language])
+    (notice,) = (notice for notice in view.notices if said in notice.limits)
+    assert notice.severity == "warning"
+
+
 @pytest.mark.parametrize("template", ["white_paper", "slide"])
 def test_a_cover_names_all_notices_with_links_to_them(template: str, tmp_path: Path) -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"})

@@ -397,3 +397,130 @@ def undecided(tmp_path: Path, condition: str, ranges: tuple[Range, ...] | None =
     with imported(tmp_path, plan, new) as store:
         (verdict,) = evaluate(plan, store)
     return verdict
+
+
+EXTREMES = """
+hardware old { hosts = "old.lab" }
+hardware new { hosts = "new.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a from ycsb.a { records = 1000 }
+experiment ramp {
+  hardware = [old, new]  workloads = a  threads = [1, 2, 3, 4, 5, 6, 7, 8]  measure = 1 min  repeats = 5
+}
+metric speedup "Gain" = throughput[new] / throughput[old], higher is better
+metric best "Best" = max(speedup over threads), higher is better
+"""
+
+
+def of_extreme(tmp_path: Path, condition: str) -> Expect:
+    spec = tmp_path / "extreme.bench"
+    spec.write_text(f"{EXTREMES}expect {condition}\n")
+    plan = check(spec).plan
+    assert plan is not None
+    return plan.expects[0]
+
+
+def judged_extreme(expect: Expect, drawn: npt.NDArray[np.float64], limit: float, highest: bool) -> Judgement:
+    """The judgement on the highest or lowest mean of `drawn`, by threads and repeats."""
+    keys: dict[Dimension, DimKey | None] = {"experiment": "ramp", "workload": "a"}
+    extreme = np.max if highest else np.min
+
+    def read(query: Query) -> list[tuple[list[DimKey | None], float | None]]:
+        if is_number(query):
+            return [([], limit)]
+        if query is expect.query:
+            holds = extreme(drawn.mean(axis=1)) > limit
+            return [([keys.get(dim) for dim in query.dims], float(holds))]
+        if "threads" not in query.dims:
+            values = [((None, repeat), float(extreme(drawn[:, repeat]))) for repeat in range(drawn.shape[1])]
+        else:
+            values = [((threads, repeat), float(value)) for (threads, repeat), value in np.ndenumerate(drawn)]
+        found = [({**keys, "threads": threads, "repeat": repeat}, value) for (threads, repeat), value in values]
+        return [([place.get(dim) for dim in query.dims], value) for place, value in found]
+
+    return judge(expect, read, Looks())
+
+
+@pytest.mark.parametrize(
+    ("condition", "needs"),
+    [
+        ("min(speedup over threads) > 0.9", "every"),
+        ("max(speedup over threads) < 1.2", "every"),
+        ("1.2 > max(speedup over threads)", "every"),
+        ("max(speedup over threads) > 1.05", "any"),
+        ("best > 1.05", "any"),
+        ("0.9 > min(speedup over threads)", "any"),
+    ],
+)
+def test_a_highest_or_lowest_value_is_judged_by_those_among_which_it_is(
+    tmp_path: Path, condition: str, needs: str
+) -> None:
+    expect = of_extreme(tmp_path, condition)
+    assert expect.needs == needs
+    (points,) = (each for each in expect.points if not is_number(each))
+    assert {"threads", "repeat"} <= {*points.dims}
+    assert "speedup" in points.text
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "speedup > 0.9",
+        "max(throughput[new] over threads) > max(throughput[old] over threads)",
+        "min(speedup over repeat) > 0.5",
+        "max(throughput over threads) / 2 > 5 ops/s",
+    ],
+)
+def test_other_sides_are_judged_as_they_are(tmp_path: Path, condition: str) -> None:
+    assert of_extreme(tmp_path, condition).points == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "highest", "limit"),
+    [("min(speedup over threads) > 0.95", False, 0.95), ("max(speedup over threads) > 1.05", True, 1.05)],
+)
+def test_noise_alone_decides_hardly_ever_what_the_extreme_of_equal_sides_is(
+    tmp_path: Path, condition: str, highest: bool, limit: float
+) -> None:
+    """By the extreme of each repeat it would be decided, and wrongly, in 4 of 5 cases."""
+    expect, rng = of_extreme(tmp_path, condition), np.random.default_rng(1)
+    wrong = 0
+    for _ in range(200):
+        found = judged_extreme(expect, rng.lognormal(0, 0.12, (8, 5)), limit, highest)
+        wrong += found.holds is highest and found.decided is True
+    assert wrong <= 10, "5 % at most"
+
+
+def test_an_extreme_that_the_repeats_decide_is_decided(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    drawn = rng.lognormal(0, 0.01, (8, 5))
+    lowest = of_extreme(tmp_path, "min(speedup over threads) > 0.9")
+    assert judged_extreme(lowest, drawn, 0.9, highest=False).decided is True
+    drawn[3] *= 0.8
+    found = judged_extreme(lowest, drawn, 0.9, highest=False)
+    assert (found.holds, found.decided, found.places) == (False, True, 8)
+    assert [each.place["threads"] for each in found.intervals] == [3], "the place that decides it"
+    highest = of_extreme(tmp_path, "max(speedup over threads) > 1.2")
+    found = judged_extreme(highest, drawn, 1.2, highest=True)
+    assert (found.holds, found.decided) == (False, True), "each of them is below it"
+    drawn[5] *= 1.5
+    found = judged_extreme(highest, drawn, 1.2, highest=True)
+    assert (found.holds, found.decided, found.places) == (True, True, 8)
+
+
+def test_the_interval_of_an_extreme_names_its_place(tmp_path: Path) -> None:
+    spec = tmp_path / "gate.bench"
+    spec.write_text(
+        SPEC.partition("expect ")[0] + "expect min(throughput[new] / throughput[old] over threads) > 0.99\n"
+    )
+    plan = check(spec).plan
+    assert plan is not None
+    with imported(tmp_path, plan, (900.0, 1200.0, 800.0, 1100.0, 940.0)) as store:
+        (found,) = evaluate(plan, store)
+    assert (found.holds, found.decided) == (False, False)
+    assert "min(throughput[new] / throughput[old] over threads) is 0.988" in found.detail
+    assert (
+        "97.5 % intervals of the means over the repeats, corrected for 2 places: workload a, threads 4" in found.detail
+    )
+    assert "throughput[new] / throughput[old] is 0.7" in found.detail
