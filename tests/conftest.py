@@ -42,6 +42,7 @@ CLOCKED = ("cli", "docs", "examples", "extensions", "faults", "runners", "tools"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shares", action="store_true", help="run tests that wait beside those that compute: tools/check")
     parser.addoption("--long", action="store_true", help="only the tests that are marked long")
+    parser.addoption("--name-failed", type=Path, help="write the names of the tests that failed, if all were run")
     parser.addoption("--update-goldens", action="store_true", help="write golden files anew; read the difference")
 
 
@@ -86,6 +87,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     if config.getoption("--shares"):
         config.pluginmanager.register(ForkedWorkers(_shares))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    file: Path | None = session.config.getoption("--name-failed")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if file and reporter and not (session.shouldfail or session.shouldstop):
+        found = [each.nodeid for kind in ("failed", "error") for each in reporter.stats.get(kind, ())]
+        file.write_text("".join(f"{name}\n" for name in dict.fromkeys(found)))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
