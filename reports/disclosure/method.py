@@ -58,12 +58,14 @@ def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
 def repeat(results: Results) -> str:
     """Return what was measured, and the command that measures it again, as a sentence."""
     words, spec = results.words, results.plan.spec
+    simulated, here = run_row(results)["simulated"], not imported_briefs.is_imported(results)
+    fresh = " --fresh" if here and not simulated else ""  # this run's measurements would be taken again
     profile = f" --profile {shlex.quote(spec.profile)}" if spec.profile else ""
-    command = f"bench run {shlex.quote(PurePath(spec.name).name)}{profile}"
+    command = f"bench run{fresh} {shlex.quote(PurePath(spec.name).name)}{profile}"
     measured = [cell for cell in results.cells if cell.status == "ok"]
-    here = not imported_briefs.is_imported(results)  # a source may have few of the points
-    holes = {"command": command, "what": _what(measured if here and measured else results.cells, results)}
-    if run_row(results)["simulated"]:
+    what = _what(measured if here and measured else results.cells, results)  # a source may have few of the points
+    holes = {"command": command, "what": what}
+    if simulated:
         return words["m_repeat_simulated"].format(**holes)
     if not here:
         return words["m_repeat_published"].format(**holes)

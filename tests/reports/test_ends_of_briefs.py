@@ -24,7 +24,7 @@ def view_of(*more: tuple[object, ...], language: str = "en", **report: object) -
 
 def test_the_last_line_has_what_was_measured_and_the_command_that_repeats_it() -> None:
     assert view_of().repeat == (
-        "`bench run quickstart.bench --profile smoke` makes the 4 measurements behind these pages again "
+        "`bench run --fresh quickstart.bench --profile smoke` makes the 4 measurements behind these pages again "
         "(one workload on Disk and RAM disk), and computes each number from them."
     )
     assert "4 件の測定（Disk、RAM disk での 1 種類の負荷）" in view_of(language="ja").repeat
