@@ -28,9 +28,10 @@ experiment e { hardware = a  client = la  workloads = w  threads = [1, 2, 4, 8] 
 
 
 def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
-    """A command that writes no file longer than this."""
+    """A command that writes no file longer than this. Python would keep the torn bytecode of a module that it meets."""
     limits = (bytes_a_file, bytes_a_file)
-    return bench(*words, before=f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, {limits})")
+    limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, {limits})"
+    return bench(*words, before=f"import resource, sys; sys.dont_write_bytecode = True; {limit}")
 
 
 @pytest.mark.long
