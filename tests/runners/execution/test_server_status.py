@@ -57,12 +57,12 @@ def kept(run_dir: Path, name: str) -> list[str]:
 
 
 def test_an_error_of_the_measurement_is_not_one_of_the_disk(tmp_path: Path) -> None:
-    with pytest.raises(ConnectionResetError), asked(Telling({"connections": 1.0}), tmp_path):
+    with pytest.raises(ConnectionResetError), asked(Telling({"connections.current": 1.0}), tmp_path):
         raise ConnectionResetError
 
 
 def test_an_answer_that_can_t_be_read_is_a_gap_and_the_next_ones_are_kept(tmp_path: Path) -> None:
-    engine = Telling({"connections": 1.0}, ValueError("odd"), RunnerError("away"), {"connections": 4.0})
+    engine = Telling({"connections.current": 1.0}, ValueError("odd"), RunnerError("away"), {"connections.current": 4.0})
     with asked(engine, tmp_path):
         until(lambda: engine.asked > 4)
     assert [line.partition(" ")[2] for line in kept(tmp_path, "stderr")] == [
@@ -70,4 +70,4 @@ def test_an_answer_that_can_t_be_read_is_a_gap_and_the_next_ones_are_kept(tmp_pa
         "away",
     ]
     readings = [json.loads(line) for line in kept(tmp_path, "stdout") if line.startswith("{")]
-    assert [each["connections"] for each in readings[:3]] == [1.0, 4.0, 4.0]
+    assert [each["connections.current"] for each in readings[:3]] == [1.0, 4.0, 4.0]
