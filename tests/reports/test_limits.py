@@ -174,7 +174,8 @@ def test_the_example_of_busy_cells_does_not_depend_on_the_order_of_their_notes()
 
 def test_a_tool_with_assertions_is_reported_with_its_measurements() -> None:
     (limit,) = limits_of(world().plan(), world().rows())
-    assert limit.short == "in 6 measurements, the load generator and the engine within it were a debug build, which is slower than a release"
+    said = "in 6 measurements, the load generator and the engine within it were a debug build"
+    assert limit.short == f"{said}, which is slower than a release"
 
 
 def test_two_groups_on_one_machine_are_reported_and_two_variants_are_not() -> None:
