@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bench_mariadb.mariadb_engine import Mariadb
 from bench_mariadb.sysbench_output import NotWhole, contradictions, measurement, read_summary
 
+from benchbrief.model.plan import Reference
+from benchbrief.runners.hosts.host_connections import HostPool
+from benchbrief.runners.journal.run_identity import RunName
 from tests.extensions.installed import bench, scratch
+from tests.support import cells
 from tests.support.environment import REPOSITORY, Environment
 from tests.support.mariadb import DATABASE, PASSWORD, USER, mariadb
 from tests.support.ports import free_port
@@ -117,6 +123,24 @@ def test_a_server_that_runs_is_reached_over_ssh_with_a_password_that_nothing_sho
     assert "Access denied" in " ".join(refused.stdout.split())
     shown = "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file())
     assert PASSWORD not in shown + refused.stdout
+
+
+def test_a_cell_with_an_event_that_changes_data_is_loaded_again_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DB_PASSWORD", PASSWORD)
+    with mariadb() as port:
+        secret = Reference(kind="secret", name="DB_PASSWORD")
+        uri = (f"mariadb://{USER}:", secret, f"@127.0.0.1:{port}/{DATABASE}")
+        database = replace(cells.attached(""), engine="mariadb", uri=uri, reset="after_writes")
+        plan = cells.context(replace(cells.ycsb("c", 1), writes=False), database).plan
+        engine = Mariadb(plan, database, plan.hardware["box"], HostPool(plan, run_name=RunName(owner="anyone")))
+        engine.start()
+        engine._ask("CREATE TABLE sbtest1 SELECT 1 AS id")  # as a load does
+        (cell,) = plan.cells
+        engine.loaded(cell, 1)
+        engine.begin(replace(cell, events=(cells.event("kept"),)))
+        assert engine.holds(cell)
+        engine.begin(replace(cell, events=(cells.event("changed"),)))
+        assert not engine.holds(cell)
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,17 @@ def test_the_accounts_are_counted_by_the_load_and_not_before_a_measurement(
     assert engine.holds(context.cell)
     assert scans() > before
     asked(postgres_server, "DELETE FROM pgbench_accounts WHERE aid = 7")
+    assert not engine.holds(context.cell)
+
+
+def test_a_cell_with_an_event_that_changes_data_is_counted_among_the_writers(
+    make: Make, postgres_server: Postgres, tmp_path: Path
+) -> None:
+    engine, context = make(postgres_server, replace(workload("select_only"), writes=False))
+    loaded(engine, context, tmp_path)
+    engine.begin(replace(context.cell, events=(cells.event("kept"),)))
+    assert engine.holds(context.cell)
+    engine.begin(replace(context.cell, events=(cells.event("changed"),)))
     assert not engine.holds(context.cell)
 
 

@@ -13,6 +13,7 @@ from benchbrief.model.plan import (
     Database,
     DatabaseKey,
     Dataset,
+    Event,
     Experiment,
     Fact,
     Hardware,
@@ -130,6 +131,23 @@ def box(facts: Mapping[str, Fact] | None = None, power: tuple[PowerMeter, ...] =
         nodes=1,
         facts=dict(facts or {}),
         power=power,
+        origin=ORIGIN,
+    )
+
+
+def event(data: Literal["changed", "kept"]) -> Event:
+    """A command during the measurement, which may change the data set or keeps it."""
+    return Event(
+        at_s=1.0,
+        label="Event",
+        line="true",
+        hosts=("local",),
+        timeout_s=1.0,
+        window_s=1.0,
+        within=0.1,
+        steady_s=1.0,
+        outage=0.1,
+        data=data,
         origin=ORIGIN,
     )
 

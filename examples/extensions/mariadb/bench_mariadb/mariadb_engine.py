@@ -26,7 +26,7 @@ from benchbrief.extend.common import (
     say,
     with_values,
 )
-from benchbrief.extend.engines import StartedServer
+from benchbrief.extend.engines import StartedServer, writes
 
 _NOT_FOUND = 127
 _LONG_S = 3600.0
@@ -126,7 +126,8 @@ class Mariadb(StartedServer):
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Take back the note before a cell that writes, so that the next one loads again."""
-        if cell.dataset is not None and self.plan.workload_of(cell).writes and self.database.reset != "reuse":
+        written = writes(self.plan.workload_of(cell), cell.events)
+        if cell.dataset is not None and written and self.database.reset != "reuse":
             self._note("written")
         return ()
 

@@ -38,7 +38,7 @@ from benchbrief.extend.common import (
     now,
     say,
 )
-from benchbrief.extend.engines import Size, command_files, resolve_uri, run_hooks, warn_of_aged
+from benchbrief.extend.engines import Size, command_files, resolve_uri, run_hooks, warn_of_aged, writes
 
 _TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
 _NOTE = """SELECT json_build_object(
@@ -193,7 +193,7 @@ class Postgresql:
         writers = self._writers(cell.dataset)
         if writers is None:
             return ()
-        if self._plan.workloads[cell.workload].writes:
+        if writes(self._plan.workload_of(cell), cell.events):
             self._note(cell.dataset, writers + 1)
         return warn_of_aged(writers)
 

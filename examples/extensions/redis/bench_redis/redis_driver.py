@@ -42,12 +42,13 @@ _LOAD = r"""awk -v from="$5" -v to="$6" -v bytes="$7" 'BEGIN {
 }' | "$1" -h "$2" -p "$3" -n "$4" --pipe
 """
 _LOADED = re.compile(r"errors: (\d+), replies: (\d+)")
+_WHOLE = r"(\d{1,12})"
 NUMBER = r"(\d{1,12}(?:\.\d{1,6})?)"
 _PATTERNS = {
     "title": re.compile(r"====== (.+) ======"),
-    "completed": re.compile(rf"  {NUMBER} requests completed in {NUMBER} seconds"),
-    "clients": re.compile(rf"  {NUMBER} parallel clients"),
-    "threads": re.compile(rf"  threads: {NUMBER}"),
+    "completed": re.compile(rf"  {_WHOLE} requests completed in {NUMBER} seconds"),
+    "clients": re.compile(rf"  {_WHOLE} parallel clients"),
+    "threads": re.compile(rf"  threads: {_WHOLE}"),
     "rate": re.compile(rf"  throughput summary: {NUMBER} requests per second"),
     "latency": re.compile(rf"\s+{NUMBER}" + rf"\s+{NUMBER}" * 5),  # avg, min, p50, p95, p99, max in ms
 }
@@ -126,12 +127,15 @@ class RedisBenchmark:
             raise bad_output(output, say.no_operations(tool="redis-benchmark", said=best_line(output)))
         said_s, seconds = float(found["completed"][1]), count / rate
         pipeline, threads = int(_whole(context, "pipeline")), context.threads
+        load_threads = _whole(context, "load_threads")
+        own_threads = found.get("threads", ("1",))[0]
         title = " ".join(each for each in _COMMANDS[context.workload.benchmark] if each != "-t")
         problems = [
             said
             for wrong, said in (
                 (found["title"][0].upper() != title.upper(), f"it did {found['title'][0]}, and was to do {title}"),
                 (int(found["clients"][0]) != threads, f"it had {found['clients'][0]} clients, and the cell {threads}"),
+                (own_threads != load_threads, f"its own threads are {own_threads}, and were to be {load_threads}"),
                 (
                     not run.count <= count < run.count + pipeline * threads + 1,
                     f"it did {count} requests, and was to do {run.count}",
@@ -156,7 +160,7 @@ class RedisBenchmark:
                 ("loop", say.loop_closed()),
                 ("window", run.described),
                 ("pipeline", str(pipeline)),
-                ("load_threads", _whole(context, "load_threads")),
+                ("load_threads", load_threads),
             ),
         )
 

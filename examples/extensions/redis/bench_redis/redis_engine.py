@@ -22,9 +22,10 @@ from benchbrief.extend.common import (
     say,
     speaker,
 )
-from benchbrief.extend.engines import StartedServer
+from benchbrief.extend.engines import StartedServer, writes
 
-_NOTE = "benchbrief"  # the key beside the data that says which data set they are
+_NOTE = "benchbrief"  # the key beside the data that says which data set they are, and how many keys
+_NOTED = re.compile(r"\S{1,100} (\d{1,12})")
 _COUNTERS = ("total_commands_processed", "keyspace_hits", "keyspace_misses", "evicted_keys", "expired_keys")
 _BUSY = ("loading", "rdb_bgsave_in_progress", "aof_rewrite_in_progress")
 
@@ -32,6 +33,7 @@ _BUSY = ("loading", "rdb_bgsave_in_progress", "aof_rewrite_in_progress")
 class RedisMessages(Protocol):
     def redis_in_memory(self) -> Message: ...
     def redis_not_ours(self, *, database: object, keys: object) -> Message: ...
+    def redis_other_note(self, *, database: object) -> Message: ...
     def redis_not_ours_hint(self) -> Message: ...
 
 
@@ -41,11 +43,13 @@ say_redis: RedisMessages = speaker(
         "en": {
             "redis_in_memory": "in memory; a restart reads what was written to disk",
             "redis_not_ours": "the database {database} has keys that benchbrief did not load: {keys}",
+            "redis_other_note": "the database {database} has a key `benchbrief` that benchbrief did not write",
             "redis_not_ours_hint": "name an empty one by its number, as in redis://host:6379/1, or empty it yourself",
         },
         "ja": {
             "redis_in_memory": "メモリ上 (再起動時はディスクに書かれた内容を読み込みます)",
             "redis_not_ours": "データベース {database} に benchbrief が読み込んでいないキーがあります: {keys}",
+            "redis_other_note": "データベース {database} のキー `benchbrief` は benchbrief が書いたものではありません",
             "redis_not_ours_hint": "redis://host:6379/1 のように空のデータベースを番号で指定するか、空にしてください",
         },
     },
@@ -113,15 +117,30 @@ class Redis(StartedServer):
         """Whether the data of the cell are there as they were loaded: all of them, and no cell has written since."""
         if cell.dataset is None or not cell.dataset.reuse:
             return False
-        return self._ask("GET", _NOTE) == cell.dataset.hash and self._records() == cell.dataset.records
+        noted = self._ask("GET", _NOTE) == f"{cell.dataset.hash} {cell.dataset.records}"
+        return noted and self._records() == cell.dataset.records
 
     def reset(self, cell: Cell) -> None:
         """Empty the database. A server that was there before the run may have keys of others: those stay."""
-        if self.attached and not self._ask("GET", _NOTE) and (keys := self._ask("DBSIZE")) != "0":
-            said = say_redis.redis_not_ours(database=self.database.name, keys=keys)
-            raise RunnerError(said, say_redis.redis_not_ours_hint())
+        if self.attached:
+            self._require_ours()
         self._ask("FLUSHDB")
-        self._ask("SET", _NOTE, "loading")
+        self._note(cell, "loading")
+
+    def _require_ours(self) -> None:
+        """Raise RunnerError where the database has more keys than our note counts."""
+        note, keys = self._ask("GET", _NOTE), int(self._ask("DBSIZE"))
+        noted = _NOTED.fullmatch(note)
+        if note and not noted:
+            said = say_redis.redis_other_note(database=self.database.name)
+            raise RunnerError(said, say_redis.redis_not_ours_hint())
+        if (others := keys - (int(noted[1]) + 1 if noted else 0)) > 0:
+            said = say_redis.redis_not_ours(database=self.database.name, keys=others)
+            raise RunnerError(said, say_redis.redis_not_ours_hint())
+
+    def _note(self, cell: Cell, state: str) -> None:
+        """Note what the data are: the data set that was loaded, or why they are none; and how many keys at most."""
+        self._ask("SET", _NOTE, f"{state} {cell.dataset.records if cell.dataset else 0}")
 
     def loaded(self, cell: Cell, records: int) -> None:
         if cell.dataset is None:
@@ -129,7 +148,7 @@ class Redis(StartedServer):
         if (found := self._records()) != cell.dataset.records:
             said = f"{cell.dataset.records} values were to be loaded, and there are {found}"
             raise LoadShort(said, "see what the load printed, and whether `maxmemory` has room for them")
-        self._ask("SET", _NOTE, cell.dataset.hash)
+        self._note(cell, cell.dataset.hash)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         """Write the snapshot that the load makes due now, not during the measurement, and wait until it is written."""
@@ -143,8 +162,9 @@ class Redis(StartedServer):
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Forget the note before a cell that writes, so that the next cell loads again."""
-        if cell.dataset is not None and self.plan.workload_of(cell).writes and self.database.reset != "reuse":
-            self._ask("SET", _NOTE, "written")
+        written = writes(self.plan.workload_of(cell), cell.events)
+        if cell.dataset is not None and written and self.database.reset != "reuse":
+            self._note(cell, "written")
         return ()
 
     # --- what it tells ---
