@@ -260,7 +260,8 @@ def probe_samples_for_real(subject: Subject) -> str:
     if wrong := subject.run(folder):
         return wrong
     asked = subject.bench(folder, "query", "--csv", "SELECT DISTINCT measure FROM samples")
-    lacking = [each for each in getattr(subject.spec, "measures", {}) if each not in asked.stdout]
+    found = set(asked.stdout.split())
+    lacking = [each for each in getattr(subject.spec, "measures", {}) if each not in found]
     return f"there are none of {', '.join(lacking)}" if lacking else ""
 
 
@@ -439,6 +440,6 @@ def how_it_failed(done: subprocess.CompletedProcess[str]) -> str:
     if not done.returncode:
         return ""
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-    wrong = (line for line in lines if line.startswith(("error", "failed ", "missing ")))
+    wrong = (line for line in lines if line.startswith(("error:", "failed ", "missing ")))
     said = next(wrong, lines[-1] if lines else "it said nothing")
     return f"it ended with code {done.returncode}: {said[:300]}"

@@ -7,15 +7,17 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchbrief.compiler import registry
 from benchbrief.compiler.registry import REGISTRIES, RefusedExtension
-from benchbrief.extending.conformance import Subject, TrialResult, how_it_failed, try_extension
+from benchbrief.extending.conformance import Subject, TrialResult, how_it_failed, probe_samples_for_real, try_extension
 from benchbrief.extending.installed_code import code_problem, imported_past
 from benchbrief.extending.new_package import KINDS, NotMade, new_package
+from benchbrief.model.extension_spec import ProbeSpec
 
 NAME = "my_own"
 
@@ -148,3 +150,23 @@ def test_a_run_that_lacks_a_part_of_its_brief_is_quoted_on_that_part() -> None:
     done = subprocess.CompletedProcess((), 3, said, "[2/2] e/here/work/threads=2/r1  6,680 ops/s  0.0 s\n")
     assert how_it_failed(done) == "it ended with code 3: missing test disclosure of `brief`: KeyError: 'value'"
     assert how_it_failed(subprocess.CompletedProcess((), 0, said, "")) == ""
+    done = subprocess.CompletedProcess((), 3, "errors 0 of 100\n", "error: no server\n")
+    assert how_it_failed(done) == "it ended with code 3: error: no server"
+
+
+def test_a_measure_without_samples_is_missed_though_another_s_name_begins_alike(site: Path) -> None:
+    write("probe", site)
+    (found,) = [each.find(NAME) for each in REGISTRIES if each.offered(NAME)]
+    assert isinstance(found, ProbeSpec)
+    (name,) = found.measures
+    spec = replace(found, measures={name: found.measures[name], f"{name}_more": found.measures[name]})
+
+    class Measured(Subject):
+        def run(self, folder: Path) -> str:
+            return ""
+
+        def bench(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.CompletedProcess(words, 0, f"measure\n{name}_more\n", "")
+
+    (offer,) = [offer for each in REGISTRIES for offer in each.offered(NAME)]
+    assert probe_samples_for_real(Measured(offer, spec, site, None, {})) == f"there are none of {name}"
