@@ -118,15 +118,15 @@ def open_capsule(content: bytes, name: str) -> OpenCapsule:
     about = _listed(listed, name)
     there = set(package.names) - {_LIST, _SIGNATURE}
     if missing := sorted(about.parts.keys() - there):
-        raise _refused(name, f"lacks a part that it lists: {missing[0]}")
+        raise _refused(name, f"lacks a part that it lists: {_shown(missing[0])}")
     if more := sorted(there - about.parts.keys()):
-        raise _refused(name, f"has a part that it does not list: {more[0]}")
+        raise _refused(name, f"has a part that it does not list: {_shown(more[0])}")
     parts = {part: package.read(part) for part in sorted(there)}
     for part, found in parts.items():
         if _sha256(found) != about.parts[part].sha256 or len(found) != about.parts[part].size:
-            raise _refused(name, f"was changed since it was made: {part} is not what its list says")
+            raise _refused(name, f"was changed since it was made: {_shown(part)} is not what its list says")
     if f"{SPEC}{about.spec}" not in parts:
-        raise _refused(name, f"lacks its spec, {about.spec or 'which it does not name'}")
+        raise _refused(name, f"lacks its spec, {_shown(about.spec) or 'which it does not name'}")
     for needed in (PLAN, STATED, FACTS, VERSIONS):
         if needed not in parts:
             raise _refused(name, f"lacks a part: {needed}")
@@ -155,7 +155,8 @@ def _listed(content: bytes, name: str) -> Capsule:
     except (ValidationError, ValueError, RecursionError) as error:
         where = ""
         if isinstance(error, ValidationError):
-            where = ": " + ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))[:80]
+            at = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
+            where = f": {_shown(at)}"
         raise _refused(name, f"has a list of its parts that can't be read{where}") from error
     if found.version > CAPSULE_VERSION:  # one that is written as 2.0
         raise _later(name, found.version, made_by)
@@ -173,7 +174,7 @@ def _later(name: str, version: int, made_by: object) -> ReportError:
 def _require_plain(info: zipfile.ZipInfo, name: str) -> None:
     """Raise ReportError for a part that is no plain file, or whose name leads out of a folder."""
     part = info.filename
-    shown = ascii(part)[1:-1][:80]
+    shown = _shown(part)
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG) or info.is_dir():
         raise _refused(name, f"has a part that is no plain file: {shown}")
@@ -195,6 +196,11 @@ def why_not_safe(path: str) -> str:
     if any(step.startswith(".") or step != step.strip() for step in steps):
         return "is hidden, or begins or ends with a blank"
     return ""
+
+
+def _shown(name: str) -> str:
+    """Return a stranger's name as a message shows it: in plain letters, and cut."""
+    return ascii(name)[1:-1][:80]
 
 
 def _refused(name: str, why: str) -> ReportError:

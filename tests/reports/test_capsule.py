@@ -176,6 +176,15 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: zipped({"capsule.json": json.dumps(listed()).encode(), **dict(list(PARTS.items())[:-1])}),
         "lacks a part that it lists: versions.json",
     ),
+    "lost_with_escapes": (
+        lambda: with_list(listed(parts={**listed()["parts"], f"spec/\x1b[2J{'é' * 9999}": part(b"")})),
+        "lacks a part that it lists: spec/\\x1b[2J\\xe9",
+    ),
+    "spec_with_escapes": (
+        lambda: with_list(listed(spec="\x1b[2J" + "x" * 9999)),
+        "lacks its spec, \\x1b[2Jxxx",
+    ),
+    "unknown_field_with_escapes": (lambda: with_list(listed(**{"\x1b[2J": 1})), "can't be read: \\x1b[2J"),
     "size": (
         lambda: with_list(listed(parts={**listed()["parts"], "plan.json": {**part(b"[]\n"), "size": 2}})),
         "plan.json is not what its list says",
