@@ -160,6 +160,12 @@ def test_a_code_of_a_newer_version_is_shown_with_its_arguments() -> None:
     assert message_from_data({"code": "tool_ended", "args": {"tool": "fio"}}) == "tool_ended: tool fio"
 
 
+def test_a_code_of_an_earlier_version_keeps_its_words() -> None:
+    found = message_from_data({"code": "rocksdb_pathless", "args": {}})
+    assert found == "a RocksDB database needs a path"
+    assert found.in_words(CATALOGUES["ja"]) == "RocksDB のデータベースにはパスが必要です"
+
+
 def test_a_package_of_its_own_brings_the_words_of_its_codes_and_the_journal_keeps_them() -> None:
     class PgMessages(Protocol):
         def clients_gone(self, *, n: object) -> Message: ...
