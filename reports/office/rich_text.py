@@ -132,7 +132,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         look = self._open[-1][1]
-        data = close_up(data) if locale().name == "ja" else data
+        data = close_up(data) if locale().name == "ja" and not look.code else data
         self._add(data if look.code and any(tag == "pre" for tag, _ in self._open) else re.sub("[ \t\r\n]+", " ", data))
 
     def _add(self, text: str) -> None:

@@ -91,3 +91,9 @@ def test_the_end_of_a_paragraph_or_a_cell_is_no_line_of_its_own() -> None:
         "<body><p>値です。</p><table><td>書き込みを続けます。</td></table><p>平均ではありません。</p>"
     )
     assert re.findall(r'<bdi class="whole">([^<]*)</bdi></(?:p|td)>', made) == ["値です。", "けます。", "ません。"]
+
+
+def test_code_keeps_its_blanks_in_a_document() -> None:
+    with written_as(Locale("ja")):
+        (found,) = paragraphs("名前 は `読み取り 書き込み` です")
+    assert found.text == "名前は 読み取り 書き込み です"
