@@ -21,6 +21,7 @@ from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import ReportedCell, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
+from benchbrief.reports.notices.run_validity import none_kept
 from benchbrief.reports.text.number_format import duration, percent, points
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.cautions import Beyond, shares
@@ -281,8 +282,7 @@ class Cautions:
         rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
         self._from_due = {str(cell) for (cell,) in rows}
         self._of_unknown_kind = cells_of_unknown_kind(results)
-        short = {cell for cell, load in results.loads.items() if load.is_short}
-        self._short = short if len(short) < max(2, len(results.loads)) else set()  # of all of them, a limit says it
+        self._short = {cell for cell, load in results.loads.items() if load.is_short} - {*none_kept(results)}
         lasted = "SELECT cell_id, measured_s FROM cells WHERE measured_s > 0"
         rows = results.store.sql(lasted).rows if is_imported(results) else ()
         self._lasted = {str(cell): float(seconds) for cell, seconds in rows}

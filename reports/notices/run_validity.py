@@ -117,7 +117,7 @@ def _as_one(group: list[str]) -> str:
 
 def notice(results: Results) -> Iterable[Notice]:
     """Return what a reader must know before any number: transients, missed loads, probes with too few samples."""
-    words, loads = results.words, results.loads.values()
+    words = results.words
     _, short, ahead = _offered(results, "notice_short_body", "notice_ahead_body")
     _, is_short, is_ahead = _offered(results, "limit_short", "limit_ahead", "limit_short_all")
     for title, text, limit in (
@@ -131,7 +131,7 @@ def notice(results: Results) -> Iterable[Notice]:
         ("notice_ahead", ahead, is_ahead),
     ):
         if text:
-            is_grave = title == "notice_short" and len(loads) > 1 and all(load.is_short for load in loads)
+            is_grave = title == "notice_short" and bool(none_kept(results))
             told = (as_sentence(limit, words),)
             yield Notice(words[title], as_sentence(text, words), "warning", limits=told, is_grave=is_grave)
     if texts := list(_sampled(results)):
@@ -206,9 +206,7 @@ def _offered(
 
     Rates that a search for a promise went beyond do not count: it offers them to find where the load is not kept.
     """
-    loads, beyond = results.loads, set(_beyond_promises(results))
-    known = [cell.cell_id for cell in results.cells if cell.cell_id in loads and cell.cell_id not in beyond]
-    cells = sorted(known, key=lambda cell: loads[cell].share)
+    loads, cells = results.loads, _judged(results)
     if not cells:
         return "", "", ""
     short = [cell for cell in cells if loads[cell].is_short]
@@ -231,8 +229,21 @@ def _offered(
             cell=missed[0],
         )
 
-    missed_all = key_none and len(short) == len(cells) > 1
-    return "", sentence(key_none if missed_all else key_short, short), sentence(key_ahead, ahead)
+    key = key_none if key_none and none_kept(results) else key_short
+    return "", sentence(key, short), sentence(key_ahead, ahead)
+
+
+def none_kept(results: Results) -> list[str]:
+    """Return the cells that a limit says to have missed their loads, all of several; [] where some kept theirs."""
+    cells = _judged(results)
+    return cells if len(cells) > 1 and all(results.loads[cell].is_short for cell in cells) else []
+
+
+def _judged(results: Results) -> list[str]:
+    """Return the cells whose loads count, the one that achieved the least of its load first."""
+    loads, beyond = results.loads, set(_beyond_promises(results))
+    known = [cell.cell_id for cell in results.cells if cell.cell_id in loads and cell.cell_id not in beyond]
+    return sorted(known, key=lambda cell: loads[cell].share)
 
 
 def _beyond_promises(results: Results) -> Iterable[str]:

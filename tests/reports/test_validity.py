@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 from benchbrief.model import plan as p
+from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.notices.number_marks import Cautions
 from benchbrief.reports.render.render_report import render
+from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.store_schema import PromiseRow, RateRow
 from tests.reports import world as w
@@ -71,17 +74,33 @@ def offering(load: float) -> tuple[p.Plan, list[tuple[object, ...]]]:
     return experiment(plan.model_copy(update={"cells": cells}), axis="target"), rows
 
 
-def test_rates_that_a_search_broke_do_not_count_as_missed_loads(tmp_path: Path) -> None:
-    plan, rows = offering(1100.0)
+def broken_at(rate: float, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """The rows of a search that found its promise broken at a rate."""
     run_id = next(row.run_id for row in rows if isinstance(row, s.CellRow))
     place = (run_id, "ramp", "disk", "rr", "")
-    found = PromiseRow(
-        *place, "p99 < 5 ms", 0.1, 0.95, "none", None, None, 1100.0, False, True, None, 1100.0, 0, 0, "-"
-    )
-    broken = RateRow(*place, 1100.0, met=0, broken=3, beyond=0, failed=0, held_met=0, held_out=0, held_beyond=0)
-    html = page_of(plan, [*rows, found, broken], tmp_path)
+    found = PromiseRow(*place, "p99 < 5 ms", 0.1, 0.95, "none", None, None, rate, False, True, None, rate, 0, 0, "-")
+    return [found, RateRow(*place, rate, met=0, broken=3, beyond=0, failed=0, held_met=0, held_out=0, held_beyond=0)]
+
+
+def test_rates_that_a_search_broke_do_not_count_as_missed_loads(tmp_path: Path) -> None:
+    plan, rows = offering(1100.0)
+    html = page_of(plan, [*rows, *broken_at(1100.0, rows)], tmp_path)
     assert "In 4 of 6 measurements less than 95 % of the offered load was achieved" in html
     assert "3 measurements at rates above what searches found do not count here" in html
+
+
+def test_a_number_at_a_missed_load_has_no_note_only_where_a_limit_says_it_of_all() -> None:
+    plan, rows = offering(2000.0)
+    query = w.throughput("threads")
+
+    def noted(*more: tuple[object, ...]) -> list[int]:
+        results = Results(plan, w.make_store([*rows, *more]), CATALOGUES["en"])
+        cautions = Cautions(results)
+        return [n for n in (1, 2, 4) if results.words["c_short"] in cautions.at(query, threads=n)]
+
+    assert noted() == []
+    assert noted(*broken_at(2000.0, rows)) == [1], "the limit leaves out what a search broke"
+    assert noted(*(row for rate in (2000.0, 4000.0, 8000.0) for row in broken_at(rate, rows))) == [1, 2, 4]
 
 
 def test_an_offered_load_that_was_not_reached_is_reported_with_its_numbers(tmp_path: Path) -> None:
