@@ -10,7 +10,7 @@ from benchbrief.model.message import Message
 from benchbrief.model.run_messages import say
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.transports.local_transport import LocalTransport, both_streams
-from benchbrief.runners.transports.transport_base import LimitedText, ReadsByScript
+from benchbrief.runners.transports.transport_base import IN_ENGLISH, LimitedText, ReadsByScript
 
 _FILE_S = 600.0
 
@@ -23,7 +23,7 @@ class NestedTransport(ReadsByScript, LocalTransport):
 
     def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
         deadline, said = time.monotonic() + _FILE_S, LimitedText()
-        with self._running(f"LC_ALL=C; export LC_ALL\n{text}\n", text, _FILE_S) as process:
+        with self._running(f"{text}\n", text.removeprefix(IN_ENGLISH), _FILE_S) as process:
             for piece, is_error in both_streams(process, deadline):
                 if is_error:
                     said.add(piece)

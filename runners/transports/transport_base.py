@@ -100,12 +100,16 @@ def _unread(host: Host, what: Message, said: str, hint: str = "") -> HostError:
     return HostError(say.of_host_because(host=host.id, what=what, said=said), hint)
 
 
+IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
+"""Makes the messages of a script English, so that their words are known."""
+
+
 class ReadsByScript(JobTransport):
     """A transport that lists directories and reads files by scripts in the place. A subclass has `output`."""
 
     @abstractmethod
     def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
-        """Yield the output of a script as it arrives, and return what it wrote to standard error: in English.
+        """Yield the output of a script as it arrives, and return what it wrote to standard error.
 
         Raises HostError with the sentence `failing` when the script ends with another code than 0."""
 
@@ -114,7 +118,7 @@ class ReadsByScript(JobTransport):
 
         def pieces() -> Generator[bytes, None, None]:
             nonlocal said
-            said = yield from self.output(listing_script(directory), failing)
+            said = yield from self.output(f"{IN_ENGLISH}{listing_script(directory)}", failing)
 
         try:
             with closing(pieces()) as listed:
@@ -127,7 +131,7 @@ class ReadsByScript(JobTransport):
         return found
 
     def read(self, path: str, limit: int) -> Iterator[bytes]:
-        yield from self.output(f"head -c {limit:d} -- {quote(path)}", say.cannot_read(path=path))
+        yield from self.output(f"{IN_ENGLISH}head -c {limit:d} -- {quote(path)}", say.cannot_read(path=path))
 
     def failed(self, failing: Message, said: str) -> HostError:
         """Return the error of a script, by what it wrote last."""

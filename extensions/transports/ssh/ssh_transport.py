@@ -259,8 +259,6 @@ class _Forward:
 
 _IDLE_SHELLS = 4
 """How many shells are kept open. By default, sshd allows 10 sessions for a connection."""
-_IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
-"""Makes error messages English, so that their words are known."""
 
 
 class SshTransport(ReadsByScript):
@@ -343,7 +341,7 @@ class SshTransport(ReadsByScript):
 
     def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
         with self._shell() as shell:
-            code, said = yield from shell.stream(f"{_IN_ENGLISH}{text}")
+            code, said = yield from shell.stream(text)
         if code != 0:
             raise self.failed(failing, said)
         return said

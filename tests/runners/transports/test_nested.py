@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import tracemalloc
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
+from benchbrief.model.message import Message
 from benchbrief.model.plan import Host
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.transports.nested_transport import NestedTransport
@@ -72,3 +74,20 @@ def test_what_can_t_be_read_is_said(inside: Entered, tmp_path: Path) -> None:
         list(inside.read(str(tmp_path / "gone"), 4))
     with pytest.raises(HostError, match=r"inside:x: can't list .*/gone: "):
         inside.entries(str(tmp_path / "gone"))
+
+
+def test_scripts_are_in_english_whatever_runs_them(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    class Seeing(NestedTransport):
+        shell = ("sh",)
+
+        def output(self, text: str, failing: Message) -> Generator[bytes, None, str]:
+            seen.append(text)
+            return (yield from super().output(text, failing))
+
+    inside = Seeing(Host(id="inside:x", transport="inside", name="x"))
+    (tmp_path / "some").touch()
+    inside.entries(str(tmp_path))
+    list(inside.read(str(tmp_path / "some"), 4))
+    assert [text.splitlines()[0] for text in seen] == ["LC_ALL=C; export LC_ALL"] * 2
