@@ -152,7 +152,7 @@ def command(
     with unpacked(capsule) as folder:
         plan = plan_of(capsule, folder, profile, budget, named)
         brought = brought_by(plan, named)
-        _warn_of_idle_leave(brought, allow)
+        _warn_of_unused_allow(brought, allow)
         open_ones = [] if simulated else not_allowed(brought, allow)
         if not as_json:
             _show_plan(plan, brought, open_ones, folder)
@@ -190,8 +190,8 @@ def _require_signature(capsule: OpenCapsule, allowed: Path | None) -> SignatureS
     return found
 
 
-def _warn_of_idle_leave(brought: Sequence[Brought], allowed: Sequence[str]) -> None:
-    """Warn of each text that is allowed and that the spec does not have, which is misspelt perhaps."""
+def _warn_of_unused_allow(brought: Sequence[Brought], allowed: Sequence[str]) -> None:
+    """Warn of each text that is allowed and that the spec does not have, perhaps misspelt."""
     for text in dict.fromkeys(allowed):
         if text != "all" and all(each.text != text for each in brought):
             warn(one_line(f"--allow {text}: the spec brings nothing along with this text"))
