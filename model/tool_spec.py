@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from string import Formatter
 from typing import ClassVar, Literal, get_args
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model.extension_spec import NAME, RESERVED, ExtensionSpec, ProbeMeasure, word_of_property, wrong_measure
+from benchbrief.model.extension_spec import (
+    NAME,
+    RESERVED,
+    ExtensionSpec,
+    ProbeMeasure,
+    raised,
+    word_of_property,
+    wrong_measure,
+)
 from benchbrief.model.value_shapes import Flag, Key, Number, Text, Word
 
 Texts = Mapping[str, str]
@@ -55,8 +62,8 @@ class Attribute:
     that have it in their `settings`; a `required` one has to be said there. A spec may give a `product_of` two
     attributes instead of the second one. One whose key has the `file` "spec" names a file beside the spec, whose text
     is in `Workload.files` of the plan.
-    `shapes_data`: another value makes other data. `briefly` is what `bench plan` prints of it, with `{value}` and
-    `{name}`: "keys of {value}"; "" for nothing.
+    `shapes_data`: another value makes other data. `briefly` is what `bench plan` prints of it, with
+    `{value}` for its value: "keys of {value}"; "" for nothing.
     """
 
     key: Key
@@ -374,9 +381,9 @@ class ToolSpec(ExtensionSpec):
             return "`threads_are` needs words in English, `en`"
         if not all(texts.get("en") for texts in self.names.values()):
             return "each of its `names` needs words in English, `en`"
-        holes = {hole for text in self.data.values() for _, hole, *_ in Formatter().parse(text) if hole}
-        if holes := holes - {"records"}:
-            return f"`data` has `{{{min(holes)}}}`, and may have `{{records}}` alone"
+        for text in self.data.values():
+            if wrong := _wrong_hole(text, "records"):
+                return f"`data` has {wrong}"
         if unknown := sorted({*self.advice} - {*get_args(Capability)}):
             return f"`{unknown[0]}` of `advice` is none of {', '.join(get_args(Capability))}"
         return super().mistake(name) or self._wrong_measure() or self._wrong_workload() or self._wrong_attribute()
@@ -408,6 +415,8 @@ class ToolSpec(ExtensionSpec):
                 return f"`{attribute}` can't be the name of an attribute"
             if not isinstance(said.key.shape, Text | Word | Number | Flag):
                 return f"the attribute `{attribute}` has a shape that no attribute of a workload may have"
+            if wrong := _wrong_hole(said.briefly, "value"):
+                return f"`briefly` of the attribute `{attribute}` has {wrong}"
         pairs = (self.load_threads, self.records_per, *(limit.where for limit in self.limits))
         named = [*self.shares, *self.in_place, *self.inserting, *self.record, *(pair[0] for pair in pairs if pair)]
         named += [*([self.block] if self.block else ()), *(limit.attribute for limit in self.limits)]
@@ -416,3 +425,12 @@ class ToolSpec(ExtensionSpec):
         if self.records_per and "records" in self.attributes:
             return "its `records` follow from `records_per`: they can't be an attribute as well"
         return f"it names the attribute `{unknown}`, which it does not have" if unknown else ""
+
+
+def _wrong_hole(text: str, hole: str) -> str:
+    """Return what is wrong with the holes of a text that may have one of this name alone; "" for nothing."""
+    try:
+        text.format(**{hole: "1"})
+    except Exception as error:  # a format may raise anything
+        return f"`{text}`, where `{{{hole}}}` alone may stand: {raised(error)}"
+    return ""
