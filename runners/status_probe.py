@@ -36,8 +36,12 @@ class StatusProbe(ABC):
     def of_whole(self, grew: Mapping[str, float]) -> Mapping[str, float]:
         """Return the measures of the whole measurement, from how much each name of `counted` grew in it.
 
-        Called only when all of them are known."""
+        A name is left out where a part of that is not known."""
         return {}
+
+    def as_now(self, status: Mapping[str, float]) -> Mapping[str, float]:
+        """Return a reading with the names of now, where an earlier version wrote others: its runs are read, too."""
+        return status
 
     def reading(self, status: Mapping[str, float]) -> str:
         kept = {*self.rates.values(), *self.gauges.values(), *self.counted}
@@ -48,47 +52,44 @@ class StatusProbe(ABC):
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
         _, found = parse_readings(output)
-        if not any(_status(each) for each in found):
-            raise BadOutput(say.probe_silent(said=say.said_nothing()))
         samples = [
             self._sample(measure, output, time, status[name])
             for time, reading in readings_in_window(probe, output, found, window)
-            for status in (_status(reading),)
+            for status in (self._status(reading),)
             for measure, name in self.gauges.items()
             if name in status
         ]
         steps = list(steps_in_window(probe, output, found, window))
         for step in steps:
             for measure, name in self.rates.items():
-                if not math.isnan(grew := _grew(step, name)):
+                if not math.isnan(grew := self._grew(step, name)):
                     samples.append(self._sample(measure, output, step.time, grew / step.seconds, step.inside))
         samples += self._whole(steps, output, window[1] - window[0])
         return tuple(sorted(samples, key=lambda sample: sample.time))
 
     def _whole(self, steps: list[SampleStep], output: JobOutput, length: float) -> Iterator[Sample]:
         """Yield nothing where a part of the measured time is not known."""
-        grew = {name: sum(_grew(step, name) for step in steps) for name in self.counted}
+        grew = {name: sum(self._grew(step, name) for step in steps) for name in self.counted}
         gap = any(one.after is not other.before for one, other in pairwise(steps))
-        if steps and not gap and not any(math.isnan(each) for each in grew.values()):
+        if steps and not gap:
             inside = sum(step.inside for step in steps)
-            for measure, value in self.of_whole(grew).items():
+            known = {name: each for name, each in grew.items() if not math.isnan(each)}
+            for measure, value in self.of_whole(known).items():
                 yield self._sample(measure, output, length, value, inside)
 
     def _sample(self, measure: str, output: JobOutput, time: float, value: float, seconds: float = 0.0) -> Sample:
         return Sample(measure, output.host, "", time, value, self.spec.measures[measure].unit, seconds)
 
+    def _grew(self, step: SampleStep, name: str) -> float:
+        """Return by how much a counter grew; not a number where that is unknown."""
+        before, after = (self._status(each).get(name, math.nan) for each in (step.before, step.after))
+        return after - before if after >= before else math.nan
 
-def _grew(step: SampleStep, name: str) -> float:
-    """Return by how much a counter grew; not a number where that is unknown."""
-    before, after = (_status(each).get(name, math.nan) for each in (step.before, step.after))
-    return after - before if after >= before else math.nan
-
-
-def _status(reading: Reading) -> Mapping[str, float]:
-    try:
-        found = json.loads("".join(reading.lines))
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise BadOutput(say.status_unread())
-    return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
+    def _status(self, reading: Reading) -> Mapping[str, float]:
+        try:
+            found = json.loads("".join(reading.lines))
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise BadOutput(say.status_unread())
+        return self.as_now({name: float(value) for name, value in found.items() if isinstance(value, int | float)})

@@ -102,12 +102,12 @@ def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
     """
     queue, clients = (status.get("globalLock", {}).get(key, {}) for key in ("currentQueue", "activeClients"))
     cache = status.get("wiredTiger", {}).get("cache", {})
-    mib = status.get("mem", {}).get("resident")
+    mib = _number(status.get("mem", {}).get("resident"))
     evicted = [cache.get(f"{kind} pages evicted") for kind in ("unmodified", "modified")]
     return {
         **counters_of(status),
         **_numbers("connections", {"current": status.get("connections", {}).get("current")}),
-        **_plain({"memory.resident_bytes": mib * 2**20 if isinstance(mib, int) else None}),
+        **_plain({"memory.resident_bytes": None if mib is None else mib * 2**20}),
         **_plain({"queued": queue.get("total"), "active": clients.get("total")}),
         **_numbers(
             "wiredtiger.cache",
@@ -138,8 +138,9 @@ def _plain(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _numbers(section: str, values: Mapping[str, Any]) -> dict[str, float]:
-    return {
-        f"{section}.{name}": float(value)
-        for name, value in values.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
+    known = ((name, _number(value)) for name, value in values.items())
+    return {f"{section}.{name}": number for name, number in known if number is not None}
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -5,9 +5,11 @@ replica set, `replSetGetStatus`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from benchbrief.extend.probes import StatusProbe
+from benchbrief.extend.spec import ProbeSpec
 from benchbrief.extensions.probes.database.spec import SPEC
 
 
@@ -15,8 +17,8 @@ class Database(StatusProbe):
     """Numbers that a server lacks are left out."""
 
     name: ClassVar[str] = "database"
-    spec = SPEC
-    gauges = {  # noqa: RUF012
+    spec: ClassVar[ProbeSpec] = SPEC
+    gauges: ClassVar[Mapping[str, str]] = {
         "database.connections": "connections.current",
         "database.active": "active",
         "database.queued": "queued",
@@ -25,7 +27,7 @@ class Database(StatusProbe):
         "database.cache_dirty": "wiredtiger.cache.dirty_bytes",
         "database.replication_lag": "replication_lag_s",
     }
-    rates = {  # noqa: RUF012
+    rates: ClassVar[Mapping[str, str]] = {
         "database.inserts": "opcounters.insert",
         "database.queries": "opcounters.query",
         "database.updates": "opcounters.update",
@@ -39,3 +41,7 @@ class Database(StatusProbe):
         "database.evictions": "wiredtiger.cache.evicted_pages",
         "database.evictions_by_operations": "wiredtiger.cache.evicted_by_operations",
     }
+
+    def as_now(self, status: Mapping[str, float]) -> Mapping[str, float]:
+        mib = status.get("memory.resident_mib")
+        return status if mib is None else {**status, "memory.resident_bytes": mib * 2**20}

@@ -114,6 +114,18 @@ def test_what_a_server_does_not_tell_is_missing_and_a_restart_is_a_gap(tmp_path:
     ]
 
 
+def test_a_reading_of_an_earlier_version_and_one_with_nothing_known_are_read(tmp_path: Path) -> None:
+    output = recorded(tmp_path, {}, {})
+    assert Database().parse(PROBE, output, (100.0, 101.0)) == ()
+    output.stdout.write_text(output.stdout.read_text().replace("{}", '{"memory.resident_mib": 2.0, "asserts": 1}'))
+    assert {each.value for each in Database().parse(PROBE, output, (100.0, 101.0))} == {2.0 * 2**20}
+
+
+@pytest.mark.parametrize(("resident", "found"), [(512, 512.0 * 2**20), (0.5, 2.0**19), (True, None), ("1", None)])
+def test_memory_is_a_number_of_mebibytes(resident: object, found: float | None) -> None:
+    assert status_of({"mem": {"resident": resident}}, ()).get("memory.resident_bytes") == found
+
+
 def test_a_damaged_reading_is_an_error(tmp_path: Path) -> None:
     output = recorded(tmp_path, server_status(1), server_status(2))
     output.stdout.write_text(output.stdout.read_text().replace("{", "["))

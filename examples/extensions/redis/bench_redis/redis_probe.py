@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -21,5 +22,5 @@ class RedisInfo(StatusProbe):
     counted: ClassVar[tuple[str, ...]] = ("keyspace_hits", "keyspace_misses")
 
     def of_whole(self, grew: Mapping[str, float]) -> Mapping[str, float]:
-        asked = grew["keyspace_hits"] + grew["keyspace_misses"]
-        return {"redis_info.hits": grew["keyspace_hits"] / asked} if asked else {}
+        asked = sum(grew.get(name, math.nan) for name in self.counted)
+        return {"redis_info.hits": grew["keyspace_hits"] / asked} if asked > 0 else {}
