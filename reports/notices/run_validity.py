@@ -218,12 +218,13 @@ def _offered(
         if not missed:
             return ""
         worst = loads[missed[0]]
+        unlike = CATCHES_UP if not worst.is_short else KEEPS_UP if worst.share > 0.5 else 0.0
         return counted(
             results.words,
             key,
             len(cells),
             missed=len(missed),
-            share=percent(worst.share, unlike=KEEPS_UP if worst.is_short else CATCHES_UP),
+            share=percent(worst.share, unlike=unlike),
             achieved=quantity(worst.achieved, "ops/s"),
             offered=quantity(worst.offered, "ops/s"),
             cell=missed[0],
