@@ -73,7 +73,8 @@ _CARD_PT = 22.0
 """The type of a box's numbers side by side; where they have no room, they stand in lines."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
 """The type of a table, the room beside a cell's text, and the most rows of a table that is kept on one page."""
-_LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
+_LANGUAGES = {"en": "en-US", "ja": "en-US"}
+"""Those of Latin letters: in Japanese, names and units would part anywhere."""
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 

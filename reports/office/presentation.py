@@ -108,8 +108,8 @@ class _Deck:
     """The numbers of the slide that is written, by their ids."""
     sources: list[str] = field(default_factory=list)
     """The expressions of its figures and tables."""
-    whole: list[str] = field(default_factory=list)
-    """Texts of it that were shortened."""
+    aside: list[str] = field(default_factory=list)
+    """What its notes say beside the origin of its numbers: texts that were shortened, and why a figure is a picture."""
 
     used: float = math.inf
     """The height that texts alone take on the last slide."""
@@ -176,7 +176,7 @@ class _Deck:
 
         points = next((size for size in (16.0, 14.0) if lines_of(own, width, size) <= left(size)), LEAST_PT)
         if lines_of(own, width, points) > max(1, left(points)):
-            self.whole.append(own)
+            self.aside.append(own)
             subtitle = (Run(shortened(own, width, points, max(1, left(points)))),)
         fill_placeholder(shape, [subtitle, *below] if own else below, points)
 
@@ -227,7 +227,7 @@ class _Deck:
         points = next(fits, 0.0)
         if not points:
             points = sizes[-1]
-            self.whole.append(text)
+            self.aside.append(text)
             runs = (Run(shortened(text, area.width, points, room(points), bold=True)),)
         fill_placeholder(shape, [runs], points if points < most else 0.0)
 
@@ -236,7 +236,7 @@ class _Deck:
         if self.slide is None:
             return
         view, words = self.view, self.words
-        lines = [*self.whole]
+        lines = [*self.aside]
         known = [self.numbers[each] for each in dict.fromkeys(self.shown) if each in self.numbers]
         lines += [f"{number.shown}{words['colon']}{self.queries.get(number.query, '')}" for number in known]
         lines += [f"{words['expression']}{words['colon']}{each}" for each in dict.fromkeys(self.sources)]
@@ -244,7 +244,7 @@ class _Deck:
             origin = f"{words['provenance']}{words['colon']}{words['d_run_id']} {view.run_id}; {view.side_file}"
             lines += [f"{origin}; plan SHA-256 {view.numbers.plan_sha256[:16]}"]
             self.slide.notes_slide.notes_text_frame.text = writable("\n".join(lines))
-        self.shown, self.sources, self.whole = [], [], []
+        self.shown, self.sources, self.aside = [], [], []
 
     def seen(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
         self.shown += [run.number for run in runs if run.number]
@@ -342,14 +342,13 @@ class _Deck:
         caption = runs_of(Markup("<b>{}</b>{}{}").format(name, self.words["colon"], block.title), block.marks)
         said = [Paragraph(caption)] if block.title else []
         whole = can_draw(block.native)
-        picture = [*said, *paragraphs(self.words["office_picture"].format(program="PowerPoint"))]
-        room = area.below(height_of_all(picture, area.width, LEAST_PT) + 2)
+        room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
         too_small = not whole and self.picture_of(block, room)[1] * _least_type(block.svg) < LEAST_PT - 0.5
         native = simplified(block.native) if whole or too_small else ()
         if native and not whole:
             said += paragraphs(self.words["office_simplified"].format(program="PowerPoint"))
         elif not native:
-            said = picture
+            self.aside.append(self.words["office_picture"].format(program="PowerPoint"))
         self.put(said, area, LEAST_PT)
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
         if native:
