@@ -90,7 +90,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "headline": ("block",),
     "callout": ("block", "next", "loop"),
     "table": ("block", "next", "loop"),
-    "figure": ("block", "next", "loop"),
+    "figure": ("block", "next", "loop", "key_beside"),
     "figures": ("block", "next", "loop"),
     "formula": ("block", "next", "loop"),
     "facts": ("block", "next", "loop"),
@@ -136,7 +136,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "title",
     ),
     "section": ("anchor", "blocks", "kind", "level", "title", "title_html"),
-    "text": ("html", "kind", "leads", "notes"),
+    "text": ("html", "id", "kind", "leads", "notes", "number"),
     "headline": ("beside", "kind", "notes", "numbers", "points"),
     "callout": (
         "card_pt", "cards", "column", "html", "kind", "marks", "note", "notes", "sources", "table", "title",

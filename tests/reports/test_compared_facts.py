@@ -8,6 +8,7 @@ import pytest
 
 from benchbrief.model import plan as p
 from benchbrief.reports.data.view_model import FactsView
+from benchbrief.reports.text.line_ends import close_up
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import world as w
@@ -41,12 +42,12 @@ def several(count: int, *, rack: bool = True, **facts: str) -> w.World:
         (2, "en", "The same for both: 3 nodes; network 10 Gbit/s; operating system Linux"),
         (3, "en", "The same for all: 3 nodes; network 10 Gbit/s; operating system Linux"),
         (1, "en", "3 nodes; network 10 Gbit/s; drive SSD h0; rack bay h0; operating system Linux"),
-        (2, "ja", "共通：3 ノード、ネットワークは 10 Gbit/s、OSは Linux"),
+        (2, "ja", "共通：3 ノード、ネットワークは 10 Gbit/s、OS は Linux"),
     ],
 )
 def test_what_all_share_is_a_line_and_only_what_differs_a_table(count: int, language: str, said: str) -> None:
     (found,), _ = configuration(several(count, network="10 Gbit/s"), language)
-    assert found.common.replace("\xa0", " ") == said
+    assert close_up(found.common.replace("\xa0", " ")) == said
     assert [(row.name, row.cells) for row in found.beside] == (
         [(name, tuple(f"{of} h{n}" for n in range(count))) for name, of in (("Drive", "SSD"), ("Rack", "bay"))]
         if count > 1
@@ -65,12 +66,12 @@ def test_more_sides_than_columns_are_rows() -> None:
     ("language", "said"),
     [
         ("en", "The same for both: 3 nodes; operating system Linux. Drive: SSD h0 (Box 0); SSD h1 (Box 1)."),
-        ("ja", "共通：3 ノード、OSは Linux。Drive：SSD h0（Box 0）、SSD h1（Box 1）。"),
+        ("ja", "共通：3 ノード、OS は Linux。Drive：SSD h0（Box 0）、SSD h1（Box 1）。"),
     ],
 )
 def test_the_only_fact_that_differs_is_a_sentence(language: str, said: str) -> None:
     (found,), _ = configuration(several(2, rack=False), language)
-    assert found.common.replace("\xa0", " ") == said
+    assert close_up(found.common.replace("\xa0", " ")) == said
     assert (found.beside, found.number) == ((), 0)
 
 
@@ -98,10 +99,10 @@ def test_each_fact_of_the_brief_and_each_that_it_leaves_out_is_in_the_disclosure
     ("language", "said"),
     [
         ("en", "The same for both: 3 nodes; operating system Linux. Storage: One disk. A trial: no comparison."),
-        ("ja", "共通：3 ノード、OSは Linux。ストレージ：1 台のディスク。試行用。"),
+        ("ja", "共通：3 ノード、OS は Linux。ストレージ：1 台のディスク。試行用。"),
     ],
 )
 def test_a_fact_of_several_sentences_is_no_part_of_a_list(language: str, said: str) -> None:
     storage = {"en": "One disk. A trial: no comparison", "ja": "1 台のディスク。試行用"}[language]
     (found,), _ = configuration(several(2, storage=storage), language)
-    assert found.common.replace("\xa0", " ") == said
+    assert close_up(found.common.replace("\xa0", " ")) == said
