@@ -305,9 +305,11 @@ def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
 def points_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, better: Literal["higher", "lower"]
 ) -> tuple[tuple[plan.Query, ...], Literal["every", "any"]]:
-    """Return both sides of a comparison for each repeat, of which one has the values that the side is the highest or
-    the lowest of, and how many of these have to fulfil the condition. Empty where neither side is such a value, or
-    both are."""
+    """Return the queries of both sides of a comparison, by repeat, and how many points have to fulfil it.
+
+    The side that is a highest or a lowest value has all values among which it is. Empty where neither side is one, or
+    both are.
+    """
     found = [_points_of(typer, side) for side in sides]
     if len([each for each in found if each]) != 1:
         return (), "every"

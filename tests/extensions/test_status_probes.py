@@ -1,4 +1,4 @@
-"""Probes of the example packages that ask a server's status: what is known is told, whatever else is not."""
+"""The example packages' probes of a server's status: each measure that is known is told, even if others are not."""
 
 from __future__ import annotations
 

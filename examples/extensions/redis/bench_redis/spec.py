@@ -160,7 +160,7 @@ PROBE = ProbeSpec(
         ),
         "redis_info.evictions": ProbeMeasure(
             "1/s",
-            "The keys that went for want of memory.",
+            "Keys that were evicted because memory was full.",
             {"en": "Evictions", "ja": "追い出されたキー"},
             simulated=0.0,
         ),
