@@ -165,12 +165,12 @@ class Registry(Generic[Spec_co]):
 
     spec: type[Spec_co]
     plural: str
-    elsewhere: str = ""
-    """Where those of a kind are that are not with the others."""
+    spare: str = ""
+    """The package of one that stands in where there is none."""
 
     @property
     def package(self) -> str:
-        return self.elsewhere or f"benchbrief.extensions.{self.plural}"
+        return f"benchbrief.extensions.{self.plural}"
 
     @property
     def kind(self) -> str:
@@ -183,8 +183,8 @@ class Registry(Generic[Spec_co]):
     @cached_property
     def own(self) -> Mapping[str, Spec_co]:
         """Benchbrief's own extensions of this kind, by name."""
-        found = (self._own(folder) for folder in _folders(self.package))
-        return MappingProxyType({spec.name: spec for spec in found})
+        packages = tuple(f"{self.package}.{folder}" for folder in _folders(self.package)) or (self.spare,)
+        return MappingProxyType({spec.name: spec for spec in map(self._own, filter(None, packages))})
 
     def find(self, name: str) -> Spec_co | RefusedExtension | None:
         """Return the extension of that name, a RefusedExtension if it can't be used, or None if no package has it.
@@ -195,7 +195,7 @@ class Registry(Generic[Spec_co]):
             return self.own[name]
         offers = self.offered(name)
         if not offers:
-            return None
+            return self._own(self.spare) if self.spare.endswith(f".{name}") else None
         if len(offers) > 1:
             packages = " and ".join(offer.source or offer.target for offer in offers)
             why = f"{len(offers)} packages have a {self.kind} of that name: {packages}"
@@ -239,8 +239,8 @@ class Registry(Generic[Spec_co]):
         found = _load(offer, self.spec)  # type: ignore[arg-type]  # mypy takes the hash of its objects for that of the class
         return found if isinstance(found, RefusedExtension) else cast(Spec_co, found)
 
-    def _own(self, folder: str) -> Spec_co:
-        return cast(Spec_co, importlib.import_module(f"{self.package}.{folder}.spec").SPEC)
+    def _own(self, package: str) -> Spec_co:
+        return cast(Spec_co, importlib.import_module(f"{package}.spec").SPEC)
 
 
 ENGINE_SPECS = Registry(EngineSpec, "engines")
@@ -248,7 +248,7 @@ TOOL_SPECS = Registry(ToolSpec, "tools")
 PROBE_SPECS = Registry(ProbeSpec, "probes")
 IMPORTER_SPECS = Registry(ImporterSpec, "importers")
 METER_SPECS = Registry(MeterSpec, "meters")
-TEMPLATE_SPECS = Registry(TemplateSpec, "templates", "benchbrief.reports.templates")
+TEMPLATE_SPECS = Registry(TemplateSpec, "templates", "benchbrief.reports.templates.plain")
 TRANSPORT_SPECS = Registry(TransportSpec, "transports")
 SCHEDULER_SPECS = Registry(SchedulerSpec, "schedulers")
 
@@ -379,6 +379,11 @@ def can_ask(probe: ProbeSpec, engine: EngineSpec) -> bool:
 def word_of(measure: str) -> str:
     """Return the key of a measure in a catalogue of words."""
     return f"measure_{measure.replace('.', '_')}"
+
+
+def usual_template() -> str:
+    """Return the template of a brief that names none."""
+    return next((name for name, spec in TEMPLATE_SPECS.own.items() if spec.usual), next(iter(TEMPLATE_SPECS.own)))
 
 
 def stray_errors(driver: str) -> float:

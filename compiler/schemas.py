@@ -9,7 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import get_args
 
-from benchbrief.compiler.registry import ENGINE_SPECS, PROBE_SPECS, SCHEDULER_SPECS, TEMPLATE_SPECS, own_families
+from benchbrief.compiler.registry import (
+    ENGINE_SPECS,
+    PROBE_SPECS,
+    SCHEDULER_SPECS,
+    TEMPLATE_SPECS,
+    own_families,
+    usual_template,
+)
 from benchbrief.model.engine_spec import EngineSpec
 from benchbrief.model.extension_spec import Format, ProbeSpec, SchedulerSpec
 from benchbrief.model.plan import CLAIM_RULES
@@ -554,7 +561,7 @@ OF_WORDS = ("report", "claim")
 OVERRIDABLE = (*(kind for kind, block in BLOCKS.items() if block.overridable), *OF_WORDS)
 
 
-TEMPLATE = "technical_brief"
+TEMPLATE = usual_template()
 """The template of a report that names none."""
 _BY = "an expression `by` a dimension, or several in `[...]`"
 _TEXT = Key(

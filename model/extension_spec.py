@@ -364,7 +364,8 @@ class TemplateSpec(ExtensionSpec):
     `labels` are the words above the title, by language ("en" at least), with a `key` in catalogues where that is not
     `kicker_` and the name. `slides` puts each figure or table on a slide of 16:9, and `leads` sets the first box beside
     the first text. `covers` sets the first figure on the cover. `formats` are the files that are usually made.
-    `title_line` is how many characters of a title fit a line; Japanese ones count twice.
+    `title_line` is how many characters of a title fit a line; Japanese ones count twice. Of benchbrief's own, the
+    `usual` one is that of a brief which names none.
     """
 
     kind: ClassVar[str] = "template"
@@ -377,6 +378,7 @@ class TemplateSpec(ExtensionSpec):
     covers: bool = False
     formats: tuple[Format, ...] = ("html", "pdf")
     title_line: int = 42
+    usual: bool = False
 
     @property
     def word(self) -> str:

@@ -19,6 +19,7 @@ from benchbrief.compiler.schemas import (
     BLOCKS,
     DATABASE_OPTIONS,
     ELEMENTS,
+    TEMPLATE,
     database_schema,
     options_schema,
     owners,
@@ -57,7 +58,7 @@ DECLARATION_SNIPPETS = {
         ELEMENTS["claim"].doc,
     ),
     "report": (
-        'report ${1:brief} "${2:Title}" {\n  template = ${3:technical_brief}\n\n  $0\n}',
+        f'report ${{1:brief}} "${{2:Title}}" {{\n  template = ${{3:{TEMPLATE}}}\n\n  $0\n}}',
         ELEMENTS["report"].doc,
     ),
     "metric": ('metric ${1:name} "${2:Label}" in ${3:%} = ${0:expression}', "A derived metric."),

@@ -1,1 +1,1 @@
-"""The templates of briefs, one folder each. They extend `base`; `parts` are elements."""
+"""What all templates of briefs extend, `base` and its `parts`; the pages of a `site`; a `plain` page alone."""

@@ -158,7 +158,7 @@ class StatedSource:
         return ", ".join(lacking)
 
 
-def require(source: StatedSource, file: str) -> None:
+def require_source(source: StatedSource, file: str) -> None:
     """Raise ImportRefused for a source that lacks a required statement. The user's own measurements need none."""
     if source.mine:
         if foreign := [key for key in ("publisher", "licence") if source.said.get(key)]:

@@ -44,7 +44,7 @@ from benchbrief.results.imports.keep_import import (
     Prepared,
     StatedSource,
     describe_file,
-    require,
+    require_source,
 )
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.errors import BadOutput
@@ -250,7 +250,7 @@ def prepare_outputs(
     """
     problems: list[ImportProblem] = []
     places = Places(plan)
-    require(source, "the command line")
+    require_source(source, "the command line")
     spec, importer = spec_of(IMPORTER_SPECS, kind), output_importer(kind)
     cells = _by_cell(importer, paths, plan, places, where, problems)
     problems += importer.complete(cells, paths, places, where)

@@ -20,16 +20,14 @@ from benchbrief.compiler.registry import (
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief")
-FOLDERS = ("results/imports/", "runners/meters/", "reports/templates/")
-"""What importers and meters share, and templates. All other extensions are in no room of these."""
+FOLDERS = ("results/imports/", "runners/meters/")
+"""What importers and meters share. All other extensions are in no room of these."""
 
 NAMES = {*ENGINE_SPECS.own, *TOOL_SPECS.own}
 PROBES = set(PROBE_SPECS.own)
 
 OTHERS = {*METER_SPECS.own, *TEMPLATE_SPECS.own, *TRANSPORT_SPECS.own, *IMPORTER_SPECS.own} - NAMES
 OTHERS_ALLOWED = {
-    # The template of a brief that names none.
-    "compiler/schemas.py": {"technical_brief"},
     # A kind of page, which another package's template may have too.
     "reports/render/fill_pages.py": {"slide"},
 }

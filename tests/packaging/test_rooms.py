@@ -124,7 +124,7 @@ DISTRIBUTIONS = {  # where the distribution is not named as the module is
 }
 
 
-EXTENSIONS = re.compile(r"(?:extensions/\w+|reports/templates)/\w+/")
+EXTENSIONS = re.compile(r"extensions/\w+/\w+/")
 """The folders of our own extensions."""
 SURFACE = "benchbrief.extend"
 MORE_IN_SPECS = {"extensions/tools/openload_rocksdb/spec.py": "benchbrief.extensions.tools.openload.spec"}

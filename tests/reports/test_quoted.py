@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
+from benchbrief.extensions.importers.table.figure_tables import TableOfFigures
 from benchbrief.model import plan as p
 from benchbrief.reports.data.report_data import PublishedNumber, quoted_values
 from benchbrief.reports.data.view_model import (
@@ -25,7 +26,6 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
-from benchbrief.results.imports.figure_tables import TableOfFigures
 from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.open_store import open_store
 from tests.reports import world as w

@@ -86,11 +86,12 @@ def test_a_sentence_takes_the_form_for_its_number_by_the_rules_of_its_language()
 
 def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over() -> None:
     named = set()
-    for path in [*ROOM.rglob("*.py"), *ROOM.glob("templates/**/*.j2")]:
+    layouts = [*ROOM.glob("templates/**/*.j2"), *ROOM.parent.glob("extensions/templates/*/*.j2")]
+    for path in [*ROOM.rglob("*.py"), *layouts]:
         source = path.read_text()
         named |= set(re.findall(r"\bw\.([a-z_]+)", source)) | set(re.findall(r'words\["([a-z_]+)"\]', source))
     assert named <= set(CATALOGUES["en"])
-    every_source = "".join(p.read_text() for p in [*ROOM.rglob("*.py"), *ROOM.glob("templates/**/*.j2")])
+    every_source = "".join(p.read_text() for p in [*ROOM.rglob("*.py"), *layouts])
     families = (
         "fact_",
         "status_",

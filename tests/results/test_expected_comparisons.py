@@ -13,6 +13,7 @@ from scipy import stats
 
 from benchbrief.cli.verdict_files import junit
 from benchbrief.compiler.compile import check
+from benchbrief.extensions.importers.table.figure_tables import TableOfFigures
 from benchbrief.model.budgets import Looks
 from benchbrief.model.plan import Dimension, DimKey, Expect, Plan, Query, Range
 from benchbrief.progress.finished_run import expect_case
@@ -22,7 +23,6 @@ from benchbrief.reports.disclosure.disclosure import build_disclosure
 from benchbrief.reports.view.notices import notices
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.analysis.expectation_verdicts import ExpectVerdict, Judgement, evaluate, is_number, judge
-from benchbrief.results.imports.figure_tables import TableOfFigures
 from benchbrief.results.imports.keep_import import StatedSource, keep_run
 from benchbrief.results.open_store import open_store
 from benchbrief.results.store.store import Store

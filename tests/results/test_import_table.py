@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
+from benchbrief.extensions.importers.table.figure_tables import TableOfFigures, read_table
 from benchbrief.model.plan import Plan
-from benchbrief.results.imports.figure_tables import TableOfFigures, read_table
 from benchbrief.results.imports.imported_files import ImportProblem, ImportRefused
 from benchbrief.results.imports.keep_import import (
     MANIFEST,

@@ -4,7 +4,7 @@ SPEC = ImporterSpec(
     api=2,
     name="table",
     doc="A table of published figures (CSV), which says its cells itself.",
-    implementation="benchbrief.results.imports.figure_tables:TableOfFigures",
+    implementation="benchbrief.extensions.importers.table.figure_tables:TableOfFigures",
     reads="tables",
     tells="The numbers in its columns, and its source in the lines before its head.",
 )

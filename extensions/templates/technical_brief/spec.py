@@ -4,8 +4,9 @@ SPEC = TemplateSpec(
     api=2,
     name="technical_brief",
     doc="A title band, the lead box beside the first text, and the elements; for a few dense pages.",
-    implementation="benchbrief.reports.templates.technical_brief",
+    implementation="benchbrief.extensions.templates.technical_brief",
     labels={"en": "Technical brief", "ja": "テクニカルブリーフ"},
     key="kicker",
     leads=True,
+    usual=True,
 )

@@ -12,44 +12,48 @@ import math
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, Protocol
 
-from benchbrief.compiler.measure_catalogue import KINDS, MeasureKind
-from benchbrief.dsl.diagnostics.suggest import did_you_mean
-from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.model import events as j
-from benchbrief.model.events import MEASURE
-from benchbrief.model.plan import Cell, Levels, Metric, Plan, key_text
-from benchbrief.model.units import (
+from benchbrief.extend.common import Cell, Plan, did_you_mean
+from benchbrief.extend.importers import CellNumbers, ImportProblem, Places, TableImporter
+from benchbrief.extend.tables import (
     DIMENSIONLESS,
-    Dimension,
-    Unit,
-    UnknownUnitError,
-    base_unit,
-    dimension_name,
-    parse_unit,
-)
-from benchbrief.model.value_shapes import PARAGRAPH
-from benchbrief.results.imports.cell_matching import Coordinates, NoPlace, Places
-from benchbrief.results.imports.imported_files import ImportProblem, ImportRefused, UnreadableImport, Wrong, why_packed
-from benchbrief.results.imports.importer_seams import CellNumbers, TableImporter
-from benchbrief.results.imports.keep_import import (
+    KINDS,
+    MEASURE,
+    PARAGRAPH,
     CellImport,
     CellValue,
+    Coordinates,
+    Dimension,
     ImportManifest,
+    ImportRefused,
     KeptJob,
+    Levels,
+    MeasureKind,
+    Metric,
+    NoPlace,
     Prepared,
+    PublishedValue,
+    ResultsError,
     StatedSource,
+    Unit,
+    UnknownUnitError,
+    UnreadableImport,
+    Wrong,
+    base_unit,
     describe_file,
+    dimension_name,
+    key_text,
     long_lines,
+    parse_unit,
     read_source,
-    require,
+    require_source,
+    why_packed,
 )
-from benchbrief.results.store_errors import ResultsError
 
 Coordinate = Literal["experiment", "hardware", "workload", "threads", "target", "phase", "repeat", "operation", "node"]
 COORDINATES: tuple[Coordinate, ...] = (
@@ -624,7 +628,7 @@ class TableOfFigures(TableImporter):
         good = bool(table.cells or table.published)
         if problems and not (skip_bad and good and all(problem.line in table.bad_lines for problem in problems)):
             raise ImportRefused(problems)
-        require(source, str(path))
+        require_source(source, str(path))
         cells = tuple(_of_cell(places, each, experiment) for each in table.cells.values())
         there = {cell.id for each in cells for cell in (each.cell, *each.not_needed)}
         return Prepared(
@@ -633,7 +637,7 @@ class TableOfFigures(TableImporter):
             ((path, file),),
             cells,
             tuple(
-                j.PublishedValue(
+                PublishedValue(
                     at=0.0,
                     metric=each.metric,
                     bound=each.bound,

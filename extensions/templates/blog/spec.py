@@ -4,7 +4,7 @@ SPEC = TemplateSpec(
     api=2,
     name="blog",
     doc="A post: the title stands on the paper. Also in Markdown, its figures as files beside it.",
-    implementation="benchbrief.reports.templates.blog",
+    implementation="benchbrief.extensions.templates.blog",
     labels={"en": "Field notes", "ja": "技術ブログ"},
     formats=("html", "pdf", "markdown"),
 )

@@ -1,0 +1,1 @@
+"""Templates of briefs, one folder each."""
