@@ -78,6 +78,7 @@ def by_the_rule(run_dir: Path, count: int) -> dict[str, list[float]]:
     return found
 
 
+@pytest.mark.long
 def test_a_brief_shows_and_tells_the_points_that_were_chosen(bench: Bench, tmp_path: Path) -> None:
     spec(bench, tmp_path, more=REPORTS)
     done = bench("run", "brief.bench", timeout=120)

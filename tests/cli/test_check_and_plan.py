@@ -15,6 +15,7 @@ from tests.support.examples import EXAMPLES
 from tests.support.tools import REPOSITORY
 
 
+@pytest.mark.long
 def test_many_specs_are_checked_at_once_and_each_is_named(bench: Bench) -> None:
     one, two = bench.spec(SMALL, "one.bench"), bench.spec(SMALL, "two.bench")
     done = bench("check", one.name, two.name)

@@ -164,6 +164,7 @@ def rows(bench: Bench, *words: str) -> list[dict[str, Any]]:
     return printed
 
 
+@pytest.mark.long
 def test_two_searches_are_compared_by_what_they_found_alone(bench: Bench, first: str) -> None:
     """Each measures rates of its own choice: these are no points that the other lacks."""
     second = run(bench, "second", seed=2)
@@ -246,6 +247,7 @@ def test_a_metric_of_a_searched_rate_is_judged_by_the_rates_between_which_runs_d
     assert printed["beside", "eco"]["verdict"] == "within noise"
 
 
+@pytest.mark.long
 def test_hardware_is_judged_by_such_a_metric(bench: Bench, priced: str) -> None:
     (row,) = rows(bench, f"{priced}:eco", f"{priced}:legacy", "--metric", "cost")
     assert row["verdict"] == "better", "legacy sustains more"

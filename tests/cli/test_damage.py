@@ -50,6 +50,7 @@ def test_a_flipped_bit_in_the_journal_is_noticed_wherever_it_is(copied_run: Benc
             read_journal(journal)
 
 
+@pytest.mark.long
 def test_tables_with_a_flipped_bit_are_built_again(copied_run: Bench) -> None:
     run_dir = copied_run.run_dir
     with open_store(run_dir) as store:
@@ -127,6 +128,7 @@ def flip_a_hash(journal: Path, *, sums: bool) -> str:
     return str(ended["cell"])
 
 
+@pytest.mark.long
 def test_a_run_whose_journal_was_changed_does_not_go_on_and_says_what_can_be_saved(copied_run: Bench) -> None:
     flip_a_hash(copied_run.run_dir / JOURNAL, sums=True)
     for command in ("resume", "rebuild", "status"):

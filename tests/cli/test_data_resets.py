@@ -85,6 +85,7 @@ def remarks(run: Path) -> str:
 KEPT = "data set reused"
 
 
+@pytest.mark.long
 def test_cells_that_read_or_update_share_one_load_also_in_the_next_run(bench: Bench, server: str) -> None:
     spec(bench, server, "c, a")
     assert loads(run(bench)) == {

@@ -62,6 +62,7 @@ def run(bench: Bench) -> Path:
     return newest(bench)
 
 
+@pytest.mark.long
 def test_data_are_loaded_again_for_another_content_of_the_options_file_alone(rocks: Bench) -> None:
     assert load_of(run(rocks)) == "loaded"
     made = max((rocks.data / "db").glob("OPTIONS-*"))

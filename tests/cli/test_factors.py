@@ -173,6 +173,7 @@ experiment matrix { hardware = box  workloads = fill  threads = 1  vary = [codec
 """
 
 
+@pytest.mark.long
 def test_commands_get_the_levels_that_they_name_and_no_word_of_them_runs(bench: Bench) -> None:
     said, hacked = bench.folder / "said", bench.folder / "hacked"
     hostile = f"$(touch {hacked}); x' `touch {hacked}`"

@@ -61,6 +61,7 @@ def histograms_are_whole(bench: Bench) -> None:
     assert reads / (reads + writes) == pytest.approx(0.7, abs=0.05)
 
 
+@pytest.mark.long
 def test_a_run_on_a_file_ends_with_a_brief(bench: Bench) -> None:
     system_tool("fio")
     bench.spec(spec(bench.folder / "raw"))

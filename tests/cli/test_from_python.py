@@ -101,6 +101,7 @@ def test_a_figure_has_the_points_of_the_brief(run: bb.Run) -> None:
     assert run.figure(1).to_dict() == drawn
 
 
+@pytest.mark.long
 def test_panels_of_a_figure_have_data_of_their_own(bench: Bench) -> None:
     bench.spec(PANELS)
     assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0

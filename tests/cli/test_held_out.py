@@ -110,6 +110,7 @@ def test_the_winners_are_measured_again_and_no_table_has_these_repeats(bench: Be
     assert held_out(bench.folder / "bench-out" / run) == found, "nothing is measured again"
 
 
+@pytest.mark.long
 def test_merged_lanes_are_held_out_when_the_run_is_resumed(bench: Bench) -> None:
     bench.spec(SIMULATED.replace("@HELD@", "held_out = 4"))
     assert bench("plan", "brief.bench", "--into", "nightly", "--simulate").code == 0
@@ -121,6 +122,7 @@ def test_merged_lanes_are_held_out_when_the_run_is_resumed(bench: Bench) -> None
     assert claims(bench, "nightly")["most"]["held_out"]["good"] == 4
 
 
+@pytest.mark.long
 def test_a_budget_leaves_room_for_held_out_repeats(bench: Bench) -> None:
     def repeats(held: str) -> int:
         made = simulated(bench, held, "--budget", "32min")
@@ -148,6 +150,7 @@ def test_a_record_names_a_folder_of_its_run_alone(name: str) -> None:
         HeldOutBegan.model_validate({**said, "folder": name})
 
 
+@pytest.mark.long
 def test_held_out_repeats_behind_a_link_are_not_read(bench: Bench, tmp_path: Path) -> None:
     made = simulated(bench, "held_out = 4")
     folder = bench.folder / "bench-out" / made["run"] / HELD_OUT / "most-1"
@@ -196,6 +199,7 @@ def test_a_run_that_was_killed_goes_on_with_the_winner_it_chose_and_a_later_one_
     assert "Not measured again: Ratio" in bench("claims", second.name).out
 
 
+@pytest.mark.long
 def test_a_claim_is_followed_from_run_to_run(bench: Bench) -> None:
     """Its number is a series. It held where its repeats bore it out, whatever exception its brief has."""
     runs = [simulated(bench, "held_out = 2", "--seed", str(seed))["run"] for seed in range(3)]

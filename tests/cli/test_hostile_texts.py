@@ -135,6 +135,7 @@ def test_no_command_sends_a_text_to_the_terminal_as_it_is(simulated: Bench, word
     harmless(on_a_terminal(simulated, *typed))
 
 
+@pytest.mark.long
 def test_all_that_an_import_says_of_its_source_is_escaped(bench: Bench) -> None:
     spec = SPEC[: SPEC.index("metric")].replace("threads = [2, 4]", "threads = [2, 4]  probes = []")
     bench.spec(spec)

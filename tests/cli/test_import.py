@@ -133,6 +133,7 @@ def test_its_tables_can_be_built_again_from_what_was_kept(imported: Done) -> Non
     (imported.bench.folder / "published.csv").write_text(TABLE)
 
 
+@pytest.mark.long
 def test_verifying_raw_outputs_looks_at_the_kept_table_whatever_cells_have_numbers(imported: Done) -> None:
     done = imported.bench("report", imported.run, "--html-only")
     page, _ = (line for line in done.out.split() if line.endswith(".html"))

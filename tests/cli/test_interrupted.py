@@ -104,6 +104,7 @@ def test_what_a_killed_controller_left_running_is_attached_to(slow_bench: Bench)
     assert any(note["text"].startswith("the controller was away in the measure step, from ") for note in notes)
 
 
+@pytest.mark.long
 def test_a_resumption_whose_meter_is_missing_goes_on_with_what_runs_and_fails_what_is_not_begun(
     slow_bench: Bench,
 ) -> None:
@@ -252,6 +253,7 @@ def test_resume_of_a_finished_run_by_name_runs_no_cell_again(copied_run: Bench) 
     assert copied_run.journal("run_ended")[-1]["status"] == "done"
 
 
+@pytest.mark.long
 def test_a_run_whose_folder_is_moved_stops_and_goes_on_from_the_new_place(slow_bench: Bench) -> None:
     bench = slow_bench
     with bench.started("run", "brief.bench", "--no-report") as run:

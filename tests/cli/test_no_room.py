@@ -71,6 +71,7 @@ def prepared(bench: Bench) -> Bench:
     return bench
 
 
+@pytest.mark.long
 def test_an_import_whose_tables_find_no_room_is_kept_until_there_is_some(bench: Bench) -> None:
     ended = limited(prepared(bench), 20_000, *_IMPORT)
     assert ended.code == 5, ended.text
@@ -96,6 +97,7 @@ def test_an_import_whose_journal_finds_no_room_leaves_nothing_and_names_no_resum
     assert "journal.jsonl can't be written: No space left on device\n  help: nothing was imported" in printed
 
 
+@pytest.mark.long
 def test_tables_that_find_no_room_in_the_temporary_folder_are_reported_with_it(
     copied_run: Bench, small_disk: Callable[[str], Path]
 ) -> None:

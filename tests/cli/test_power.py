@@ -88,6 +88,7 @@ def test_power_of_the_measured_window_is_that_of_what_the_meter_reads(bench: Ben
     assert "The hosts of Chassis share what was read: its watts are counted once" in page
 
 
+@pytest.mark.long
 def test_a_meter_that_can_t_be_read_fails_its_cells_before_they_begin(bench: Bench) -> None:
     user = 'user: "bench", password: secret("HOME")'
     meters = {

@@ -73,6 +73,7 @@ def test_a_point_without_room_fails_the_run_and_a_later_run_measures_it_alone(be
     assert ended == ["e/here/ow/threads=1/r1", "e/here/ow/threads=2/r1"]
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_within_its_budget_and_decides_by_its_journal(bench: Bench, tmp_path: Path) -> None:
     spec(bench, tmp_path, "drop_and_load", "fillrandom", repeats=8)
     with bench.started("run", "brief.bench", "--no-report", "--budget", "10s") as going:

@@ -223,6 +223,7 @@ def test_a_changed_capsule_is_refused_with_the_part_that_differs(reader: Bench) 
     assert "was changed since it was made: spec/brief.bench is not what its list says" in done.err
 
 
+@pytest.mark.long
 def test_a_signed_capsule_says_who_signed_it_and_one_that_was_changed_since_is_refused(
     original: Path, bench: Bench
 ) -> None:

@@ -153,6 +153,7 @@ def test_a_renamed_workload_is_known_by_what_it_does(again: Bench) -> None:
     assert len(rates(again, second_run(again))) == 4
 
 
+@pytest.mark.long
 def test_results_whose_raw_outputs_are_not_what_they_were_are_measured_again(again: Bench) -> None:
     first = first_run(again)
     changed, missing = (next(first.glob(f"raw/*{name}_fill*/1/measure-local/stdout")) for name in ("one", "two"))
@@ -187,6 +188,7 @@ def test_a_run_stands_alone_when_the_one_it_took_from_is_gone(again: Bench) -> N
     assert len(taken) == 4
 
 
+@pytest.mark.long
 def test_another_version_or_another_build_of_the_tool_makes_another_measurement(bench: Bench) -> None:
     tool = wrapped.db_bench(bench.folder / "tool")
     bench.spec(SPEC.replace("[fill, more]", "[fill]").replace("box.variants", "box.one"), TOOL=f'db_bench("{tool}")')

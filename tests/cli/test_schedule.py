@@ -134,6 +134,7 @@ def test_all_cells_are_tried_when_the_spec_says_so(bench: Bench) -> None:
     assert not cells_of(bench, "not tried")
 
 
+@pytest.mark.long
 def test_hosts_cool_down_between_cells_and_not_after_the_last(bench: Bench) -> None:
     bench.spec(HEAD + experiment("box.good", "cool_down = 1 s  repeats = confident(within: 50 %, to: 5)"))
     assert bench("run", "brief.bench").code == 0

@@ -91,6 +91,7 @@ def numbers(found: Run) -> list[dict[str, Any]]:
     return reported
 
 
+@pytest.mark.long
 def test_a_bound_is_reported_as_one_in_callouts_tables_texts_and_drawings(english: Run) -> None:
     shown = [each["shown"] for each in numbers(english)]
     callouts, text, table = shown[:4], shown[4:8], shown[8:]
@@ -271,6 +272,7 @@ class Many:
         return SimpleNamespace(rows=self.connection.execute(text).fetchall())
 
 
+@pytest.mark.long
 def test_many_searches_take_few_queries_more_and_each_two_are_seen_apart() -> None:
     store = Many(100)
     cost = doubts(store, "SELECT hardware, 1 / value FROM measure.sustained")

@@ -124,6 +124,7 @@ def test_an_interrupted_search_goes_on_where_it_was(bench: Bench) -> None:
     assert len(bench.journal("search_ended")) == 1
 
 
+@pytest.mark.long
 def test_a_failed_cell_ends_the_search_and_what_waits_for_it(bench: Bench) -> None:
     # Once mended, it goes on with one thread, whatever it is asked for: no latency rises with the threads, however busy
     # the machine is.

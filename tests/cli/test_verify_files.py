@@ -86,6 +86,7 @@ def test_the_figures_data_inside_of_a_pdf_are_as_they_were_made(copied_run: Benc
     assert "brief.pdf is not, to the byte, the PDF that was made" in done.err
 
 
+@pytest.mark.long
 def test_what_a_run_keeps_of_its_beginning_is_as_it_was(bench: Bench) -> None:
     spec = bench.spec(SMALL)
     git = ["git", "-C", str(bench.folder), "-c", "user.name=A", "-c", "user.email=a@b.c"]
@@ -221,6 +222,7 @@ def test_damaged_tables_are_named_and_left_and_the_numbers_computed_from_others(
         assert copied_run("rebuild").code == 0
 
 
+@pytest.mark.long
 def test_several_briefs_are_verified_at_once(copied_run: Bench) -> None:
     names = [str(made(copied_run, f"brief.{kind}")) for kind in ("pdf", "html", "json")]
     done = copied_run("verify", *names)

@@ -148,6 +148,7 @@ def test_a_plan_that_run_refuses_says_so_first_and_tells_no_total_of_it(tmp_path
     assert "refuses this" not in explain(plan.model_copy(update={"budget_s": 1e6}), width=300)
 
 
+@pytest.mark.long
 def test_repeats_that_a_search_leaves_out_are_not_reported_as_repeats_that_do_not_fit(tmp_path: Path) -> None:
     text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
     plan = compile_text(text, tmp_path).model_copy(update={"budget_s": 86400.0})
@@ -162,6 +163,7 @@ def test_a_budget_below_one_pass_names_the_searches_for_a_promise_that_choose_th
     assert "the points that searches choose, with all their repeats, takes about" in fit.too_small
 
 
+@pytest.mark.long
 def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_beside_it(tmp_path: Path) -> None:
     text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
     plan = compile_text(text, tmp_path)
@@ -174,6 +176,7 @@ def test_every_total_is_what_a_run_measures_at_most_and_an_estimate_stands_besid
         assert f"= up to {most_cells(each)} cells, usually {own} " in told
 
 
+@pytest.mark.long
 def test_the_estimate_of_a_search_is_what_it_still_asks_for_by_its_votes(tmp_path: Path) -> None:
     text = (Path(__file__).parent / "plans" / "search_for_a_promise.bench").read_text(encoding="utf-8")
     plan = compile_text(text, tmp_path)

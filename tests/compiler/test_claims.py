@@ -498,6 +498,7 @@ claim said "{sentence}" {{ value = ratio[a][target: 20k] }}
     assert ("E0837" in {each.code for each in found.diagnostics}) is typed, found.diagnostics
 
 
+@pytest.mark.long
 def test_five_hundred_claims_are_checked(tmp_path: Path) -> None:
     claims = "\n".join(f'claim c{n} "{{value:.1f}}X" {{ value = best }}' for n in range(500))
     (tmp_path / "spec.bench").write_text(f"{SPEC}\n{claims}\n", encoding="utf-8")

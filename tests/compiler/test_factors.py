@@ -13,6 +13,7 @@ from benchbrief.compiler.estimates.factor_costs import factor_costs
 from benchbrief.model.fingerprint import cell_hash, digest, identity
 from benchbrief.model.plan import DimKey, Knee, Levels, Plan
 from benchbrief.model.planned_cells import planned_cells
+from tests.support.longer import longer
 from tests.support.plans import compile_spec
 
 SPEC = """
@@ -225,9 +226,9 @@ def variants_and_factors(reset: str, order: str, path: str, workloads: str) -> t
     return _HEAD + by_variants, _HEAD + by_factors
 
 
-@pytest.mark.parametrize("reset", ["as_needed", "after_writes", "drop_and_load", "snapshot", "links", "reuse"])
-@pytest.mark.parametrize("order", ["grouped", "interleaved", "random(seed: 3)"])
-@pytest.mark.parametrize("workloads", ["rr", "rr, rw", "up, rw, rr", "big, rr, rw", "rr, big, up, rw"])
+@pytest.mark.parametrize("reset", ["as_needed", "snapshot", *longer("after_writes", "drop_and_load", "links", "reuse")])
+@pytest.mark.parametrize("order", ["grouped", "interleaved", *longer("random(seed: 3)")])
+@pytest.mark.parametrize("workloads", ["rr, rw", "rr, big, up, rw", *longer("rr", "up, rw, rr", "big, rr, rw")])
 def test_factors_take_no_more_loads_than_variants(reset: str, order: str, workloads: str, tmp_path: Path) -> None:
     for path in ("shared", "{codec}"):
         if order == "interleaved" and path == "shared":

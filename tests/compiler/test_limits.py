@@ -9,6 +9,7 @@ import pytest
 
 from benchbrief.compiler.compile import examine
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from tests.support.longer import longer
 
 HERE = Path(__file__).parent
 BASE = (HERE / "errors" / "parts" / "base.bench").read_text(encoding="utf-8")
@@ -41,6 +42,7 @@ def test_the_elements_of_all_reports_are_counted_with_what_each_repeats(tmp_path
     assert error.label == "2,000 of workload x 30"
 
 
+@pytest.mark.long
 def test_an_each_in_an_each_is_counted_for_each_key_of_the_outer(tmp_path: Path) -> None:
     body = 'each workload { each hardware { figure "x" { line = throughput by threads } } }'
     assert errors(workloads(50) + f"report r {{ {body} }}\n", tmp_path) == []
@@ -48,6 +50,7 @@ def test_an_each_in_an_each_is_counted_for_each_key_of_the_outer(tmp_path: Path)
     assert error.code == "E0746"
 
 
+@pytest.mark.long
 def test_the_parts_of_all_expressions_together_are_limited(tmp_path: Path) -> None:
     some = "".join(f"metric q{i} = m8 + m7\n" for i in range(20))
     assert errors(EXPERIMENT + DOUBLING + some, tmp_path) == []
@@ -58,7 +61,7 @@ def test_the_parts_of_all_expressions_together_are_limited(tmp_path: Path) -> No
     assert error.summary.endswith("more than 200,000 parts")
 
 
-@pytest.mark.parametrize("texts", [1, 39])
+@pytest.mark.parametrize("texts", [1, *longer(39)])
 def test_the_expressions_of_a_spec_are_counted_with_what_each_repeats(texts: int, tmp_path: Path) -> None:
     line = f'text = "{HOLE * (200 // texts)}"\n'
     (error,) = errors(workloads(100) + f"report r {{ each workload {{ {line * texts} }} }}\n", tmp_path, 8)
@@ -71,17 +74,20 @@ def test_a_fact_is_compared_with_no_more_others_than_can_be_usual(tmp_path: Path
     assert errors(f"hardware z {{\n  hosts = local\n{facts}}}\n", tmp_path) == []
 
 
+@pytest.mark.long
 def test_an_option_is_compared_with_no_more_of_the_known_ones_than_can_be_meant(tmp_path: Path) -> None:
     options = "".join(f"  opt_{i} = {i}\n" for i in range(30_000))
     database = f'database many {{\n  engine = rocksdb\n  path = "/x"\n  options {{\n{options}}}\n}}\n'
     assert errors(database, tmp_path) == []
 
 
+@pytest.mark.long
 def test_many_misspelt_names_are_reported_in_good_time(tmp_path: Path) -> None:
     many = "".join(f"metric m{i} = throughputt[w{i}]\n" for i in range(6000))
     assert 1 < len(errors(EXPERIMENT + many, tmp_path)) <= 101
 
 
+@pytest.mark.long
 def test_the_files_of_a_spec_are_limited_together(tmp_path: Path) -> None:
     for i in range(5):
         many = "".join(f"workload w{i}_{j} from ycsb.a\n" for j in range(5000))
@@ -97,6 +103,7 @@ def test_a_long_spec_with_a_syntax_error_is_only_read(tmp_path: Path) -> None:
     assert [each.code for each in found] == ["E0101"]
 
 
+@pytest.mark.long
 def test_the_hosts_of_all_groups_are_counted_as_often_as_they_are_named(tmp_path: Path) -> None:
     many = "".join(f'hardware h{i} {{ hosts = "n-[1-1000]" }}\n' for i in range(2000))
     (error,) = errors(EXPERIMENT + many, tmp_path)

@@ -227,6 +227,7 @@ def test_three_held_out_runs_let_pass_as_many_rates_as_the_reference_says(kept: 
 SEARCHES = 10
 
 
+@pytest.mark.long
 def test_searches_on_queues_of_a_known_answer_come_within_3_percent() -> None:
     """On queues with one server and Poisson arrivals. `python -m benchmarks highest` holds 300 of them to 95 in 100;
     of 10, as here, fewer than 8 would come in 1.2 % of cases then.

@@ -165,6 +165,7 @@ def test_a_unit_that_doubles_its_powers_is_refused_before_it_is_written_down(tmp
     }
 
 
+@pytest.mark.long
 def test_of_thousands_of_mistakes_the_first_hundred_are_reported_and_that_there_are_more(tmp_path: Path) -> None:
     path = tmp_path / "spec.bench"
     names = "".join(f"workload work_load_{i} from ycsb.a\n" for i in range(2000))

@@ -78,6 +78,7 @@ def by_the_library(source: Source) -> object:
         return outcome(source)
 
 
+@pytest.mark.long
 def test_every_spec_is_read_as_by_the_library() -> None:
     assert len(SPECS) > 100
     for path in SPECS:

@@ -149,6 +149,7 @@ def _claims(node: object) -> Iterator[tuple[Span, tuple[str, ...]]]:
                 yield Span(span.source, at, span.end - 1), ("constant.other.placeholder.format",)
 
 
+@pytest.mark.long
 def test_the_grammar_and_the_parser_agree_on_every_spec() -> None:
     files = dict(_parsed())
     assert len(files) > 100

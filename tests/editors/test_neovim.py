@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bench import PROGRAM
+from tests.support.longer import longer
 from tests.support.tools import REPOSITORY, system_tool
 
 SETTINGS = REPOSITORY / "editors/neovim"
@@ -66,7 +67,7 @@ def test_a_spec_has_its_file_type_and_its_habits(nvim: Callable[..., object], wo
     assert nvim(workspace / "specs/spec.bench", asked) == ["bench", "# %s", 2, True]
 
 
-@pytest.mark.parametrize("spec", [CORNERS, SKETCH], ids=lambda spec: spec.stem)
+@pytest.mark.parametrize("spec", [*longer(CORNERS), SKETCH], ids=lambda spec: spec.stem)
 def test_a_spec_is_highlighted_as_in_its_golden(
     spec: Path, nvim: Callable[..., object], tmp_path: Path, golden: Callable[[Path, str], None]
 ) -> None:
@@ -82,6 +83,7 @@ def test_the_server_of_the_folders_venv_reports_a_mistake(nvim: Callable[..., ob
     assert any("hosts" in message for message in answer["messages"])
 
 
+@pytest.mark.long
 def test_two_specs_of_a_folder_share_a_server(nvim: Callable[..., object], workspace: Path) -> None:
     other = workspace / "other.bench"
     other.write_text(MISTAKE)
@@ -95,6 +97,7 @@ def test_two_specs_of_a_folder_share_a_server(nvim: Callable[..., object], works
     assert nvim(workspace / "specs/spec.bench", asked, before=before) == [1, str(workspace)]
 
 
+@pytest.mark.long
 def test_the_command_can_be_named(nvim: Callable[..., object], tmp_path: Path) -> None:
     spec = tmp_path / "spec.bench"
     spec.write_text(MISTAKE)

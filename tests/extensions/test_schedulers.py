@@ -54,6 +54,7 @@ def lanes(bench: Bench) -> list[tuple[float, float]]:
     return sorted((records[0]["at"], records[-1]["at"]) for records in found)
 
 
+@pytest.mark.long
 def test_lanes_wait_for_a_place_and_make_one_run(bench: Bench) -> None:
     spec(bench, text=SPEC + "scheduler queue { places = 1 }\n")
     planned = called(bench, "plan", "brief.bench", "--on", "queue", "--json")

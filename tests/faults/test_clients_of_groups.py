@@ -34,6 +34,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield fresh
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_each_group_is_loaded_by_its_own_client_beside_the_measurement_of_the_other(bench: Bench) -> None:
     stand_in = built_tool("mongo-stand-in")

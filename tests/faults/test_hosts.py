@@ -230,6 +230,7 @@ def test_a_host_that_goes_away_spoils_no_other_cell_and_its_own_only_until_it_is
         assert record["status"] == "ok" or record["reason"].startswith("box: ")
 
 
+@pytest.mark.long
 def test_a_cell_whose_host_is_away_is_tried_again_when_it_is_back(bench: Bench) -> None:
     system_tool("sshd")
     hardware = 'hardware bad { hosts = "box"  kind = "bad" }'
@@ -254,6 +255,7 @@ def test_a_cell_whose_host_is_away_is_tried_again_when_it_is_back(bench: Bench) 
     assert bench.strays() == {}
 
 
+@pytest.mark.long
 def test_one_machine_under_two_names_is_refused_before_anything_is_measured_on_it_twice_at_once(bench: Bench) -> None:
     system_tool("sshd")
     hardware = 'hardware one { hosts = "box"  kind = "one" }\nhardware other { hosts = "crate"  kind = "other" }'
@@ -271,6 +273,7 @@ def test_one_machine_under_two_names_is_refused_before_anything_is_measured_on_i
         assert bench("run", "brief.bench", "--no-report").code == 0, "one of the names alone is no matter"
 
 
+@pytest.mark.long
 def test_a_server_that_is_restarted_in_the_middle_of_a_measurement_costs_nothing(bench: Bench) -> None:
     system_tool("sshd")
     bench.spec(rocks('hardware there { hosts = "box"  kind = "there" }', ["there"]).replace("1 s", "4 s"))

@@ -23,6 +23,7 @@ _MEASURING_KIB = 120 << 10
 """Of the controller while it measures, for which it needs some 80 MiB, and fetches the flood."""
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_a_flood_is_kept_in_bounded_memory_and_a_hung_tool_is_ended_with_all_that_it_started(bench: Bench) -> None:
     system_tool("sshd")

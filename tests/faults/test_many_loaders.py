@@ -53,6 +53,7 @@ def job(bench: Bench, cell: str, host: str) -> tuple[str, str]:
     return (folder / "command.txt").read_text(), (folder / "job.properties").read_text()
 
 
+@pytest.mark.long
 def test_a_load_is_split_over_two_hosts_and_added_up_unless_one_of_them_fails(
     bench: Bench, load_hosts: tuple[Sshd, Sshd]
 ) -> None:

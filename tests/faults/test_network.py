@@ -15,6 +15,7 @@ from tests.support.tools import system_tool
 from tests.support.waiting import until
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_host_that_comes_back_loses_nothing_and_one_that_does_not_fails_alone(bench: Bench) -> None:
     if os.getuid() != 0 or not can_make_namespaces():

@@ -63,6 +63,7 @@ wait $!
 """
 
 
+@pytest.mark.long
 def test_a_cell_whose_client_begins_late_is_measured_once_more(bench: Bench) -> None:
     slow = bench.folder / "slow"
     (slow / "bin").mkdir(parents=True)

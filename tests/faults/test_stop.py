@@ -81,6 +81,7 @@ def in_the_background() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.long
 def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kept_off(bench: Bench, far: Sshd) -> None:
     with ExitStack() as stack:
         with in_the_background():

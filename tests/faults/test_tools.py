@@ -79,6 +79,7 @@ def test_the_folder_of_a_tool_may_be_named_instead_of_the_tool(bench: Bench) -> 
     assert {record["path"] for record in bench.journal("tool_found")} == {str(tool)}
 
 
+@pytest.mark.long
 def test_a_load_that_ends_short_or_vanishes_is_not_measured(bench: Bench) -> None:
     cases = f'*/short\\ *=fillseq,*) set -- "$@" --num=500;;\n*/gone\\ *duration=*) rm -rf {bench.data}/gone;;'
     tool = wrapped.db_bench(bench.folder / "tool", cases)
@@ -93,6 +94,7 @@ def test_a_load_that_ends_short_or_vanishes_is_not_measured(bench: Bench) -> Non
     assert not any("/short/" in cell for cell in measured)
 
 
+@pytest.mark.long
 def test_a_ycsb_that_loads_too_little_or_says_nothing_fails_its_cells_alone(bench: Bench) -> None:
     built_tool("mongo-stand-in")
     tool = wrapped.ycsb(

@@ -41,17 +41,17 @@ def load_hosts(bench: Bench, first: str, second: str) -> Iterator[tuple[Sshd, Ss
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "second", "sent"),
     [
-        pytest.param("", "", "asked for from load-1, load-2", id="both forward", marks=pytest.mark.long),
+        pytest.param("", "", "asked for from load-1, load-2", id="both forward"),
         pytest.param(NO_FORWARDS, "", "asked for from load-2", id="one forwards"),
         pytest.param(
             NO_FORWARDS,
             NO_FORWARDS,
             "asked for from the controller: load-1: ",
             id="none forwards",
-            marks=pytest.mark.long,
         ),
     ],
 )

@@ -72,7 +72,7 @@ def test_a_value_that_is_missing_without_a_reason_has_a_sentence(tmp_path: Path)
 
 
 # A prime step, so that few seeds meet each kind of value, name, template and language.
-@pytest.mark.parametrize("seed", [pytest.param(7 * n, marks=() if n % 2 == 0 else LONG) for n in range(9)])
+@pytest.mark.parametrize("seed", [pytest.param(7 * n, marks=() if n % 4 == 0 else LONG) for n in range(9)])
 def test_any_results_have_a_brief_with_all_of_its_parts(seed: int, tmp_path: Path) -> None:
     require_whole(Odd.of(seed), tmp_path, "html", "markdown")
 
@@ -85,6 +85,7 @@ def test_any_results_have_a_pdf(template: str, tmp_path: Path) -> None:
     require_whole(odd, tmp_path, "pdf", "html")
 
 
+@pytest.mark.long
 def test_a_pdf_with_characters_that_no_font_has_is_read_again(tmp_path: Path) -> None:
     made = brief_of(replace(PLAIN, name="emoji"), tmp_path, "pdf")
     assert made.pdf is not None

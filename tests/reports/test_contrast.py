@@ -72,6 +72,7 @@ def pages() -> dict[str, str]:
     return {**found, **dark, "grey": grey}
 
 
+@pytest.mark.long
 def test_no_text_is_too_faint_in_either_theme(pages: dict[str, str], tmp_path: Path) -> None:
     judged = dict(zip(pages, judged_contrasts(list(pages.values()), tmp_path), strict=True))
     ((faint, _),) = judged.pop("grey")["violations"]

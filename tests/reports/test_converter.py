@@ -27,6 +27,7 @@ from tests.reports import briefs
 from tests.reports import world as w
 from tests.support.bench import fresh_bench
 from tests.support.drawn_once import CONVERTER
+from tests.support.longer import longer
 from tests.support.stored_texts import change_texts
 
 SPEC: dict[str, Any] = {"mark": "point", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}
@@ -147,7 +148,7 @@ def test_a_figure_that_can_not_be_drawn_costs_that_figure_and_is_reported_on_the
     assert notice.text.startswith("Figure 1 could not be drawn (the chart converter ended by SIGABRT")
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("language", ["en", *longer("ja")])
 def test_a_brief_without_a_figure_has_its_place_its_reason_and_its_data(
     one_breaks: tuple[w.World, p.Report], language: str, tmp_path: Path
 ) -> None:
@@ -169,6 +170,7 @@ def test_a_brief_without_a_figure_has_its_place_its_reason_and_its_data(
     assert (tmp_path / f"{made.html.stem}-figures" / "figure-1.csv").read_text("utf-8").count("\n") > 2
 
 
+@pytest.mark.long
 def test_run_and_report_end_with_code_3_when_no_figure_can_be_drawn(tmp_path: Path) -> None:
     """The double stands for a converter that is broken on this machine: it ends the process it is loaded in."""
     broken = tmp_path / "broken"
@@ -188,6 +190,7 @@ def test_run_and_report_end_with_code_3_when_no_figure_can_be_drawn(tmp_path: Pa
         assert (whole.code, list(whole.json["reports"]), whole.json["undrawn"]) == (0, ["brief"], [])
 
 
+@pytest.mark.long
 def test_a_stored_run_of_an_earlier_version_keeps_its_brief_whatever_its_texts_hold(tmp_path: Path) -> None:
     with fresh_bench(tmp_path, paper=True) as bench:
         bench.spec(SMALL)

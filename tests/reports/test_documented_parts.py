@@ -79,6 +79,7 @@ def test_each_documented_field_is_there(part: str, gets: str, said_by_parts: str
     assert wanted - within_empty <= {name for name, _ in said}
 
 
+@pytest.mark.long
 def test_values_to_compute_with_are_raw(tmp_path: Path) -> None:
     part = tmp_path / "table.html.j2"
     part.write_text(

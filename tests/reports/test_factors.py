@@ -135,6 +135,7 @@ def plain(text: str) -> str:
 # --- what a combination lacks ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_combination_that_the_spec_leaves_out_is_blank_in_a_table_and_nothing_is_missing(compression: Made) -> None:
     table = compression.table("Speed")
     texts = [[cell.html.striptags() for cell in row.cells] for row in table.rows]
@@ -232,6 +233,7 @@ def test_named_levels_are_compared_with_each_other_and_amounts_are_not(compressi
     assert "pairs" not in " ".join(item.text for item in cache.group("Repeatability").items)
 
 
+@pytest.mark.long
 def test_sentences_name_hardware_and_levels_where_both_differ(tmp_path: Path) -> None:
     text = DECLARED.replace(
         "{ hosts = local }", '"Box" { hosts = local }\nhardware rack "Rack" { hosts = "rack.lab" }', 1
@@ -321,7 +323,8 @@ def test_what_hosts_say_alike_of_the_data_sets_of_levels_is_said_once() -> None:
 FORBIDDEN = re.compile("hardware|ハードウェア", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("language", ["en", pytest.param("ja", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("language", ["en", "ja"])
 def test_a_brief_on_a_factor_never_speaks_of_hardware(tmp_path: Path, language: str) -> None:
     """In no page, no table of data and no line of the terminal."""
     report = REPORT.replace("{\n", f"{{\n  language = {language}\n", 1)

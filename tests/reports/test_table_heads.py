@@ -173,7 +173,8 @@ ODD = (
 SIZES = (1e-9, 0.3, 1.0, 1234.5, 1e15, -5.0, 0.0)
 
 
-@pytest.mark.parametrize("template", ["technical_brief", pytest.param("slide", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("template", ["technical_brief", "slide"])
 def test_forty_levels_of_odd_names_and_sizes_fit_the_page_in_parts(template: str, tmp_path: Path) -> None:
     levels = {f"k{at}": f"{ODD[at % len(ODD)]} {at}" for at in range(40)}
     lines = tuple(

@@ -18,9 +18,12 @@ from benchbrief.results.store.measure_views import create_measures
 from benchbrief.results.store.store_schema import TABLES
 from tests.compiler.metrics.measured import Measured, cells_of, generate, run, scope_of
 from tests.compiler.metrics.plans import elements, queries
+from tests.support.longer import longer
 
 SPECS = Path(__file__).parent / "specs"
 QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart.bench"
+PATHS = [*sorted(SPECS.glob("*.bench")), QUICKSTART]
+SLOW = ("power_efficiency",)
 
 
 _MAY_BE_UNREACHED = re.compile(r"\b(?:steady|saturation|knee)_1 AS")
@@ -34,8 +37,11 @@ def scope_named(path: Path) -> Scope:
     return replace(scope, experiments=tuple(replace(one, probes=(*one.probes, "power")) for one in scope.experiments))
 
 
-@pytest.mark.parametrize("path", [*sorted(SPECS.glob("*.bench")), QUICKSTART], ids=lambda path: path.stem)
-@pytest.mark.parametrize("missing", [0.0, pytest.param(0.3, marks=pytest.mark.long)], ids=["whole", "gaps"])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ()) for path in PATHS],
+)
+@pytest.mark.parametrize("missing", [0.0, *longer(0.3)], ids=["whole", "gaps"])
 def test_every_query_of_a_spec_runs(path: Path, missing: float) -> None:
     scope = scope_named(path)
     lowered = lower(scope)

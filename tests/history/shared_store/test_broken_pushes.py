@@ -28,6 +28,7 @@ from benchbrief.history.shared_store.shared_store import MARKER, SharedStore, op
 from benchbrief.results.store_errors import NoRoom
 from benchbrief.runners.journal.atomic_files import sha256_of
 from tests.history.shared_store.conftest import ON_A_SERVER_TOO, a_run
+from tests.support.longer import longer
 
 CHANGES = ("create", "upload", "delete")
 
@@ -91,7 +92,7 @@ def cut_off(run_dir: Path, tmp_path: Path, every: int, *, done: bool) -> None:
     assert absent >= (at - 2) // every
 
 
-@pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("done", [*longer(False), True], ids=["before", "after"])
 def test_a_push_that_is_cut_off_leaves_the_run_whole_or_absent_and_the_next_one_ends(
     run_dir: Path, tmp_path: Path, done: bool
 ) -> None:

@@ -43,6 +43,7 @@ def shown(url: str) -> dict[str, tuple[str, ...]]:
     return {each.run: each.tags for each in runs_in_store(open_store(url))}
 
 
+@pytest.mark.long
 def test_a_manifest_is_fetched_once_and_again_when_it_was_removed_and_pushed_anew(
     url: str, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,6 +172,7 @@ def keys(store: SharedStore) -> set[str]:
     return {each.key for each in store.objects.list("")}
 
 
+@pytest.mark.long
 def test_gc_removes_old_runs_without_a_kept_tag_and_what_they_alone_had(tmp_path: Path) -> None:
     folder = tmp_path / "shared"
     store = open_store(str(folder))
@@ -227,6 +228,7 @@ def _collect_until_stopped(url: str, stop: Event) -> None:
         collect_garbage(open_store(url), Retention(), remove=True)
 
 
+@pytest.mark.long
 def test_gc_in_another_process_takes_nothing_that_a_push_relies_on(tmp_path: Path) -> None:
     """The pushes find old objects of runs that are no more, which go meanwhile."""
     url = f"file://{tmp_path}/shared"

@@ -56,6 +56,7 @@ def test_a_counted_run_lasts_about_as_long_as_the_plan_says(tmp_path: Path) -> N
     assert "about 1 s" in found.described
 
 
+@pytest.mark.long
 def test_a_tool_whose_start_and_end_take_a_while_soon_has_enough_to_do(tmp_path: Path) -> None:
     """As redis-benchmark with several threads, which looks every 250 ms whether it is done."""
     context, output = ran(tmp_path, _SLOW_START, "2 s")

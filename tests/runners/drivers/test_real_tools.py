@@ -230,6 +230,7 @@ def test_the_options_of_a_database_are_those_of_the_load_alone(tool: str, tmp_pa
         made.engine.healthy()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("needs_mongo")
 def test_ycsb_names_a_server_that_was_killed_in_the_middle(tmp_path: Path) -> None:
     with bench(tmp_path, cells.ycsb("a", 200), cells.embedded(tmp_path / "data"), "ycsb", measure_s=3) as made:

@@ -199,6 +199,7 @@ metric log in MB/s = mean(database.wal_written over time)
 """
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
 def test_a_real_rocksdb_tells_what_it_wrote(tmp_path: Path) -> None:
     system_tool("db_bench")

@@ -144,6 +144,7 @@ def servers_of(folder: Path) -> list[int]:
     return found
 
 
+@pytest.mark.long
 def test_a_scripted_replica_set_with_access_control_is_started_on_three_hosts_and_ended(
     make: Make, tmp_path: Path
 ) -> None:
@@ -285,6 +286,7 @@ def left_by_its_controller(engine: MongoDB) -> None:
     engine._cluster = None
 
 
+@pytest.mark.long
 def test_scripted_servers_outlive_their_controller_and_the_next_one_of_the_run_attaches_to_them(
     make: Make, tmp_path: Path
 ) -> None:
@@ -311,6 +313,7 @@ def test_scripted_servers_outlive_their_controller_and_the_next_one_of_the_run_a
     assert KEY not in shown
 
 
+@pytest.mark.long
 def test_scripted_servers_of_which_one_has_gone_are_all_begun_anew(make: Make, tmp_path: Path) -> None:
     database = started(programs(tmp_path), tmp_path, "replica_set(rs0)")
     engine, _ = make(database, hosts=2)
@@ -328,6 +331,7 @@ def test_scripted_servers_of_which_one_has_gone_are_all_begun_anew(make: Make, t
         resumed.require_running_since(began)
 
 
+@pytest.mark.long
 def test_waiting_for_scripted_secondaries_ends_when_the_run_is_to_stop(make: Make, tmp_path: Path) -> None:
     (tmp_path / "lag").write_text("40")
     engine, context = make(started(programs(tmp_path), tmp_path, "replica_set(rs0)", max_lag_s=2.0), hosts=2)
@@ -345,6 +349,7 @@ def test_waiting_for_scripted_secondaries_ends_when_the_run_is_to_stop(make: Mak
     assert servers_of(tmp_path) == [], "no election is waited for"
 
 
+@pytest.mark.long
 def test_the_stand_in_s_data_are_brought_back_from_a_snapshot(make: Make, tmp_path: Path) -> None:
     engine, context = make(started(as_mongod(tmp_path), tmp_path, reset="snapshot"))
     endpoint = engine.start()

@@ -138,6 +138,7 @@ def test_a_cell_that_is_interrupted_in_its_measurement_is_measured_again(bench: 
     assert bench.strays() == {}
 
 
+@pytest.mark.long
 def test_the_length_of_a_known_outage_on_a_host_behind_ssh_is_found_within_one_sample(bench: Bench) -> None:
     system_tool("sshd")
     there = bench.folder / "there"

@@ -169,7 +169,8 @@ SOME_POINTS = tuple(POINTS[at] for at in (0, 2, 3, 8, 9, 11, 14, 17, 18, 19, 21,
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("points", [SOME_POINTS, pytest.param(POINTS, marks=pytest.mark.long)], ids=["some", "every"])
+@pytest.mark.long
+@pytest.mark.parametrize("points", [SOME_POINTS, POINTS], ids=["some", "every"])
 def test_a_run_killed_at_one_point_after_another_over_ssh_is_whole_in_the_end(
     points: tuple[tuple[dict[str, str], str], ...], bench: Bench, by_ssh: Path
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.faults.conftest import small_disk
 from tests.support.bench import Bench, fresh_bench, pages_of
+from tests.support.longer import longer
 from tests.support.sshd import sshd
 from tests.support.tools import built_tool, system_tool
 from tests.support.warm import warm
@@ -104,6 +105,7 @@ def test_bursts_steps_and_traces_run_whole_and_come_to_a_brief(bench: Bench) -> 
     assert "behind its schedule" not in done.text
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_a_controller_that_is_killed_takes_the_same_measurement_when_it_is_back(bench: Bench) -> None:
     system_tool("sshd")
@@ -136,7 +138,7 @@ def test_a_controller_that_is_killed_takes_the_same_measurement_when_it_is_back(
     ("arrivals", "target", "said"),
     [
         ("constant(queue: 20, lag: 100 %)", "300k ops/s", "openload refuses its own numbers (drops)"),
-        ("constant(queue: 1M, drops: 100 %, lag: 1 %)", "3M ops/s", "openload refuses its own numbers ("),
+        *longer(("constant(queue: 1M, drops: 100 %, lag: 1 %)", "3M ops/s", "openload refuses its own numbers (")),
     ],
     ids=["a queue that fills", "a rate that can't be offered"],
 )

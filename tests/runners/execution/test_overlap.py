@@ -159,6 +159,7 @@ def test_both_groups_are_shown_and_an_interrupt_ends_both(bench: Bench) -> None:
     assert shown[cell] == "interrupted"
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_after_a_kill_what_was_measured_keeps_its_turn(bench: Bench) -> None:
     bench.spec(SPEC.replace("measure = 2 s", "measure = 8 s"), TOOL=bench.tool, OVERLAP="loading")
@@ -178,7 +179,8 @@ def test_after_a_kill_what_was_measured_keeps_its_turn(bench: Bench) -> None:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGKILL])
+@pytest.mark.long
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_the_load_of_a_cell_that_waited_is_used_after_a_resume(bench: Bench, how: signal.Signals) -> None:
     """Although its workload writes: it is counted as a writer once it has its turn."""
     bench.spec(WRITING.replace("[1, 2]", "[1]"), TOOL=bench.tool, OVERLAP="loading")
@@ -247,7 +249,8 @@ def test_data_that_another_cell_wrote_to_after_the_wait_are_loaded_again(bench: 
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("step", ["load", pytest.param("measure", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("step", ["load", "measure"])
 def test_a_kill_beside_a_load_leaves_no_half_of_it(bench: Bench, step: str) -> None:
     bench.spec(SPEC, TOOL=bench.tool, OVERLAP="loading")
     until_killed(bench, {"type": "step_started", "step": step}, "run", "brief.bench")

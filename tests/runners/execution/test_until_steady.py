@@ -56,6 +56,7 @@ def numbers(bench: Bench) -> list[dict[str, Any]]:
     return [row for query in queries for row in bench("query", query, "--json").json]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_a_killed_controller_takes_the_end_and_the_numbers_that_openload_found_without_it(bench: Bench) -> None:
     bench.spec(SPEC, ARRIVALS="constant(lag: 100 %)", WITHIN="50 %", MOST="3 min")

@@ -24,6 +24,7 @@ def without_names(table: list[str]) -> list[str]:
     return sorted({row.split("'cell_hash'")[0].replace("-1.slurm", "") for row in table})
 
 
+@pytest.mark.long
 def test_asked_hosts_have_the_store_of_named_ones_and_their_nodes_are_disclosed_and_compared(
     bench: Bench, cluster: Slurm
 ) -> None:

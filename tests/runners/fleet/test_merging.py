@@ -124,6 +124,7 @@ def test_merged_lanes_have_the_store_of_one_controller(bench: Bench, ran: Path) 
     assert [row["n"] for row in asked.json] == [merged(bench)["cells"]["ok"]]
 
 
+@pytest.mark.long
 def test_the_order_and_the_number_of_mergings_change_nothing(bench: Bench, fleet: Path) -> None:
     folders = [str(bench.folder / f"elsewhere-{number}") for number in LANES]
     for number, folder in zip(LANES, folders, strict=True):

@@ -67,6 +67,7 @@ def test_a_killed_controller_leaves_jobs_that_another_one_takes_over(bench: Benc
     assert bench("watch", bench.run_dir.name).code == 0
 
 
+@pytest.mark.long
 def test_results_are_whole_without_a_controller(bench: Bench, cluster: Slurm) -> None:
     with bench.started("run", "brief.bench", "--on", "slurm", stays=True) as run:
         until(lambda: len(cluster.live()) == 2, 60)
@@ -81,6 +82,7 @@ def test_results_are_whole_without_a_controller(bench: Bench, cluster: Slurm) ->
     assert bench("watch", bench.run_dir.name).code == 0
 
 
+@pytest.mark.long
 def test_a_run_that_is_stopped_leaves_nothing_and_goes_on_later(bench: Bench, cluster: Slurm) -> None:
     spec(bench, "20 s")
     with bench.started("run", "brief.bench", "--on", "slurm", "--no-report") as run:

@@ -64,6 +64,7 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, int]]:
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
+@pytest.mark.long
 def test_the_work_grows_with_the_cells_and_no_faster(counts: list[dict[str, int]]) -> None:
     small, middle, large = (each["calls"] for each in counts)
     assert large - middle == pytest.approx(2 * (middle - small), rel=0.15)

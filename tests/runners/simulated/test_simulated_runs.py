@@ -360,6 +360,7 @@ print(json.dumps([outcome.status, len(plan.cells), used, peak]))
 """
 
 
+@pytest.mark.long
 def test_a_fleet_costs_the_controller_little(tmp_path: Path) -> None:
     """100 hosts with 600 cells; `python -m benchmarks fleet` has the figures of 1,000 and 10,000."""
     done = subprocess.run([sys.executable, "-c", FLEET, tmp_path], capture_output=True, text=True, check=True)

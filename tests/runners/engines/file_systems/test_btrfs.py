@@ -257,6 +257,7 @@ def test_a_run_is_refused_before_the_first_cell(bench: Bench, tmp_path: Path) ->
     assert not (tmp_path / "db").exists()
 
 
+@pytest.mark.long
 def test_a_run_that_was_killed_goes_on_with_the_same_snapshot(bench: Bench, place: Path) -> None:
     bench.spec(SPEC.replace("@DB@", str(place / "db")).replace("measure = 1 s", "measure = 5 s"))
     with bench.started("run", "brief.bench", "--no-report") as going:
