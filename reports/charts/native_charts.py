@@ -28,8 +28,10 @@ def _native(chart: Chart) -> NativeChart:
     categories = chart.x.categories if chart.x.kind == "category" else ()
     measured = (point.y for trace in chart.traces if not trace.ideal for point in trace.points)
     highest = max((value for value in measured if value is not None), default=0.0)
-    shown = [trace for trace in chart.traces if not trace.ideal or any(p.y and p.y <= highest for p in trace.points)]
+    shown = [trace for trace in chart.traces if _is_near(trace, highest)]
     made = [(trace, _series(trace, chart, len(categories))) for trace in shown]
+    brackets = any(trace.mark == "bracket" for trace in shown)
+    is_plain = not chart.notes and all(s and _is_plain(t) for t, s in made if t.mark != "bracket")
     return NativeChart(
         heading=chart.heading,
         x_title=chart.x.written_title,
@@ -41,13 +43,19 @@ def _native(chart: Chart) -> NativeChart:
         log_left=chart.log_y,
         log_right=chart.log_y_right,
         x_name=chart.x.title,
-        whole=not chart.notes and all(series and _is_plain(trace) for trace, series in made),
+        whole=is_plain and not brackets,
+        lacks_brackets=is_plain and brackets,
     )
+
+
+def _is_near(trace: Trace, highest: float) -> bool:
+    """Return whether a trace lies where the measured values do: an ideal may be far above them, a rule is wanted."""
+    return not trace.ideal or trace.mark == "rule" or any(point.y and point.y <= highest for point in trace.points)
 
 
 def _is_plain(trace: Trace) -> bool:
     """Return whether a trace has nothing but values with their intervals, which such a program can draw."""
-    if trace.mark in ("range", "bracket"):
+    if trace.mark == "range":
         return False
     special = (p.hollow or p.late or p.upright or p.end is not None or p.worse for p in trace.points)
     return not trace.refused and not any(special)
@@ -73,7 +81,14 @@ def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
         right=trace.right,
         dashed=trace.dashed or trace.mark == "rule",
         is_ideal=trace.ideal,
+        labels=_labels(trace, points),
     )
+
+
+def _labels(trace: Trace, points: Iterable[ChartPoint]) -> tuple[str, ...]:
+    if trace.mark == "bracket" and trace.over_all:
+        return tuple(point.label for point in trace.points if point.label)[:1]
+    return tuple(point.label if trace.mark == "bracket" else point.text for point in points)
 
 
 def _level(trace: Trace, chart: Chart, categories: int) -> Iterator[ChartPoint]:

@@ -25,6 +25,13 @@ class NativeSeries:
     right: bool = False
     dashed: bool = False
     is_ideal: bool = False
+    labels: tuple[str, ...] = ()
+    """The values as the brief writes them, and the numbers of brackets, of which one alone compares all bars."""
+
+    @property
+    def is_level(self) -> bool:
+        """Whether it is a line at one height across all categories, such as a limit."""
+        return self.mark == "line" and self.dashed and not self.xs and len(set(self.values)) == 1
 
     @property
     def has_intervals(self) -> bool:
@@ -36,7 +43,7 @@ class NativeChart:
     """A chart, or a panel of several with its `heading`. Without `categories`, its x axis is a scale.
 
     `whole`: it shows all that the figure's own drawing shows. Otherwise that is to be taken as a picture: it has
-    ranges, brackets, marks on the x axis, notes at points, or refused rates.
+    ranges, brackets, marks on the x axis, notes at points, or refused rates. `lacks_brackets`: these alone.
     """
 
     heading: str
@@ -49,4 +56,5 @@ class NativeChart:
     log_left: bool = False
     log_right: bool = False
     whole: bool = True
+    lacks_brackets: bool = False
     x_name: str = ""

@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from markupsafe import Markup, escape
+from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
 from pptx.util import Pt
 
 from benchbrief.compiler.briefs.colours import ACCENT
@@ -33,14 +34,17 @@ from benchbrief.reports.office.brief_frame import Front, endings_of, front_of, n
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled
 from benchbrief.reports.office.rich_text import Paragraph, Run, paragraphs, runs_of
+from benchbrief.reports.office.slide_cards import Card, CardLook, add_box, add_cards, add_number
 from benchbrief.reports.office.slide_charts import add_charts, can_draw, simplified
 from benchbrief.reports.office.slide_masters import (
     CONTENTS,
+    COVER,
     LEAST_PT,
     TITLES,
     Area,
     area_of,
     masters_of,
+    place_shape,
     placeholder,
     title_size,
 )
@@ -50,10 +54,12 @@ from benchbrief.reports.office.slide_parts import (
     add_foot,
     add_grid,
     add_text,
+    fill,
     fill_placeholder,
     height_of_all,
 )
-from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels, plain_grid
+from benchbrief.reports.office.slide_topics import Topic, below, side_by_side
+from benchbrief.reports.office.table_grid import Grid, by_series, grid_of, grid_of_facts, grid_of_levels, plain_grid
 from benchbrief.reports.office.text_fit import (
     column_widths,
     least_widths,
@@ -75,13 +81,25 @@ _TITLE_PT = 16.0
 """The smallest type of a title."""
 _TEXT_SHARE, _NOTES_SHARE = 0.35, 0.3
 """The most of a slide that texts take above a figure or a table, and its notes below."""
-_TABLE_PT = (18.0, 16.0, 14.0, 13.0, LEAST_PT)
+_TABLE_PT = (20.0, 18.0, 16.0, 14.0, 13.0, LEAST_PT)
 _FACT_ROWS, _BESIDE = 11, 24.0
 """The most rows of a table of facts that a line says, too; and the room between a picture and its data."""
-_TABLE_SHARE, _MOST_PAD = 0.85, 7.0
+_TABLE_SHARE, _MOST_PAD = 0.92, 12.0
 """The share of its place up to which rows of a short table get more room, and how much above and below at the most."""
-_CARDS, _LEAST_CARD = 4, 24.0
-"""The most numbers of a box side by side, and the least type that they should have there."""
+_MOST_CARDS = 8
+"""The most numbers of a box that are set large."""
+_GROUND, _RULE, _TAG, _TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
+"""The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""
+_TAG_WIDER = 1.12
+"""How much wider than thought the text of a tag may be."""
+_COLUMN_GAP, _RULE_TOP, _CLOSING = 48.0, 36.0, 110.0
+"""The room between columns, where the line between them begins, and the least room for the headline at the end."""
+_LINE_LESS, _ONE_LINE = 30.0, 0.75
+"""How much higher a slide with a title of one line begins; and the least of its usual type that a title takes to have
+but one."""
+_LINES_SHARE, _DATA_SHARE = 0.16, 0.28
+"""The most of a slide that texts in larger type take above a figure, and that its data take below."""
+_NONE = Markup()
 _DPI = 220
 _MOST_SCALE = 1.6
 """The most points of a slide that a pixel of a drawing takes: its texts then have about 16."""
@@ -113,6 +131,11 @@ class _Deck:
 
     used: float = math.inf
     """The height that texts alone take on the last slide."""
+    slide_of_limits: int = 0
+    taken: int = 0
+    """The topics on the last slide of columns."""
+    closed: bool = False
+    """Whether the headline stands at the end, too."""
 
     def __post_init__(self) -> None:
         brief = self.brief
@@ -121,6 +144,8 @@ class _Deck:
         self.accent = brief.report.theme.accent or ACCENT
         self.masters = masters_of(brief.template, typeface_of(brief.report), self.brand, self.accent)
         self.slide: Any = None
+        self.headline: HeadlineView | None = None
+        self.content = self.masters.content
         self.ink = INK if self.masters.is_ours else ""
         self.numbers = {number.id: number for number in self.view.numbers.numbers}
         self.queries = {query.id: query.expression for query in self.view.numbers.queries}
@@ -131,37 +156,175 @@ class _Deck:
         front = front_of(self.view, self.brief.report, self.words)
         for name, value in properties_of(self.view).items():
             setattr(self.masters.presentation.core_properties, name, value)
-        headline, blocks = headline_of(self.view.blocks)
-        self.write_front(front, headline)
+        self.headline, blocks = headline_of(self.view.blocks)
+        self.write_front(front)
         if not self.view.disclosed:
             self.flow(self.words["limits"], front.warnings)
+        waiting: list[Topic] = []
         for slide in slides_of(blocks):
-            self.write_slide(slide)
+            topics = self.topics_of(slide)
+            if not topics:
+                self.write_topics(waiting)
+                waiting.clear()
+                self.write_slide(slide)
+            waiting += topics
         if not self.view.blocks:
             self.flow(self.view.title, paragraphs(self.words["empty_report"]))
-        legal = [*paragraphs(self.view.legal), *noted(self.view.legal_notes)]
-        small = height_of_all(legal, self.masters.content.width, LEAST_PT)
-        for chapter in endings_of(self.view, self.words) if self.view.disclosed else ():
-            self.flow(chapter.head, chapter.said, spare=small + 2 * _AIR)
-        self.write_legal(legal, small)
+        self.write_ending(waiting)
         self.close()
+        self.name_slide_of_limits()
 
-    def write_front(self, front: Front, headline: HeadlineView | None) -> None:
+    def write_front(self, front: Front) -> None:
         view, masters = self.view, self.masters
         self.slide = masters.presentation.slides.add_slide(masters.first)
         self.entitle(placeholder(self.slide, TITLES), escape(front.title))
+        subtitle = next((each for each in self.slide.placeholders if each.placeholder_format.type not in TITLES), None)
+        said = [*(front.warnings if view.disclosed else ()), *noted(view.title_notes)]
+        said += noted(self.headline.notes if self.headline else ())
+        if masters.is_ours:
+            self.write_subtitle(subtitle, self.seen(runs_of(front.subtitle)), ())
+            self.write_cover(front, said)
+            return
         byline = " · ".join(filter(None, (front.kicker, front.byline)))
         below = [(Run(text, bold=text == front.origin),) for text in (front.origin, byline) if text]
-        subtitle = next((each for each in self.slide.placeholders if each.placeholder_format.type not in TITLES), None)
         self.write_subtitle(subtitle, self.seen(runs_of(front.subtitle)), below)
-        said = [*(front.warnings if view.disclosed else ()), *noted(view.title_notes)]
-        if masters.is_ours:
-            self.write_headline(headline, Area(44, 306, 872, 232 - 44), said)
-        elif headline:
+        if self.headline:
             self.open(escape(view.title))
-            self.write_headline(headline, masters.content, said)
+            area = self.masters.content
+            height = min(area.height * 0.5, height_of_all(said, area.width, LEAST_PT))
+            self.write_cards(_cards(self.headline), replace(area, height=area.height - height - _AIR), 54.0)
+            self.put(said, area.below(area.height - height), LEAST_PT)
         else:
             self.flow(escape(view.title), said)
+
+    def write_cover(self, front: Front, said: Sequence[Paragraph]) -> None:
+        """Write what stands around the title and the subtitle of our first slide: what it is, where its numbers are
+        from, its headline, and what limits it."""
+        whole = self.masters.content
+        above = Area(whole.left, 34, whole.width, 20)
+        add_text(self.slide, above, paragraphs(escape(front.kicker)), 14.0, "#ffffff", bold=True)
+        if front.byline:
+            add_text(self.slide, above, paragraphs(escape(front.byline)), 14.0, "#ffffff", align=PP_ALIGN.RIGHT)
+        self.write_tags([tag.text for tag in self.view.origin], whole)
+        foot = self.masters.height - 28
+        height = height_of_all(said, whole.width, 14.0)
+        points = 14.0 if height <= 60 else LEAST_PT
+        height = min(120.0, height_of_all(said, whole.width, points))
+        area = Area(whole.left, COVER + 26, whole.width, foot - height - COVER - 26 - 12)
+        if self.headline:
+            cards = _cards(self.headline)
+            for card in cards:
+                self.seen(card.value)
+            if len(cards) == 1:
+                add_number(self.slide, cards[0], area, 88.0, self.look)
+            else:
+                add_cards(self.slide, cards, area, 60.0, self.look)
+        self.put(said, Area(whole.left, foot - height, whole.width, height), points)
+
+    def write_tags(self, texts: Sequence[str], area: Area) -> None:
+        """Write where the numbers are from as tags above the lower end of the band."""
+        left = area.left
+        for text in texts:
+            points = 14.0 if left + text_width(text, 14.0) * _TAG_WIDER + 28 <= area.left + area.width else LEAST_PT
+            width = min(text_width(text, points) * _TAG_WIDER + 28, area.left + area.width - left)
+            if width < 80:
+                self.aside.append(text)
+                continue
+            tag = add_box(self.slide, Area(left, COVER - 48, width, 28), _TAG, is_round=True)
+            shown = shortened(text, width - 20, points, 1, bold=True)
+            self.aside += [text] if shown != text else []
+            frame = tag.text_frame
+            frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0
+            frame.vertical_anchor, frame.word_wrap = MSO_ANCHOR.MIDDLE, False
+            frame.paragraphs[0].alignment = PP_ALIGN.CENTER
+            fill(frame.paragraphs[0], [Run(shown)], points, _TAG_INK, bold=True)
+            left += width + 12
+
+    def name_slide_of_limits(self) -> None:
+        """Add to the line of limits on the first slides where they stand."""
+        line, slides = self.view.limits_line, list(self.masters.presentation.slides)
+        if not line or not self.slide_of_limits:
+            return
+        for shape in (shape for slide in slides[:2] for shape in slide.shapes if shape.has_text_frame):
+            for run in (run for each in shape.text_frame.paragraphs for run in each.runs[-1:]):
+                if run.text.endswith(line):
+                    run.text += self.words["on_slide"].format(n=self.slide_of_limits)
+                    shape.click_action.target_slide = slides[self.slide_of_limits - 1]
+
+    def topics_of(self, slide: Slide) -> list[Topic]:
+        """Return the topics that a slide of ours consists of; none where it has more than texts."""
+        if not self.masters.is_ours:
+            return []
+        if slide.topics:
+            return [topic for each in slide.topics for topic in self.topics_of(each)]
+        head = slide.head or escape(self.view.title)
+        said = [each for text in (*slide.texts, *slide.after) for each in (*paragraphs(text.html), *noted(text.notes))]
+        match slide.blocks:
+            case ():
+                return [Topic(head, tuple(said))] if said else []
+            case (FactsView(common=common, beside=()) as facts,) if common:
+                lines = _facts_in_lines(facts) or paragraphs(escape(common))
+                return [Topic(head, (*said, *lines, *noted(facts.notes)), is_facts=not said)]
+        return []
+
+    def write_topics(self, topics: Sequence[Topic], spare: float = 0.0) -> None:
+        """Write topics in two columns, as many on a slide as have room; one alone as large as it gets, with the
+        headline below. The last slide keeps `spare` points free."""
+        rest = list(topics)
+        while rest:
+            counts = range(len(rest), 1, -1)
+            if not any(self.write_columns(rest[:n], spare if n == len(rest) else 0.0) for n in counts if self.ink):
+                self.flow(rest[0].head, rest[0].said, spare=spare if len(rest) == 1 else 0.0, closes=spare == 0)
+                taken = 1
+            else:
+                taken = self.taken
+            for topic in rest[:taken]:
+                if topic.head == self.words["limits"]:
+                    self.slide_of_limits = len(self.masters.presentation.slides)
+            rest = rest[taken:]
+
+    def write_columns(self, topics: Sequence[Topic], spare: float) -> bool:
+        """Write topics in two columns of one slide; return False where they have no room."""
+        whole = self.masters.content
+        width = (whole.width - _COLUMN_GAP) / 2
+        fit = side_by_side(topics, width, whole.height - spare)
+        if fit is None:
+            return False
+        at, points = fit
+        heads = [escape(topics[place].head) for place in (0, at)]
+        left, right = (replace(whole, left=whole.left + (width + _COLUMN_GAP) * place, width=width) for place in (0, 1))
+        self.open(heads[0], within=left, beside=heads[1])
+        for place, column in ((left, topics[:at]), (right, topics[at:])):
+            self.put(below(column), replace(place, top=self.content.top), points)
+        self.used = max(height_of_all(below(each), width, points) for each in (topics[:at], topics[at:]))
+        end = whole.bottom - spare
+        if not spare and self.close_with_headline(whole.width):
+            end = self.content.top + self.used
+        add_box(self.slide, Area(right.left - _COLUMN_GAP / 2, _RULE_TOP, 1.0, end - _RULE_TOP), _RULE)
+        self.taken = len(topics)
+        return True
+
+    def close_with_headline(self, width: float) -> bool:
+        """Write the headline below the last texts, once, where it has room; return whether it does."""
+        left = replace(self.content.below(self.used + 20), width=width)
+        if not self.headline or not self.ink or self.closed or left.height < _CLOSING:
+            return False
+        self.closed = True
+        self.write_cards(_cards(self.headline), left, 48.0)
+        return True
+
+    def write_ending(self, waiting: Sequence[Topic]) -> None:
+        """Write the last texts, how it was measured with the limits, and the small print."""
+        view = self.view
+        legal = [*paragraphs(view.legal), *noted(view.legal_notes)]
+        small = height_of_all(legal, self.masters.content.width, LEAST_PT)
+        chapters = endings_of(view, self.words) if view.disclosed else ()
+        last = [Topic(chapter.head, tuple(chapter.said)) for chapter in chapters]
+        if last and all(topic.is_facts for topic in waiting):
+            waiting, last = [], [*waiting, *last]
+        self.write_topics(waiting)
+        self.write_topics(last, spare=small + 2 * _AIR if legal else 1.0)
+        self.write_legal(legal, small)
 
     def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: Sequence[tuple[Run, ...]]) -> None:
         """Write the subtitle and the lines below it. One that is too long is shortened, and whole in the notes."""
@@ -180,16 +343,6 @@ class _Deck:
             subtitle = (Run(shortened(own, width, points, max(1, left(points)))),)
         fill_placeholder(shape, [subtitle, *below] if own else below, points)
 
-    def write_headline(self, headline: HeadlineView | None, area: Area, below: Sequence[Paragraph]) -> None:
-        below = [*below, *noted(headline.notes if headline else ())]
-        least = min(area.height * 0.5, height_of_all(below, area.width, LEAST_PT)) if below else 0.0
-        if headline:
-            numbers = [(number.value, number.text, ()) for number in headline.numbers]
-            self.write_cards(numbers, replace(area, height=area.height - least - _AIR), 54.0)
-        if below:
-            points = 14.0 if height_of_all(below, area.width, 14.0) <= area.height - 0.6 * area.height else LEAST_PT
-            self.put(below, area.below(area.height - least) if headline else area, points)
-
     def write_legal(self, said: Sequence[Paragraph], height: float) -> None:
         """Write the small print at the foot of the last slide, or on one of its own."""
         area = self.masters.content
@@ -200,36 +353,60 @@ class _Deck:
 
     # --- slides ------------------------------------------------------------------------------------------------------
 
-    def open(self, head: str | Markup, part: str = "") -> Any:
-        """Begin a slide under its claim."""
+    def open(self, head: str | Markup, part: str = "", within: Area | None = None, beside: Markup = _NONE) -> Any:
+        """Begin a slide under its claim, and set its `content`. The claim stands `within` the width of an area, with
+        another `beside` it."""
         self.close()
         masters, self.used = self.masters, math.inf
         self.slide = masters.presentation.slides.add_slide(masters.others)
         said = Markup("{} {}").format(head, part) if part else escape(head)
-        self.entitle(placeholder(self.slide, TITLES), said)
+        title = placeholder(self.slide, TITLES)
+        if within:
+            area = replace(area_of(title), left=within.left, width=within.width)
+            place_shape(title, area)
+            other = replace(area, left=area.left + area.width + _COLUMN_GAP)
+            size = min(self.size_of(each, area) or _TITLE_PT for each in (said, beside))
+            add_text(self.slide, other, [Paragraph(self.seen(runs_of(beside)))], size, self.brand, bold=True)
+            lines = max(self.entitle(title, said, size), self.lines_at(beside, area, size))
+        else:
+            lines = self.entitle(title, said)
+        self.content = masters.content
+        if masters.is_ours and lines == 1:
+            self.content = replace(self.content.below(_LINE_LESS), height=self.content.height + _LINE_LESS)
+            self.content = replace(self.content, top=masters.content.top - _LINE_LESS)
         content = placeholder(self.slide, CONTENTS)
         if content is not None:
             content._element.getparent().remove(content._element)
         add_foot(self.slide, masters.others, " · ".join(tag.text for tag in self.view.origin), masters.content)
         return self.slide
 
-    def entitle(self, shape: Any, title: Markup) -> None:
-        """Write a title in the largest type in which it fits its place, at most that of the layout; one that fits in
-        none is shortened, and whole in the notes."""
-        runs = self.seen(runs_of(title))
-        text, area, most = "".join(run.text for run in runs), area_of(shape), title_size(self.slide)
+    def size_of(self, title: Markup, area: Area) -> float:
+        """Return the largest type in which a title fits its place, of one line if that is not much smaller; 0 where it
+        fits in none."""
+        most = title_size(self.slide)
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
+        for rows, least in ((1, most * _ONE_LINE), (99, 0.0)):
+            for size in sizes:
+                room = min(rows, max(1, int(area.height / (size * 1.2))))
+                if size >= least and self.lines_at(title, area, size) <= room:
+                    return size
+        return 0.0
 
-        def room(size: float) -> int:
-            return max(1, int(area.height / (size * 1.2)))
+    def lines_at(self, title: Markup, area: Area, size: float) -> int:
+        return lines_of("".join(run.text for run in runs_of(title)), area.width, size, bold=True)
 
-        fits = (size for size in sizes if lines_of(text, area.width, size, bold=True) <= room(size))
-        points = next(fits, 0.0)
-        if not points:
-            points = sizes[-1]
+    def entitle(self, shape: Any, title: Markup, size: float = 0.0) -> int:
+        """Write a title in the largest type in which it fits its place, at most that of the layout, and return its
+        lines; one that fits in none is shortened, and whole in the notes."""
+        runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide)
+        points = size or self.size_of(title, area)
+        if not points or self.lines_at(title, area, points) > max(1, int(area.height / (points * 1.2))):
+            text, points = "".join(run.text for run in runs), points or _TITLE_PT
             self.aside.append(text)
-            runs = (Run(shortened(text, area.width, points, room(points), bold=True)),)
+            room = max(1, int(area.height / (points * 1.2)))
+            runs = (Run(shortened(text, area.width, points, room, bold=True)),)
         fill_placeholder(shape, [runs], points if points < most else 0.0)
+        return lines_of("".join(run.text for run in runs), area.width, points, bold=True)
 
     def close(self) -> None:
         """Write where the numbers of the slide come from into its notes."""
@@ -255,8 +432,17 @@ class _Deck:
             self.seen(each.runs)
         add_text(self.slide, area, said, points, self.ink, bold=bold)
 
-    def flow(self, head: str | Markup, said: Sequence[Paragraph], most: float = 0.0, spare: float = 0.0) -> None:
-        """Write texts alone, on as many slides as they need. They leave `spare` points free where one has room."""
+    def flow(
+        self,
+        head: str | Markup,
+        said: Sequence[Paragraph],
+        most: float = 0.0,
+        spare: float = 0.0,
+        *,
+        closes: bool = False,
+    ) -> None:
+        """Write texts alone, on as many slides as they need. They leave `spare` points free where one has room. Those
+        that close a brief have its headline below them, where there is room for it."""
         if not said:
             return
         area, most = self.masters.content, most or (_STATED_PT if len(said) == 1 else _LARGE_PT)
@@ -267,8 +453,11 @@ class _Deck:
         pages = _paged(said, area.width, area.height, points)
         for place, page in enumerate(pages):
             self.open(head, f"({place + 1}/{len(pages)})" if len(pages) > 1 else "")
+            area = replace(area, top=self.content.top)
             self.put(page, area, points)
             self.used = height_of_all(page, area.width, points)
+        if closes:
+            self.close_with_headline(area.width)
 
     def write_slide(self, slide: Slide) -> None:
         head = slide.head or escape(self.view.title)
@@ -295,24 +484,30 @@ class _Deck:
             self.write_disclosure(block)
             return
         self.open(head)
-        area = self.masters.content
+        area = self.content
         if texts:
-            points = _TEXT_PT if isinstance(block, FigureView) else _READ_PT
-            if height_of_all(texts, area.width, points) > area.height * _TEXT_SHARE:
-                points = _TEXT_PT
+            sizes = (_READ_PT + 2, _READ_PT, _TEXT_PT)[isinstance(block, FigureView) :]
+            most = area.height * (_TEXT_SHARE if not isinstance(block, FigureView) else _LINES_SHARE)
+            points = next((size for size in sizes if height_of_all(texts, area.width, size) <= most), _TEXT_PT)
             self.put(texts, area, points)
             area = area.below(height_of_all(texts, area.width, points) + _AIR)
         below = [*_below(block), *after]
-        height = height_of_all(below, area.width, LEAST_PT)
-        apart = height > self.masters.content.height * _NOTES_SHARE
+        large: tuple[float, ...] = () if isinstance(block, FigureView) else (_TEXT_PT,)
+        most = self.content.height * _NOTES_SHARE / 2
+        if isinstance(block, CalloutView):
+            large, most = (_READ_PT, _TEXT_PT), 2 * most
+        small = next((size for size in large if height_of_all(below, area.width, size) <= most), LEAST_PT)
+        height = height_of_all(below, area.width, small)
+        apart = height > self.content.height * _NOTES_SHARE
         room = area if apart or not below else replace(area, height=area.height - height - _AIR)
         self.sources += [source.expression for source in _sources(block)]
         if below and not apart and isinstance(block, FigureView):  # its data may stand on slides after it
-            self.put(below, Area(area.left, room.top + room.height + _AIR, area.width, height), LEAST_PT)
+            self.put(below, Area(area.left, room.top + room.height + _AIR, area.width, height), small)
             below = []
         used = self.draw(head, block, room)
         if below and not apart:
-            self.put(below, Area(area.left, room.top + used + _AIR, area.width, height), LEAST_PT)
+            at = area.top if room is area else room.top
+            self.put(below, Area(area.left, at + used + 2 * _AIR, area.width, height), small)
         elif below:
             self.flow(head, below, most=_TEXT_PT)
 
@@ -339,8 +534,8 @@ class _Deck:
             self.put(paragraphs(reason or self.words["empty_figure"]), area, _TEXT_PT)
             return area.height
         name = f"{self.words['figure']} {block.number}"
-        caption = runs_of(Markup("<b>{}</b>{}{}").format(name, self.words["colon"], block.title), block.marks)
-        said = [Paragraph(caption)] if block.title else []
+        title = Markup("{}{}").format(self.words["colon"], block.title) if block.title else ""
+        said = [Paragraph(runs_of(Markup("<b>{}</b>{}").format(name, title), block.marks))]
         whole = can_draw(block.native)
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
         too_small = not whole and self.picture_of(block, room)[1] * _least_type(block.svg) < LEAST_PT - 0.5
@@ -351,11 +546,20 @@ class _Deck:
             self.aside.append(self.words["office_picture"].format(program="PowerPoint"))
         self.put(said, area, LEAST_PT)
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
+        if whole:
+            add_charts(self.slide, native, room, block.alt, name, self.ink)
+            return area.height
+        if not native and _says_all(block):
+            self.aside += ["\t".join(line) for line in (block.data_head, *block.data)]
+            self.add_picture(block, room, name, None)
+            return area.height
+        data = by_series(block.data_head, block.data) if block.data else None
+        flat = by_series(block.data_head, block.data, across=True) if block.data else None
+        if flat and (height := _height_within(flat, room)) <= room.height * _DATA_SHARE:
+            self.draw_grid(escape(name), flat, room.below(room.height - height))
+            room, data = replace(room, height=room.height - height - _AIR), None
         if native:
             add_charts(self.slide, native, room, block.alt, name, self.ink)
-        if whole:
-            return area.height
-        data = plain_grid((block.data_head, *block.data), len(block.data_head), numbers=True) if block.data else None
         used = room.width if native else self.add_picture(block, room, name, data)
         beside = Area(room.left + used + _BESIDE, room.top, room.width - used - _BESIDE, room.height)
         if data and _fits(data, beside):
@@ -407,63 +611,59 @@ class _Deck:
         return height + self.draw_grid(head, grid, area.below(height + (_AIR if said else 0)))
 
     def draw_formula(self, block: FormulaView, area: Area) -> float:
+        """Draw a worked example: its steps, and what comes out of them large, in a box."""
         *steps, found = (Paragraph((Run("= "), *runs_of(step))) for step in block.steps)
-        said = [*steps, Paragraph(tuple(replace(run, bold=True) for run in found.runs))]
-        points = next(
-            (
-                size
-                for size in (_STATED_PT, _LARGE_PT, 20.0, 16.0)
-                if height_of_all(said, area.width, size) <= area.height
-            ),
-            LEAST_PT,
-        )
-        self.put(said, area, points)
-        return height_of_all(said, area.width, points)
+        pad = 20.0 if self.ink else 0.0
+        inner = Area(area.left + pad + 4, area.top + pad, area.width - 2 * pad - 4, area.height - 2 * pad)
+        large = 2.0 if self.ink else 1.0
+
+        def height(size: float) -> float:
+            return height_of_all(steps, inner.width, size) + height_of_all([found], inner.width, size * large)
+
+        sizes = (_STATED_PT, _LARGE_PT, 20.0, 16.0)
+        points = next((size for size in sizes if height(size) <= inner.height), LEAST_PT)
+        if self.ink:
+            self.add_ground(replace(area, height=height(points) + 2 * pad))
+        self.put(steps, inner, points)
+        result = inner.below(height_of_all(steps, inner.width, points))
+        add_text(self.slide, result, [Paragraph(self.seen(found.runs))], points * large, self.look.number, bold=True)
+        return height(points) + 2 * pad
+
+    def add_ground(self, area: Area) -> None:
+        """Add the ground of a box, with a line at its left."""
+        add_box(self.slide, area, self.look.ground)
+        add_box(self.slide, replace(area, width=5.0), self.accent)
 
     def draw_callout(self, head: Markup, block: CalloutView, area: Area) -> float:
         said = [*paragraphs(Markup("<b>{}</b>").format(block.column) if block.column else ""), *paragraphs(block.html)]
-        height = height_of_all(said, area.width, _TEXT_PT)
+        height = height_of_all(said, area.width, _READ_PT)
         if said:
-            self.put(said, area, _TEXT_PT)
+            self.put(said, area, _READ_PT)
+            height += _AIR
         area = area.below(height)
         if block.table:
             return height + self.draw_grid(head, grid_of(block.table), area)
         if not block.cards:
             return height
-        if len(block.cards) <= 2 * _CARDS:
-            cards = [(card.html, escape(card.label), card.marks) for card in block.cards]
-            return height + self.write_cards(cards, area, 44.0)
+        if len(block.cards) <= _MOST_CARDS:
+            cards = [Card(runs_of(card.html), runs_of(escape(card.label), card.marks)) for card in block.cards]
+            return height + self.write_cards(cards, area, 48.0)
         texts = [(block.title, block.column), *((card.label, plain_text(card.html)) for card in block.cards)]
         for card in block.cards:
             self.seen(runs_of(card.html))
         return height + self.draw_grid(head, plain_grid(texts, 2), area)
 
-    def write_cards(self, cards: Sequence[tuple[Markup, Markup, tuple[int, ...]]], area: Area, most: float) -> float:
-        """Set numbers large, each above what it is of, in one row or two. Returns their height."""
-        widest = max(text_width(plain_text(value), 1.0) for value, _, _ in cards)
-        widest *= _WIDEST if self.masters.is_ours else _WIDEST_OF_HOUSES
-        texts = [Paragraph(runs_of(text, marks)) for _, text, marks in cards]
-        across = len(cards)
-        if across > _CARDS or (across > 2 and (area.width / across - 24.0) / widest < _LEAST_CARD):
-            across = math.ceil(across / 2)
-        rows = math.ceil(len(cards) / across)
-        width = (area.width - 24.0 * (across - 1)) / across
-        pitch = area.height / rows
-        points, of = LEAST_PT, LEAST_PT
-        for large in (16.0, 14.0, LEAST_PT):
-            label = max(height_of_all([text], width, large) for text in texts)
-            points, of = max(LEAST_PT, min(most, width / widest, (pitch - label - 14) / 1.3)), large
-            if points >= _LEAST_CARD:
-                break
-        label = max(height_of_all([text], width, of) for text in texts)
-        for place, (value, _, _) in enumerate(cards):
-            left, top = area.left + (place % across) * (width + 24), area.top + (place // across) * pitch
-            number = Area(left, top, width, points * 1.25)
-            runs = self.seen(runs_of(value))
-            colour = self.brand if self.masters.is_ours else ""
-            add_text(self.slide, number, [Paragraph(runs)], points, colour, bold=True)
-            self.put([texts[place]], Area(left, number.bottom + 2, width, label), of)
-        return rows * pitch if rows > 1 else points * 1.25 + label + 4
+    @property
+    def look(self) -> CardLook:
+        if self.masters.is_ours:
+            return CardLook(self.brand, INK, self.accent, _GROUND, _WIDEST)
+        return CardLook("", "", "", "", _WIDEST_OF_HOUSES)
+
+    def write_cards(self, cards: Sequence[Card], area: Area, most: float) -> float:
+        """Set numbers large, each above what it is of. Returns their height."""
+        for card in cards:
+            self.seen(card.value)
+        return add_cards(self.slide, cards, area, most, self.look)
 
     def write_disclosure(self, block: DisclosureView) -> None:
         words = self.words
@@ -502,6 +702,37 @@ class _Deck:
                 pad = CELL_PAD + max(0.0, min(_MOST_PAD, spare / rows.rows / 2)) if len(pages) == 1 else CELL_PAD
                 used = add_grid(self.slide, rows, at, widths, points, name, plain=plain, pad=pad)
         return used
+
+
+def _cards(headline: HeadlineView) -> list[Card]:
+    return [Card(runs_of(number.value), runs_of(number.text)) for number in headline.numbers]
+
+
+def _facts_in_lines(facts: FactsView) -> list[Paragraph]:
+    """Return facts that were declared as lines, each with its name and what it is of; none where some were observed."""
+    if facts.observed:
+        return []
+    first, *others = facts.groups
+    lines = [("", line) for line in first.lines] + [(each.label, line) for each in others for line in each.lines]
+    made = []
+    for of, line in lines:
+        name = f"{line.name} ({of})" if of else line.name
+        made.append(Paragraph((Run(name, bold=True), Run(" "), *runs_of(escape(line.declared)))))
+    return made
+
+
+def _says_all(block: FigureView) -> bool:
+    """Return whether the drawing of a figure has each number of its data."""
+    texts = "".join(re.findall(r">([^<]+)<", block.svg))
+    return all(number in texts for line in block.data for number in re.findall(r"\d[\d,.]*", line[-1]))
+
+
+def _height_within(grid: Grid, area: Area) -> float:
+    """Return the height of a table as wide as an area, in its usual type; infinite where it has no room."""
+    points = _TEXT_PT
+    if sum(least_widths(grid, points, CELL_GAP)) > area.width:
+        return math.inf
+    return sum(row_heights(grid, column_widths(grid, area.width, points, CELL_GAP), points, CELL_GAP, CELL_PAD))
 
 
 def _fits(grid: Grid, area: Area) -> bool:

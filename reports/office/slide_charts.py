@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -14,18 +16,21 @@ from pptx.enum.chart import (
     XL_LEGEND_POSITION,
     XL_MARKER_STYLE,
     XL_TICK_LABEL_POSITION,
+    XL_TICK_MARK,
 )
 from pptx.enum.dml import MSO_LINE
+from pptx.enum.text import PP_ALIGN
 from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Pt
 
 from benchbrief.model.precision import magnitude
-from benchbrief.reports.charts.chart import GRID, SOFT
+from benchbrief.reports.charts.chart import GRID, INK, SOFT, text_width
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.rich_text import Paragraph, Run
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
 from benchbrief.reports.office.slide_parts import add_text, height_of_all
+from benchbrief.reports.office.text_fit import LINE_HEIGHT, lines_of
 from benchbrief.reports.text.html_markup import writable
 
 _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
@@ -36,8 +41,14 @@ _MOST_LABELS = 16
 _CATEGORIES: Any = CategoryChartData
 _POINTS: Any = XyChartData
 """Their types are not whole."""
-_STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)
-"""The ends of axes, as multiples of a power of ten."""
+_UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
+"""The steps of axes as multiples of a power of ten, how many an axis has at the most, and what is free at its end."""
+_MOST_STEPS = 10
+"""The most steps of an x axis whose ticks stand at the values alone."""
+_KEY_PT, _APART, _BRACKET = 14.0, 5, 22.0
+"""The type of a chart's key, the room between bars in hundredths of one, and the height of a bracket and its number."""
+_WRITTEN = re.compile(r"[-+\u2212]?[\d,]+(?:\.(?P<decimals>\d+))?(?P<unit>\D{0,8})")
+"""A number as a brief writes it at a bar."""
 _KINDS = {
     ("bar", True): XL_CHART_TYPE.COLUMN_CLUSTERED,
     ("line", True): XL_CHART_TYPE.LINE_MARKERS,
@@ -54,47 +65,62 @@ _MARKERS = (
 
 def can_draw(charts: Sequence[NativeChart]) -> bool:
     """Return whether these panels can be charts that show all that the figure's own drawing shows."""
-    return all(chart.whole for chart in charts) and bool(simplified(charts))
+    return all(chart.whole or chart.lacks_brackets for chart in charts) and bool(simplified(charts))
 
 
 def simplified(charts: Sequence[NativeChart]) -> tuple[NativeChart, ...]:
-    """Return these panels as charts without what none can draw beside values, such as brackets; none where these could
-    not be told."""
-    made = [replace(chart, series=tuple(each for each in chart.series if each.mark != "bracket")) for chart in charts]
-    return tuple(made) if 0 < len(made) <= _MOST_PANELS and all(map(_can_draw, made)) else ()
+    """Return these panels as charts, without what none can draw; none where their values could not be told."""
+    return tuple(charts) if 0 < len(charts) <= _MOST_PANELS and all(map(_can_draw, charts)) else ()
 
 
 def _can_draw(chart: NativeChart) -> bool:
-    if any(series.mark == "range" for series in chart.series):
+    series = _valued(chart)
+    if not series or any(each.mark == "range" for each in series):
         return False
-    marks = {"bar" if series.mark == "bar" else "line" for series in chart.series}
+    marks = {"bar" if each.mark == "bar" else "line" for each in series if not each.is_level}
     bars_on_scale = "bar" in marks and not chart.categories
-    axes = any(series.right for series in chart.series) or chart.right
-    many = len(chart.series) > _MOST_SERIES or sum(len(series.values) for series in chart.series) > _MOST_POINTS
+    axes = any(each.right for each in series) or chart.right
+    many = len(series) > _MOST_SERIES or sum(len(each.values) for each in series) > _MOST_POINTS
     return len(marks) == 1 and not (bars_on_scale or axes or many)
 
 
+def _valued(chart: NativeChart) -> tuple[NativeSeries, ...]:
+    """Return the series that a chart draws by itself. Brackets are drawn over it."""
+    return tuple(each for each in chart.series if each.mark != "bracket")
+
+
 def add_charts(slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str, ink: str) -> None:
-    """Draw the panels in an area: one chart, or several with the same axes and one legend."""
+    """Draw the panels in an area: one chart, or several with the same axes and one legend, below what their values
+    are."""
     series = {each.name: each for chart in charts for each in chart.series}
-    if len(charts) > 1:
-        marks = [(Run("\N{BLACK SQUARE} ", colour=each.colour), Run(f"{each.name}    ")) for each in series.values()]
-        named = [run for mark in marks if len(series) > 1 for run in mark]
-        said = [Paragraph((Run(f"{charts[0].left}    ", bold=True), *named))]
-        add_text(slide, area, said, LEAST_PT, ink)
-        area = area.below(height_of_all(said, area.width, LEAST_PT))
-    columns = 1 if len(charts) == 1 else 2 if len(charts) in (2, 4) else 3
+    alone = len(charts) == 1
+    is_bars = any(each.mark == "bar" for each in series.values())
+    marks = [(Run(_sign(each), colour=each.colour), Run(f"{each.name}     ")) for each in series.values()]
+    named = [run for mark in marks if len(series) > 1 and (is_bars or not alone) for run in mark]
+    if charts[0].left or named:
+        said = [Paragraph((Run(f"{charts[0].left}      ", colour=SOFT if ink else ""), *named))]
+        add_text(slide, area, said, _KEY_PT, ink)
+        area = area.below(height_of_all(said, area.width, _KEY_PT))
+    columns = 1 if alone else 2 if len(charts) in (2, 4) else 3
     rows = math.ceil(len(charts) / columns)
     gap = 10.0
     width, height = (area.width - gap * (columns - 1)) / columns, (area.height - gap * (rows - 1)) / rows
-    every = [each for chart in charts for each in chart.series]
-    values = [value for each in every if not each.is_ideal for value in _reach(each)]
+    values = [value for chart in charts for each in _valued(chart) if _bounds(each) for value in _reach(each)]
     for place, chart in enumerate(charts):
         left, top = area.left + (place % columns) * (width + gap), area.top + (place // columns) * (height + gap)
         own = Area(left, top, width, height)
-        points = LEAST_PT if len(charts) > 1 else _ALONE_PT
-        shown = replace(chart, left="") if len(charts) > 1 else chart  # which the legend has
-        _add(slide, shown, own, values, f"{name} {chart.heading}".strip(), alt, points, ink)
+        points = _ALONE_PT if alone else LEAST_PT
+        _add(slide, chart, own, values, f"{name} {chart.heading}".strip(), alt, points, ink)
+
+
+def _sign(series: NativeSeries) -> str:
+    lines = "\N{EN DASH} \N{EN DASH} " if series.is_level else "\N{EM DASH} "
+    return "\N{BLACK SQUARE} " if series.mark == "bar" else lines
+
+
+def _bounds(series: NativeSeries) -> bool:
+    """Return whether an axis has room for all of a series."""
+    return not series.is_ideal or series.is_level
 
 
 def _reach(series: NativeSeries) -> list[float]:
@@ -111,6 +137,9 @@ def _add(
     points: float,
     ink: str,
 ) -> None:
+    brackets = [each for each in chart.series if each.mark == "bracket" and any(each.labels)]
+    chart = replace(chart, series=tuple(sorted(_valued(chart), key=lambda each: each.is_level)))
+    is_bars = chart.series[0].mark == "bar"
     kind = _KINDS[chart.series[0].mark, bool(chart.categories)]
     box = (Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
     frame = slide.shapes.add_chart(kind, *box, _data(chart))
@@ -125,25 +154,132 @@ def _add(
         text = made.chart_title.text_frame
         text.text = writable(chart.heading)
         text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(13), True
-    made.has_legend = len(chart.series) > 1 and points > LEAST_PT
+    made.has_legend = len(chart.series) > 1 and points > LEAST_PT and not is_bars
     if made.has_legend:
         made.legend.position, made.legend.include_in_layout = XL_LEGEND_POSITION.TOP, False
         made.legend.font.size = Pt(points)
-    _axes(made, chart, shared, points, ink)
+    above = len(brackets) * _BRACKET + (_BRACKET if brackets else 0.0)
+    most = _axes(made, chart, shared, points, ink, above / area.height)
     bars = sum(len(series.values) for series in chart.series)
     for place, (series, drawn) in enumerate(zip(chart.series, made.plots[0].series, strict=True)):
-        _look(drawn, series, place)
+        if not (is_bars and series.is_level):
+            _look(drawn, series, place)
         if series.has_intervals:
             _intervals(drawn, series, across=not chart.categories)
-    if chart.series[0].mark == "bar":
+    if is_bars:
         plot = made.plots[0]
-        plot.gap_width, plot.overlap = (70 if len(chart.categories) > 2 else 140), -5
-        if bars <= _MOST_LABELS and not any(series.has_intervals for series in chart.series):
+        plot.gap_width, plot.overlap = _gap(chart), -_APART
+        labelled = bars <= _MOST_LABELS and not any(series.has_intervals for series in chart.series)
+        if labelled:
             plot.has_data_labels = True
             labels = plot.data_labels
             labels.font.size, labels.position = Pt(points), XL_LABEL_POSITION.OUTSIDE_END
             labels.font.bold = points > LEAST_PT
-            labels.number_format, labels.number_format_is_linked = _number_format(chart.series), False
+            labels.number_format, labels.number_format_is_linked = _label_format(chart), False
+        _draw_levels(made, chart)
+        if brackets and most:
+            plot_area = _placed(made, chart, area, most, points)
+            for level, bracket in enumerate(brackets):
+                _draw_bracket(slide, bracket, chart, plot_area, most, level, labelled * points * 1.3, ink)
+
+
+def _gap(chart: NativeChart) -> int:
+    """Return the room between two groups of bars, in hundredths of a bar."""
+    return 70 if len(chart.categories) > 2 else 140
+
+
+def _draw_levels(made: Any, chart: NativeChart) -> None:
+    """Draw the levels among the bars as lines from end to end of the chart: a chart of lines on the same axes."""
+    levels = [each for each in chart.series if each.is_level]
+    if not levels:
+        return
+    bars = made._chartSpace.find(f".//{qn('c:barChart')}")
+    lines = parse_xml(f'<c:lineChart {nsdecls("c")}><c:grouping val="standard"/><c:varyColors val="0"/></c:lineChart>')
+    for series, own in zip(levels, bars.findall(qn("c:ser"))[-len(levels) :], strict=True):
+        for tag in ("c:invertIfNegative", "c:spPr"):
+            for old in own.findall(qn(tag)):
+                own.remove(old)
+        colour = series.colour.lstrip("#").upper()
+        line = (
+            f'<c:spPr {nsdecls("c", "a")}><a:ln w="22225"><a:solidFill><a:srgbClr val="{colour}"/></a:solidFill>'
+            '<a:prstDash val="dash"/></a:ln></c:spPr>'
+        )
+        to_the_ends = (
+            f'<c:trendline {nsdecls("c")}>{line}<c:trendlineType val="linear"/><c:forward val="0.5"/>'
+            '<c:backward val="0.5"/><c:dispRSqr val="0"/><c:dispEq val="0"/></c:trendline>'
+        )
+        marker = f'<c:marker {nsdecls("c")}><c:symbol val="none"/></c:marker>'
+        before = own.find(qn("c:cat"))
+        for each in (line, marker, *([to_the_ends] if len(series.values) > 1 else [])):
+            before.addprevious(parse_xml(each))
+        own.append(parse_xml(f'<c:smooth {nsdecls("c")} val="0"/>'))
+        lines.append(own)
+    lines.append(parse_xml(f'<c:marker {nsdecls("c")} val="1"/>'))
+    for axis in bars.findall(qn("c:axId")):
+        lines.append(deepcopy(axis))
+    bars.addnext(lines)
+
+
+def _placed(made: Any, chart: NativeChart, area: Area, most: float, points: float) -> Area:
+    """Set where in its area a chart has its axes, and return that."""
+    ticks = text_width(f"{most:,.6g}", points) + 16
+    slot = (area.width - ticks - 8) / len(chart.categories)
+    lines = max(lines_of(name, slot, points) for name in chart.categories)
+    below = (lines + bool(chart.x_title)) * points * LINE_HEIGHT + 14
+    head = 24.0 if chart.heading else 4.0
+    inner = Area(area.left + ticks, area.top + head, area.width - ticks - 8, area.height - head - below)
+    shares = {
+        "x": (inner.left - area.left) / area.width,
+        "y": (inner.top - area.top) / area.height,
+        "w": inner.width / area.width,
+        "h": inner.height / area.height,
+    }
+    said = "".join(f'<c:{name} val="{share:.5f}"/>' for name, share in shares.items())
+    plot = made._chartSpace.find(f".//{qn('c:plotArea')}")
+    for old in plot.findall(qn("c:layout")):
+        plot.remove(old)
+    modes = '<c:layoutTarget val="inner"/><c:xMode val="edge"/><c:yMode val="edge"/>'
+    layout = f"<c:layout {nsdecls('c')}><c:manualLayout>{modes}{said}</c:manualLayout></c:layout>"
+    plot.insert(0, parse_xml(layout))
+    return inner
+
+
+def _draw_bracket(
+    slide: Any, bracket: NativeSeries, chart: NativeChart, plot: Area, most: float, level: int, above: float, ink: str
+) -> None:
+    """Draw a bracket over the bars of each category, or over all, with its number: shapes on the chart."""
+    bars = [each for each in chart.series if each.mark == "bar"]
+    slot = plot.width / len(chart.categories)
+    wide = slot / (len(bars) + (len(bars) - 1) * _APART / 100 + _gap(chart) / 100)
+
+    def top_of(place: int) -> list[tuple[float, float]]:
+        """Return the middle and the end of each bar of a category."""
+        first = plot.left + place * slot + wide * _gap(chart) / 200
+        values = [(at, series.values[place]) for at, series in enumerate(bars)]
+        return [
+            (first + wide * (at * (1 + _APART / 100) + 0.5), plot.bottom - plot.height * value / most)
+            for at, value in values
+            if value is not None and math.isfinite(value)
+        ]
+
+    tops = [top_of(place) for place in range(len(chart.categories))]
+    groups = [[each for top in tops for each in top]] if len(bracket.labels) == 1 else tops
+    for text, group in zip(bracket.labels, groups, strict=False):
+        if not text or not group:
+            continue
+        left, right = min(x for x, _ in group), max(x for x, _ in group)
+        y = min(y for _, y in group) - above - 5 - level * _BRACKET
+        if right > left:
+            line = slide.shapes.build_freeform(Pt(left), Pt(y + 5))
+            ends = ((left, y), (right, y), (right, y + 5))
+            line.add_line_segments([(Pt(x), Pt(at)) for x, at in ends], close=False)
+            shape = line.convert_to_shape()
+            shape.name = writable(f"{bracket.name} {text}")
+            shape.fill.background()
+            shape.line.color.rgb, shape.line.width = rgb(ink or INK), Pt(1.25)
+            shape._element.remove(shape._element.find(qn("p:style")))
+        own = Area((left + right) / 2 - 60, y - _BRACKET + 3, 120, _BRACKET - 4)
+        add_text(slide, own, [Paragraph((Run(text),))], _ALONE_PT, ink, bold=True, align=PP_ALIGN.CENTER)
 
 
 def _data(chart: NativeChart) -> Any:
@@ -179,16 +315,31 @@ def _number_format(series: Sequence[NativeSeries]) -> str:
     return "#,##0" + ("." + "0" * decimals if decimals else "")
 
 
-def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str) -> None:
+def _label_format(chart: NativeChart) -> str:
+    """Return the format of numbers at bars: with the decimals and the unit that the brief gives them."""
+    texts = [text for series in chart.series if not series.is_level for text in series.labels if text]
+    found = [match for text in texts if (match := _WRITTEN.fullmatch(text))]
+    if not found or len(found) < len(texts):
+        return _number_format(chart.series)
+    decimals = max(len(match["decimals"] or "") for match in found)
+    units = {match["unit"] for match in found}
+    unit = units.pop().replace('"', "") if len(units) == 1 else ""
+    return "#,##0" + ("." + "0" * decimals if decimals else "") + (f'"{unit}"' if unit else "")
+
+
+def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str, share: float) -> float:
+    """Set the axes. A `share` of the height stays free above the values; returns the end of the values' axis, 0 where
+    the program chooses it."""
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
     values.major_gridlines.format.line.color.rgb = rgb(GRID)
     values.format.line.fill.background()
+    values.major_tick_mark = categories.major_tick_mark = XL_TICK_MARK.NONE
     categories.format.line.color.rgb = rgb(SOFT)
     categories.has_major_gridlines = False
     if chart.categories and min(shared, default=0.0) < 0:
         categories.tick_label_position = XL_TICK_LABEL_POSITION.LOW  # below the bars, and not on them
-    for axis, title in ((values, chart.left), (categories, chart.x_title)):
+    for axis, title in ((values, ""), (categories, chart.x_title)):
         axis.tick_labels.font.size = Pt(points)
         axis.has_title = bool(title)
         if title:
@@ -202,14 +353,22 @@ def _axes(made: Any, chart: NativeChart, shared: Sequence[float], points: float,
     if most >= 10:
         values.tick_labels.number_format = "#,##0" if most < 1e12 else "0.0E+00"
     values.tick_labels.number_format_is_linked = False
+    if not chart.categories:
+        _scale_x(categories, chart)
     if chart.log_left and min(shared, default=0.0) > 0:
         _log(values, 10)
         values.minimum_scale, values.maximum_scale = _decades(min(shared), max(shared), 10)
-    elif shared and min(shared) >= 0 and max(shared) > 0:
-        values.minimum_scale = 0
-        values.maximum_scale = _round_above(max(shared))
-    if not chart.categories:
-        _scale_x(categories, chart)
+        return 0.0
+    if not shared or not most:
+        return 0.0
+    low, high = min(0.0, *shared), max(0.0, *shared)
+    wanted = (high / (1 - min(0.5, share)) - low) * _SPARE
+    power = 10.0 ** magnitude(wanted / _MOST_TICKS)
+    unit = next(step * power for step in _UNITS if step * power * _MOST_TICKS >= wanted)
+    values.major_unit = unit
+    values.minimum_scale = -unit * math.ceil(-low * _SPARE / unit - 1e-9) if low < 0 else 0
+    values.maximum_scale = unit * math.ceil(high * _SPARE / (1 - min(0.5, share)) / unit - 1e-9)
+    return float(values.maximum_scale) if low == 0 else 0.0
 
 
 def _scale_x(axis: Any, chart: NativeChart) -> None:
@@ -219,6 +378,8 @@ def _scale_x(axis: Any, chart: NativeChart) -> None:
         base = 2 if all(math.log2(x).is_integer() for x in xs) else 10
         _log(axis, base)
         axis.minimum_scale, axis.maximum_scale = _decades(min(xs), max(xs), base)
+    elif xs and (unit := _common_step(xs)):
+        axis.major_unit, axis.minimum_scale, axis.maximum_scale = unit, min(xs), max(xs)
     elif xs and min(xs) >= 0 and max(xs) > 0:
         axis.minimum_scale = 0
 
@@ -229,9 +390,12 @@ def _decades(low: float, high: float, base: int) -> tuple[float, float]:
     return float(base) ** first, float(base) ** max(first + 1, math.ceil(math.log(high, base) - 1e-9))
 
 
-def _round_above(value: float) -> float:
-    power = 10.0 ** magnitude(value)
-    return next(step * power for step in _STEPS if step * power >= value * 1.04)
+def _common_step(xs: Sequence[float]) -> int:
+    """Return a step from one of a few whole numbers to the next on which all of them stand; 0 without one."""
+    if not all(x == int(x) and 0 <= x < 1e9 for x in xs):
+        return 0
+    step = math.gcd(*(int(x - min(xs)) for x in xs))
+    return step if step and (max(xs) - min(xs)) / step <= _MOST_STEPS else 0
 
 
 def _log(axis: Any, base: int) -> None:

@@ -22,6 +22,9 @@ from benchbrief.reports.office.packages import opened
 LEAST_PT = 12.0
 """The smallest type of a slide."""
 _WIDTH, _HEIGHT, _MARGIN = 960.0, 540.0, 44.0
+_TITLE_TOP, _TITLE_HEIGHT = 30.0, 72.0
+COVER = 290.0
+"""How high the band of our first slide is."""
 TITLES, CONTENTS = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE), (PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY)
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "title": ("Brief Title", "Title Slide"),
@@ -69,6 +72,10 @@ class Masters:
     content: Area
     is_ours: bool
 
+    @property
+    def height(self) -> float:
+        return float(Emu(self.presentation.slide_height).pt)
+
 
 def masters_of(template: tuple[str, bytes] | None, family: str, brand: str, accent: str) -> Masters:
     """Return the layouts to write on. Raises ReportError where the house's template lacks one, or a placeholder."""
@@ -77,7 +84,8 @@ def masters_of(template: tuple[str, bytes] | None, family: str, brand: str, acce
         _as_ours(presentation, family, brand, accent)
         layouts = {each.name: each for each in presentation.slide_layouts}
         first, others = layouts["Title Slide"], layouts["Title Only"]
-        content = Area(_MARGIN, 104, _WIDTH - 2 * _MARGIN, _HEIGHT - 104 - 44)
+        top = _TITLE_TOP + _TITLE_HEIGHT + 6
+        content = Area(_MARGIN, top, _WIDTH - 2 * _MARGIN, _HEIGHT - top - 44)
         return Masters(presentation, first, others, content, is_ours=True)
     presentation = opened(template, "PowerPoint", pptx.Presentation)
     _drop_slides(presentation)
@@ -174,27 +182,27 @@ def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
         for shape in list(of.placeholders):
             kind = shape.placeholder_format.type
             if kind in TITLES:
-                _place(shape, Area(_MARGIN, 34, _WIDTH - 2 * _MARGIN, 66))
-                _set_look(shape, 26, brand, bold=True)
+                place_shape(shape, Area(_MARGIN, _TITLE_TOP, _WIDTH - 2 * _MARGIN, _TITLE_HEIGHT))
+                _set_look(shape, 28, brand, bold=True)
             elif kind == PP_PLACEHOLDER.FOOTER:
-                _place(shape, Area(_MARGIN, _HEIGHT - 34, 640, 20))
+                place_shape(shape, Area(_MARGIN, _HEIGHT - 34, 640, 20))
                 _set_look(shape, LEAST_PT, SOFT, anchor="ctr")
             elif kind == PP_PLACEHOLDER.SLIDE_NUMBER:
-                _place(shape, Area(_WIDTH - _MARGIN - 80, _HEIGHT - 34, 80, 20))
+                place_shape(shape, Area(_WIDTH - _MARGIN - 80, _HEIGHT - 34, 80, 20))
                 _set_look(shape, LEAST_PT, SOFT, anchor="ctr", align="r")
             elif kind == PP_PLACEHOLDER.DATE:
                 shape._element.getparent().remove(shape._element)
             elif kind == PP_PLACEHOLDER.BODY:
-                _place(shape, Area(_MARGIN, 104, _WIDTH - 2 * _MARGIN, _HEIGHT - 148))
+                place_shape(shape, Area(_MARGIN, 104, _WIDTH - 2 * _MARGIN, _HEIGHT - 148))
     front = layouts["Title Slide"]
     band = front.shapes._spTree
     title, subtitle = placeholder(front, TITLES), placeholder(front, (PP_PLACEHOLDER.SUBTITLE,))
-    _place(title, Area(_MARGIN, 60, _WIDTH - 2 * _MARGIN, 110))
-    _place(subtitle, Area(_MARGIN, 176, _WIDTH - 2 * _MARGIN, 90))
-    _set_look(title, 36, "#ffffff", bold=True, anchor="b")
-    _set_look(subtitle, 16, "#ffffff", anchor="t")
-    band.insert(2, _rectangle(Area(0, 0, _WIDTH, 284), brand))
-    band.insert(3, _rectangle(Area(0, 284, _WIDTH, 6), accent))
+    place_shape(title, Area(_MARGIN, 70, _WIDTH - 2 * _MARGIN, 106))
+    place_shape(subtitle, Area(_MARGIN, 184, _WIDTH - 2 * _MARGIN, 48))
+    _set_look(title, 40, "#ffffff", bold=True, anchor="b")
+    _set_look(subtitle, 18, "#ffffff", anchor="t")
+    band.insert(2, _rectangle(Area(0, 0, _WIDTH, COVER), brand))
+    band.insert(3, _rectangle(Area(0, COVER, _WIDTH, 6), accent))
     layouts["Title Only"].shapes._spTree.insert(2, _rectangle(Area(0, 0, _WIDTH, 10), brand))
 
 
@@ -210,7 +218,7 @@ def _rectangle(area: Area, colour: str) -> Any:
     )
 
 
-def _place(shape: Any, area: Area) -> None:
+def place_shape(shape: Any, area: Area) -> None:
     shape.left, shape.top, shape.width, shape.height = (
         Pt(each) for each in (area.left, area.top, area.width, area.height)
     )

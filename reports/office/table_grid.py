@@ -139,6 +139,22 @@ def grid_of_levels(table: LevelTable) -> Grid:
     return plain_grid((table.head, *table.rows), len(table.head))
 
 
+def by_series(head: Sequence[str], rows: Sequence[Sequence[str]], *, across: bool = False) -> Grid:
+    """Return the data of a figure with a row for each place and a column for each series, or the other way round with
+    `across`; as they are where these are more than its first two columns."""
+    series, places = (list(dict.fromkeys(row[column] for row in rows)) for column in (0, 1))
+    values = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
+    if len(head) != 3 or len(values) < len(rows) or "" in (*series, *places):
+        return plain_grid((head, *rows), len(head), numbers=True)
+    unit = found[1] if (found := re.search(r"\(([^()]+)\)$", head[2])) else ""
+    short = {place: text.removesuffix(unit).rstrip() if unit else text for place, text in values.items()}
+    if across:
+        lines = [(head[2], *places), *((name, *(short.get((name, place), "") for place in places)) for name in series)]
+    else:
+        lines = [(head[1], *series), *((place, *(short.get((name, place), "") for name in series)) for place in places)]
+    return plain_grid(lines, len(lines[0]), numbers=True)
+
+
 _NUMBER = re.compile(r"[^\w]?\d.*")
 
 

@@ -1,0 +1,124 @@
+"""Numbers set large on a slide: each on a card, above what it is of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pptx.enum.shapes import MSO_SHAPE
+from pptx.enum.text import MSO_ANCHOR
+from pptx.oxml.ns import qn
+from pptx.util import Pt
+
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.reports.charts.chart import text_width
+from benchbrief.reports.office.rich_text import Paragraph, Run
+from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
+from benchbrief.reports.office.slide_parts import add_text, height_of_all
+
+_IN_A_ROW = 4
+"""The most cards side by side."""
+_GAP, _PAD, _BAR = 16.0, 16.0, 5.0
+"""The room between cards and within them, and the width of the bar at the left of one."""
+_LEAST = 24.0
+"""The least type that the numbers of a row should have."""
+_LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)
+_BESIDE_PT, _BESIDE_SHARE = 26.0, 0.55
+"""The type of a sentence beside a number, and the most of the width that this number takes."""
+
+
+@dataclass(frozen=True)
+class Card:
+    value: tuple[Run, ...]
+    text: tuple[Run, ...]
+
+    @property
+    def ems(self) -> float:
+        return text_width("".join(run.text for run in self.value), 1.0)
+
+
+@dataclass(frozen=True)
+class CardLook:
+    """The colours of numbers, of texts, of the bar and of the ground: "" is that of the theme, or none. A number may be
+    `wider` by this much than thought."""
+
+    number: str
+    ink: str
+    bar: str
+    ground: str
+    wider: float
+
+
+def rows_of(count: int) -> list[int]:
+    """Return how many of so many cards stand in each row."""
+    rows = math.ceil(count / _IN_A_ROW)
+    across = math.ceil(count / rows)
+    return [min(across, count - across * row) for row in range(rows)]
+
+
+def add_cards(slide: Any, cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
+    """Set cards in rows, their numbers in `most` points or less, and return their height. The last place of an uneven
+    row stays free."""
+    widest = max(card.ems for card in cards) * look.wider
+    rows = rows_of(len(cards))
+    if len(rows) == 1 and len(cards) > 2 and (_width(area, len(cards)) - 2 * _PAD) / widest < _LEAST:
+        rows = [math.ceil(len(cards) / 2), len(cards) // 2]
+    width, pitch = _width(area, rows[0]), (area.height - _GAP * (len(rows) - 1)) / len(rows)
+    room = width - 2 * _PAD
+    labels = {of: max(height_of_all([Paragraph(card.text)], room, of) for card in cards) for of in _LABEL_PT}
+    for of in _LABEL_PT:
+        points = max(LEAST_PT, min(most, room / widest, (pitch - labels[of] - 2 * _PAD) / 1.25))
+        if points >= min(most, room / widest, 2 * _LEAST):
+            break
+    height = min(pitch, points * 1.25 + labels[of] + 2 * _PAD)
+    at = 0
+    for row, across in enumerate(rows):
+        for column in range(across):
+            left, top = area.left + column * (width + _GAP), area.top + row * (height + _GAP)
+            _add_card(slide, cards[at], Area(left, top, width, height), points, of, look)
+            at += 1
+    return height * len(rows) + _GAP * (len(rows) - 1)
+
+
+def _width(area: Area, across: int) -> float:
+    return (area.width - _GAP * (across - 1)) / across
+
+
+def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, look: CardLook) -> None:
+    if look.ground:
+        add_box(slide, area, look.ground)
+    if look.bar:
+        add_box(slide, Area(area.left, area.top, _BAR, area.height), look.bar)
+    number = Area(area.left + _PAD, area.top + _PAD, area.width - _PAD, points * 1.25)
+    add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True)
+    below = Area(number.left, number.bottom, area.width - 2 * _PAD, area.bottom - number.bottom)
+    add_text(slide, below, [Paragraph(card.text)], of, look.ink)
+
+
+def add_number(slide: Any, card: Card, area: Area, most: float, look: CardLook) -> None:
+    """Set one number as large as `most`, with its sentence at its right, or below it where the number is long."""
+    wide = card.ems * look.wider
+    points = min(most, area.height / 1.25, area.width / wide)
+    if wide * points > area.width * _BESIDE_SHARE:
+        add_cards(slide, [card], area, most, look)
+        return
+    number = Area(area.left, area.top, wide * points, area.height)
+    add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True, anchor=MSO_ANCHOR.MIDDLE)
+    beside = Area(area.left + number.width + 28, area.top, area.width - number.width - 28, area.height)
+    sizes = (_BESIDE_PT, 22.0, *_LABEL_PT)
+    said = [Paragraph(card.text)]
+    of = next((size for size in sizes if height_of_all(said, beside.width, size) <= area.height), LEAST_PT)
+    add_text(slide, beside, said, of, look.ink, anchor=MSO_ANCHOR.MIDDLE)
+
+
+def add_box(slide: Any, area: Area, colour: str, *, is_round: bool = False) -> Any:
+    """Add a box of one colour, without a line or a shadow."""
+    kind = MSO_SHAPE.ROUNDED_RECTANGLE if is_round else MSO_SHAPE.RECTANGLE
+    box = slide.shapes.add_shape(kind, Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
+    box.fill.solid()
+    box.fill.fore_color.rgb = rgb(colour)
+    box.line.fill.background()
+    style = box._element.find(qn("p:style"))
+    box._element.remove(style)
+    return box
