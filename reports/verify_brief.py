@@ -48,10 +48,11 @@ from benchbrief.reports.text.number_format import Locale, written_as
 from benchbrief.reports.view.said_claims import say_claims
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 from benchbrief.results.result_messages import changed_text
-from benchbrief.results.runs.kept_files import MadeReports, changed_file, changed_in_run
+from benchbrief.results.runs.kept_files import MadeReports, changed_file, changed_in_run, held_out_runs, kept_outputs
 from benchbrief.results.store.searched_doubts import Doubt
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.journal.atomic_files import sha256_of
+from benchbrief.runners.journal.run_folder import HELD_OUT
 from benchbrief.runners.plain_files import read_plain
 
 if TYPE_CHECKING:
@@ -725,8 +726,8 @@ def describe_change(then: CellEntry | None, now: CellEntry | None) -> str:
 def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[str, str | None]:
     """Return the raw outputs behind the numbers whose digests differ from the journal's.
 
-    These are the outputs of the cells that the plan's report and the file's numbers need, the table that numbers
-    were imported from, and, where the journal has no digest, the outputs that the file names.
+    These are the outputs of the cells that the plan's report and the file's numbers need, those of held-out repeats,
+    the table that numbers were imported from, and, where the journal has no digest, the outputs that the file names.
     """
     from benchbrief.results.imports.keep_import import SHARED, shared_name
     from benchbrief.results.ingest.run_evidence import read_evidence
@@ -753,7 +754,9 @@ def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[
         if problems[path] is None and path in recorded and stored.get(path) != digest:
             change = changed_text(stored.get(path, ""), digest)
             problems[path] = f"has another SHA-256 in the run's tables than in its journal ({change})"
-    return problems
+    of_held_out = (each for each in kept_outputs(run_dir).items() if each[0].startswith(f"{HELD_OUT}/"))
+    gone = {start: "is missing" for start, folder in held_out_runs(run_dir).items() if not folder.is_dir()}
+    return problems | gone | {path: _problem(run_dir, path, digest) for path, digest in of_held_out}
 
 
 def _files(cells: Iterable[CellEntry]) -> dict[str, str]:
@@ -920,6 +923,10 @@ def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator
         yield f"the brief has another origin than {run} has ({other}): edited, or written by another benchbrief"
 
 
+_FOREIGN = "its SQL is none of the plan's"
+_HELD_OUT_DIFFERS = "its held-out repeats give another number, or can't be read"
+
+
 class _Check:
     def __init__(self, recorded: NumbersFile, results: Results, raw: Mapping[str, str], said: p.Report | None) -> None:
         self._recorded = recorded
@@ -1016,7 +1023,7 @@ class _Check:
     def _all(self, query: QueryEntry) -> dict[tuple[DimKey, ...], float | None] | str:
         """Return the rows of a query, or why there are none."""
         if query.id not in self._rows and identity(query.query) not in self._known:
-            self._rows[query.id] = "its SQL is none of the plan's: the file of the numbers was edited"
+            self._rows[query.id] = self._unknown(query)
         if query.id not in self._rows:
             try:
                 rows = self._results.rows(self._known.get(identity(query.query), query.query))
@@ -1025,9 +1032,17 @@ class _Check:
                 self._rows[query.id] = f"the store can't answer its query: {error}"
         return self._rows[query.id]
 
+    def _unknown(self, query: QueryEntry) -> str:
+        """Return why the plan has no such query: the sentence of a claim that is held out has its number in the SQL."""
+        claims = self._results.plan.claims
+        if not any(each.held_out and each.number and each.number.query.text == query.expression for each in claims):
+            return f"{_FOREIGN}: the file of the numbers was edited"
+        why = next((f": {path} {self._raw[path]}" for path in self._raw if path.startswith(f"{HELD_OUT}/")), "")
+        return f"{_HELD_OUT_DIFFERS}{why or '; --raw looks at their raw outputs'}"
+
     def _why(self, cells: Iterable[str], otherwise: str) -> str:
         """Return why a value differs: how the cells behind it changed, else the store's reason."""
-        if otherwise.startswith("its SQL"):
+        if otherwise.startswith((_FOREIGN, _HELD_OUT_DIFFERS)):
             return otherwise
         reasons = [f"{cell} {reason}" for cell in cells if (reason := self._changed(cell))]
         if not reasons:

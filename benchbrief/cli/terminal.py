@@ -167,9 +167,11 @@ MEANINGS: Mapping[ExitCode, str] = {
 }
 
 
-def exit_codes(*codes: ExitCode) -> str:
-    """Return a paragraph on these exit codes, for the help of a command."""
-    return "\b\nExit codes:\n" + "\n".join(f"  {int(code):<4} {MEANINGS[code]}" for code in codes)
+def exit_codes(*codes: ExitCode, fails: str = MEANINGS[ExitCode.EXPECT_FAILED]) -> str:
+    """Return a paragraph on these exit codes, for the help of a command that has no --check. `fails` is what code 4
+    means there."""
+    own = {ExitCode.SPEC_WRONG: "the spec is wrong", ExitCode.EXPECT_FAILED: fails}
+    return "\b\nExit codes:\n" + "\n".join(f"  {int(code):<4} {own.get(code, MEANINGS[code])}" for code in codes)
 
 
 ENDS = (

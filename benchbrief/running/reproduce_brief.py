@@ -19,6 +19,7 @@ from benchbrief.dsl.diagnostics.plain_amounts import plural
 from benchbrief.dsl.read_files_below import FileBeyond, files_below
 from benchbrief.model.extension_spec import LANGUAGES
 from benchbrief.model.plan import Plan, Report
+from benchbrief.model.version import benchbrief_version
 from benchbrief.reports.capsule.capsule_file import ENDING, OpenCapsule, open_capsule
 from benchbrief.reports.capsule.find_capsule import capsule_of
 from benchbrief.reports.capsule.pack_capsule import files_used_by
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 RUNS = "bench-out"
 """The folder of the runs, below that of the files."""
 _MOST = 32 << 20
-_HINT = "it was made by another version of benchbrief, perhaps: the brief says by which"
 _BRIEFS = (".pdf", ".html", ".zip", ".json", ".md", ".pptx", ".xlsx", ".docx")
 
 
@@ -139,7 +139,9 @@ def plan_of(
     if checked.plan is None:  # what a stranger's spec is warned of is not ours to mend
         errors = [each for each in checked.diagnostics if each.severity == "error"]
         show_diagnostics(errors)
-        raise fail(f"the spec of the brief has {plural(len(errors), 'error')} here", _HINT, ExitCode.SPEC_WRONG)
+        own = benchbrief_version()
+        hint = "" if about.benchbrief == own else f"benchbrief {about.benchbrief} made it, and this is {own}"
+        raise fail(f"the spec of the brief has {plural(len(errors), 'error')} here", hint, ExitCode.SPEC_WRONG)
     plan = checked.plan
     for name in files_used_by(plan):
         path = Path(os.path.abspath(name))  # noqa: PTH100  # links are not followed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from benchbrief.model import plan as p
 from benchbrief.model.budgets import LEVEL
@@ -12,7 +13,7 @@ from benchbrief.reports.capsule.held_against import HeldAgainst
 from benchbrief.reports.disclosure.systems_under_test import fact_name
 from benchbrief.reports.text.number_format import quantity, written_as
 from benchbrief.reports.words.brief_words import Words, counted
-from benchbrief.results.analysis.reproduction import MARGIN, MOST_REPEATS, Reproduced
+from benchbrief.results.analysis.reproduction import MARGIN, MOST_REPEATS, Reproduced, ReproductionVerdict
 from benchbrief.results.compare.contender import Difference
 
 NAME = "reproduction"
@@ -90,11 +91,15 @@ def _what_differs(found: HeldAgainst, words: Words) -> str:
 
 
 def _headline(found: HeldAgainst, words: Words) -> p.HeadlineElement:
-    """Return how many verdicts say that it holds, and the counts of the others beside it."""
-    number = words["repro_count"].format(n=found.count("holds"), of=len(found.verdicts))
+    """Return how many verdicts say that it holds, or, where none does, the next best; and the counts of the others."""
+    counts = {name: found.count(name) for name in get_args(ReproductionVerdict)}
+    first = next(name for name, count in counts.items() if count)
+    number = words["repro_count"].format(n=counts.pop(first), of=len(found.verdicts))
     held = words["repro_shown_held" if found.of_shown_numbers else "repro_held"]
-    counts = ((words[f"repro_{name}"], found.count(name)) for name in ("fails", "open", "unlike"))
-    if others := [f"{name}{words['colon']}{count}" for name, count in counts if count]:
+    if first != "holds":
+        kind = words["repro_shown_ones" if found.of_shown_numbers else "repro_ones"]
+        held = words["colon"].join((kind, words[f"repro_{first}"]))
+    if others := [f"{words[f'repro_{name}']}{words['colon']}{count}" for name, count in counts.items() if count]:
         held += words["aside"].format(text=", ".join(others))
     return p.HeadlineElement(numbers=(p.HeadlineNumber(value=_prose(number), text=_prose(held)),))
 

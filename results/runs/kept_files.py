@@ -14,8 +14,8 @@ from benchbrief.results.result_messages import changed_text
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import controller_clock
 from benchbrief.runners.journal.atomic_files import sha256_of
-from benchbrief.runners.journal.journal_file import JOURNAL, Journal, first_start, reports_made, sum_at
-from benchbrief.runners.journal.run_folder import REPORTS
+from benchbrief.runners.journal.journal_file import JOURNAL, Journal, first_start, read_run, reports_made, sum_at
+from benchbrief.runners.journal.run_folder import HELD_OUT, REPORTS, held_out_folder
 from benchbrief.runners.plain_files import why_not_kept
 
 
@@ -26,22 +26,44 @@ class RawOutputs(NamedTuple):
     problems: dict[str, Problem]
 
 
+def held_out_runs(run_dir: Path) -> dict[str, Path]:
+    """Return the folder of each run that measured the held-out repeats of a claim, by the start of its files' paths.
+
+    Raises RunnerError when the journal can't be read, and for a folder that is a link.
+    """
+    began = read_run(run_dir).held_out.values()
+    return {f"{HELD_OUT}/{each.folder}/": held_out_folder(run_dir, each.folder) for each in began}
+
+
 def check_raw_outputs(run_dir: Path) -> RawOutputs:
-    """Compare each kept output of all attempts with its SHA-256. Raises RunnerError for an unreadable plan
-    or journal."""
+    """Compare each kept output of all attempts with its SHA-256, also those of held-out repeats. Raises RunnerError for
+    an unreadable plan or journal."""
     found: dict[str, Problem | None] = {}
-    evidence = read_evidence(run_dir)
-    for record in evidence.records:
-        if isinstance(record, JobCollected):
-            found |= check_files(evidence.root, record)
+    for start, folder in {"": run_dir, **held_out_runs(run_dir)}.items():
+        if start and not folder.is_dir():
+            found[start] = f"{start} is missing"
+            continue
+        evidence = read_evidence(folder)
+        for record in evidence.records:
+            if isinstance(record, JobCollected):
+                checked = check_files(evidence.root, record).items()
+                found |= {f"{start}{path}": problem and f"{start}{problem}" for path, problem in checked}
     return RawOutputs(len(found), {path: problem for path, problem in found.items() if problem})
 
 
 def kept_outputs(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each raw output behind the results, by path. Of each cell, only the last attempt counts.
+    """Return the SHA-256 of each raw output behind the results, by path, also of those of held-out repeats. Of each
+    cell, only the last attempt counts.
 
     Raises RunnerError when the plan or the journal can't be read.
     """
+    below = {start: folder for start, folder in held_out_runs(run_dir).items() if folder.is_dir()}
+    return _outputs_of(run_dir) | {
+        f"{start}{path}": sha256 for start, folder in below.items() for path, sha256 in _outputs_of(folder).items()
+    }
+
+
+def _outputs_of(run_dir: Path) -> dict[str, str]:
     evidence = read_evidence(run_dir)
     counts = {verdict.cell.id: verdict.attempt for verdict in evidence.verdicts}
     return {
@@ -200,6 +222,7 @@ def look_at_kept(run_dir: Path) -> KeptFiles:
     """
     raw, recorded = kept_outputs(run_dir), recorded_files(run_dir / JOURNAL)
     missing = tuple(f"{path} {why}" for path in raw if (why := why_not_kept(run_dir / path, run_dir)))
+    missing += tuple(f"{start} is missing" for start, folder in held_out_runs(run_dir).items() if not folder.is_dir())
     lying = tuple(_lying(run_dir))
     edited, unrecorded = list[str](), list[str]()
     for path in lying:

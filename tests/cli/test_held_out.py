@@ -141,6 +141,30 @@ def test_lost_held_out_repeats_are_told(bench: Bench) -> None:
     assert "3 of 4 held-out repeats" in most["sentence"]
 
 
+def test_what_is_behind_held_out_repeats_is_verified(bench: Bench) -> None:
+    made = simulated(bench, "held_out = 4")
+    assert bench("report", "simulated", "--html-only").code == 0
+    folder = bench.folder / "bench-out" / made["run"] / HELD_OUT / "most-1"
+    whole = bench("verify", "simulated", "--raw", "--json")
+    assert (whole.code, whole.json["raw"]) == (0, {})
+    output = next(folder.glob("raw/*/1/measure-*/stdout"))
+    kept = output.read_bytes()
+    output.write_bytes(kept + b" ")
+    found = bench("verify", "simulated", "--raw", "--json")
+    name = output.relative_to(folder.parent.parent).as_posix()
+    assert (found.code, list(found.json["raw"])) == (1, [name])
+    assert any(f"its held-out repeats give another number, or can't be read: {name}" in each["why"]
+               for each in found.json["differing"])  # fmt: skip
+    assert bench("push", "simulated", "--to", bench.folder / "shared").code == 2
+    output.unlink()
+    assert f"{name} is missing" in bench("verify", "simulated").text
+    shutil.rmtree(folder)
+    gone = bench("verify", "simulated", "--raw", "--json")
+    assert list(gone.json["raw"]) == [f"{HELD_OUT}/most-1/"]
+    shutil.rmtree(bench.run_dir / "reports")
+    assert bench("verify", "simulated", "--raw").code == 3
+
+
 @pytest.mark.parametrize("name", ["../elsewhere-1", "/var/elsewhere-1", "most-1/../../x-1", "most", ""])
 def test_a_record_names_a_folder_of_its_run_alone(name: str) -> None:
     said: dict[str, object] = {"at": 1.0, "claim": "most", "attempt": 1}

@@ -70,7 +70,7 @@ current one, and the run is made there. Commands, hosts, programs, folders and s
 with their places, and need --allow, each by its text. Packages that it needs are named, and never installed.
 
 """
-    + exit_codes(*ENDS),
+    + exit_codes(*ENDS, fails="a claim or an expectation of the brief does not hold"),
 )
 @click.argument("brief", type=click.Path(path_type=Path))
 @out_option

@@ -26,7 +26,7 @@ Examples:
   bench resume 20260301-101500-brief
 
 """
-    + exit_codes(*ENDS),
+    + exit_codes(*ENDS, fails="an `expect` does not hold"),
 )
 @click.argument("run", required=False)
 @out_option

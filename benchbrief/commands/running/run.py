@@ -51,7 +51,7 @@ it is marked as simulated, no `expect` counts, and no later run takes anything f
 (docs/fleets.md). If the controller is killed, the jobs go on, and `bench resume` finds them.
 
 """
-    + exit_codes(*ENDS),
+    + exit_codes(*ENDS, fails="an `expect` does not hold"),
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @spec_options

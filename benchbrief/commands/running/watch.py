@@ -28,7 +28,7 @@ Examples:
 Ctrl-C ends only the watching: the run goes on. If its controller is killed, this says so within seconds.
 
 """
-    + exit_codes(*ENDS)
+    + exit_codes(*ENDS, fails="an `expect` does not hold")
 )
 @run_argument
 @out_option
