@@ -247,7 +247,7 @@ class LiveRun:
         return max(0.0, until - self.start.at) if self.start is not None else 0.0
 
     def remaining_s(self, now: float) -> float | None:
-        """Return the estimated seconds left, with those for the brief; None when nothing is left to measure.
+        """Return the estimated seconds left, with those for held-out repeats and the brief; None when no cell is left.
 
         With a budget, it is never more than before: if cells turn out to take longer, fewer of them are run. With many
         cells, the estimate is made only now and then.
@@ -259,6 +259,7 @@ class LiveRun:
             ran = self.finished - len(self._known.done)
             return self.elapsed_s(now) * (self.total - self.finished) / ran if ran > 0 else None
         import benchbrief.results.runs.run_summary  # noqa: F401  # so that its import is no cost of the estimate
+        from benchbrief.compiler.estimates.estimate import held_out_wall_s
 
         started = time.monotonic()
         if started - self._left_at < self._left_cost / _ESTIMATE_SHARE:
@@ -266,7 +267,7 @@ class LiveRun:
         left = self._cells_left_s(now, self._timed)
         if left is not None:
             self._by_budget = self._budgeted and left < (self._cells_left_s(now, self._free) or 0.0) - _ALIKE_S
-            left = self._never_more(left + self.rendering_s)
+            left = self._never_more(left + held_out_wall_s(self._timed) + self.rendering_s)
         self._left = left
         self._left_at = time.monotonic()
         self._left_cost = self._left_at - started

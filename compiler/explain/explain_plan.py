@@ -19,6 +19,7 @@ from benchbrief.compiler.estimates.estimate import (
     estimate_some,
     grouped_hardware,
     held_out_times,
+    held_out_wall_s,
     of_which,
     rendering_text,
     time_spent,
@@ -168,7 +169,9 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence
     explain_overlap(plan, page)
     page.heading("Where the time goes (for all repeats)" if fits else "Where the time goes")
     unit = _unit(sum(spent.in_all.values()))
-    _shares("in all", spent.in_all, unit, page)
+    held_s = held_out_wall_s(plan)
+    more = f", without {_amount(held_s, unit)} of held-out repeats" if held_s else ""
+    _shares(f"in all{more}", spent.in_all, unit, page)
     if len(plan.experiments) > 1:
         for name, experiment in plan.experiments.items():
             called = name if experiment.label == name else f"{experiment.label} ({name})"
