@@ -17,6 +17,7 @@ import pytest
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import ONE_FOLDER, SMALL
 from tests.support.bench import PROGRAM, Bench
+from tests.support.longer import longer
 from tests.support.tools import system_tool
 from tests.support.warm import Forked, warm
 
@@ -179,7 +180,7 @@ def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(bench: Bench, tmp
     assert bench.journal("run_ended")[-1]["status"] == "done"
 
 
-@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", ">&-"])
+@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *longer(">&-")])
 def test_without_standard_streams_files_do_not_take_their_place(finished_run: FinishedRun, closed: str) -> None:
     """What is said would be written into the first file that is opened."""
     bench = finished_run.bench

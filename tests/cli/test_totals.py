@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bench import Bench
+from tests.support.longer import longer
 
 SPEC = """\
 hardware box "Box" { hosts = "box.lab"  variant one { path = "/one" }  variant two { path = "/two" } }
@@ -28,7 +29,7 @@ def measured_by(run_dir: Path) -> int:
     return len(plan["cells"]) - CANDIDATES
 
 
-@pytest.mark.parametrize("budget", [(), ("--budget", "12h")])
+@pytest.mark.parametrize("budget", [*longer(((),)), ("--budget", "12h")])
 def test_what_checks_plans_and_tells_a_run_counts_the_same_cells(bench: Bench, budget: tuple[str, ...]) -> None:
     bench.spec(SPEC, MORE="")
     assert f", {MEASURED} cells" in bench("check", "brief.bench").out

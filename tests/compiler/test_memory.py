@@ -69,8 +69,8 @@ def found(examined: Examined) -> list[str]:
     return sorted(f"{each.code} {each.summary} {each.span.text if each.span else ''}" for each in examined.diagnostics)
 
 
-SOME = [pytest.param(path, marks=[pytest.mark.long] if number % 4 else []) for number, path in enumerate(SPECS)]
-"""Each fourth one: the others take a memory the same way."""
+SOME = [pytest.param(path, marks=[pytest.mark.long] if number % 12 else []) for number, path in enumerate(SPECS)]
+"""Each twelfth one: the others take a memory the same way."""
 
 
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)

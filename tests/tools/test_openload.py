@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.longer import longer
 from tests.support.mongo import mortal_stand_in, running_stand_in
 from tests.support.openload import JUDGED_GENTLY, Ended, command, invariants_hold, openload
 from tests.support.tools import REPOSITORY, built_tool, system_tool, tools_dir
@@ -47,7 +48,7 @@ def test_the_go_code_passes_vet_and_its_own_tests(short: str) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workload", ["a", "d", "f", *(pytest.param(each, marks=pytest.mark.long) for each in "bc")])
+@pytest.mark.parametrize("workload", ["a", "f", *longer(*"bcd")])
 def test_each_workload_runs_and_its_record_holds_what_is_promised(loaded: str, workload: str, tmp_path: Path) -> None:
     database = f"--uri {loaded} --database run-{workload} --record-count {RECORDS} --insert-order ordered"
     assert openload(f"load {database} --output {tmp_path}/load").code == 0
@@ -216,7 +217,7 @@ def test_records_that_are_there_already_make_a_load_fail(loaded: str, tmp_path: 
     assert [refusal["code"] for refusal in done.final["refusals"]] == ["errors"]
 
 
-@pytest.mark.parametrize("how", ["stopped", "killed"])
+@pytest.mark.parametrize("how", [*longer("stopped"), "killed"])
 def test_a_server_that_is_lost_for_good_ends_the_run_with_code_4(how: str, tmp_path: Path) -> None:
     built_tool("mongo-stand-in/bin/mongo-stand-in")
     with mortal_stand_in(tools_dir()) as (host, port, server):

@@ -10,6 +10,7 @@ import pytest
 from benchbrief.history.shared_store.shared_store import SharedStore, open_store
 from benchbrief.results.runs.kept_files import ReportFiles, note_reports
 from tests.results.making import READ, UPDATE, RunMaker, a_cell, a_plan, measurement
+from tests.support.longer import longer
 from tests.support.s3_servers import BUCKET, gofakes3, make_bucket, moto, settings
 
 
@@ -30,9 +31,7 @@ class _Started(dict[str, str]):
         return self[kind]
 
 
-ON_A_SERVER_TOO = pytest.mark.parametrize(
-    "store", ["file", "gofakes3", pytest.param("moto", marks=pytest.mark.long)], indirect=True
-)
+ON_A_SERVER_TOO = pytest.mark.parametrize("store", ["file", *longer("gofakes3", "moto")], indirect=True)
 """For the tests that use all of a store; the others are on servers in `make long`."""
 
 

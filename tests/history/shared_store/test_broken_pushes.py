@@ -228,8 +228,7 @@ def test_a_store_that_lies_about_sizes_is_reported(run_dir: Path, tmp_path: Path
     "mistake",
     [
         StoreAway("s3://lab can't be reached"),
-        StoreFull("s3://lab is full"),
-        StoreRefuses("the credentials for s3://lab have expired"),
+        *longer(StoreFull("s3://lab is full"), StoreRefuses("the credentials for s3://lab have expired")),
     ],
 )
 def test_a_store_that_fails_in_the_middle_has_no_half_run_and_the_next_push_ends(

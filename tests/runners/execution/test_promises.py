@@ -18,6 +18,7 @@ from benchbrief.model.run_record import NOWHERE, RunRecord
 from benchbrief.results.runs.reusable_results import find_reusable
 from benchbrief.runners.scheduling.promise_search import PromiseSearches, ended_of, searches_of, served_of, values_of
 from tests.results.making import RunMaker, measurement
+from tests.support.longer import longer
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -367,7 +368,7 @@ def test_the_candidates_that_a_search_leaves_out_say_whether_it_found_an_answer(
     assert (run.record.refused, run.record.skipped) == (3, 0)
 
 
-@pytest.mark.parametrize("killed_after", range(0, 22, 3))
+@pytest.mark.parametrize("killed_after", [3, 12, *longer(0, 6, 9, 15, 18, 21)])
 @pytest.mark.parametrize("order", ["", "repeats = 5, interleaved"])
 def test_a_resumed_run_decides_alike(tmp_path: Path, killed_after: int, order: str) -> None:
     plan = plan_of(tmp_path, order, "box.variants")
