@@ -13,6 +13,8 @@ _FLOATING = 16.0
 """The most pixels of a floating bar across."""
 _FOOT = 18.0
 """The pixels of a bar's foot that hold a number."""
+_RING = 9.0
+"""The pixels at a bar's right that hold the rings of its repeats."""
 _LEAST_CONTRAST = 3.0
 """That of a white number on a bar."""
 
@@ -88,6 +90,7 @@ def floating_bars(plot: Plot, trace: Trace) -> list[FloatingBar]:
 def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
     """Yield the numbers of bars, where all fit, clear of intervals and repeats; and both ends of floating bars."""
     shown = plot.bars_have_numbers
+    aside = rings_stand_aside(plot)
     for series, trace in enumerate(plot.chart.traces):
         if trace.mark == "bar" and shown:
             y = plot.y_pixel(trace)
@@ -95,7 +98,10 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
                 if point.y is not None:
                     first, last = plot.bar(trace, point.x)
                     middle, spread = (first + last) / 2, [abs(y(v) - y(0.0)) for v in point.spread]
-                    if spread and stands_at_foot(abs(y(point.y) - y(0.0)), spread, _FOOT):
+                    if aside and point.repeats:
+                        at, ink = y(point.y) + (6 if point.y < 0 else -6), INK
+                        middle = (first + last - _RING) / 2
+                    elif spread and stands_at_foot(abs(y(point.y) - y(0.0)), spread, _FOOT):
                         at, ink = y(0.0) + (_FOOT / 2 if point.y < 0 else -_FOOT / 2), ink_on(trace.paint)
                     else:
                         above, ink = 10 if spread else 6, INK
@@ -103,6 +109,17 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
                     yield ChartText(plot.number_at(point), middle, at, "center", ink, SMALL, series=series)
         elif trace.mark == "range":
             yield from _ends(plot, series, trace)
+
+
+def rings_stand_aside(plot: Plot) -> float:
+    """Return how far right of their bars' middles the rings of repeats stand, so that no bar's number seems to be
+    theirs; 0 where the bars are too narrow for both."""
+    bars = [(trace, point) for trace in plot.chart.traces if trace.mark == "bar" for point in trace.points]
+    if plot.flat or not plot.bars_have_numbers or not any(point.repeats for _, point in bars):
+        return 0.0
+    first, last = plot.bar(bars[0][0], 0)
+    widest = max(text_width(plot.number_at(point), SMALL) for _, point in bars)
+    return (last - first - _RING) / 2 if last - first >= widest + _RING else 0.0
 
 
 def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:

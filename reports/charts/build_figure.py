@@ -317,6 +317,8 @@ class _Remarks:
     reasons: dict[str, None] = field(default_factory=dict)
     rings: bool = False
     """Whether single repeats are drawn."""
+    rings_of_points: bool = True
+    """Whether each is of one point, and none is computed of several, such as the highest of each repeat."""
     placed: set[str] = field(default_factory=set)
     """The notes that have a point."""
 
@@ -497,7 +499,7 @@ def finished(
     if any(point.worse for d in scaled for point in d.trace.points):
         keys = [results.words["pale_bars"]]
     if remarks.rings:
-        keys.append(results.words["repeats_drawn"])
+        keys.append(results.words["repeats_drawn" if remarks.rings_of_points else "repeats_reduced"])
     marked = all(s.mark == "rule" for s in figure.series)  # a mark alone shows nothing that was measured
     return Drawing(
         charts if any(d.has_values for d in scaled if marked or d.trace.mark != "rule") else (),
@@ -852,6 +854,9 @@ def _explain(
         known = [shown] if any(p.low is not None for p in points) else []
         rings = any(p.repeats for p in points)
         remarks.rings |= rings
+        if rings:
+            behind = results.cells_behind(series.query, **where, **({along: keys[0].value} if along else {}))
+            remarks.rings_of_points &= len({cell[1:7] for cell in behind}) <= len({cell.hardware for cell in behind})
         unknown = ["band_unknown" if repeated else "no_band"] if series.band and not rings else []
         for note in known or unknown:
             remarks.notes[results.words[note]] = None

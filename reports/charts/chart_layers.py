@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.arrow_labels import ArrowLabel
-from benchbrief.reports.charts.bar_marks import brackets, floating_bars
+from benchbrief.reports.charts.bar_marks import brackets, floating_bars, rings_stand_aside
 from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace, text_width
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
@@ -361,10 +361,10 @@ def _refused(plot: Plot, trace: Trace) -> list[Layer]:
     return found
 
 
-def _repeats(trace: Trace, at: Encoding, places: Sequence[dict[str, Any]], ink: str = "") -> list[Layer]:
+def _repeats(trace: Trace, at: Encoding, places: Sequence[dict[str, Any]]) -> list[Layer]:
     """Return small rings at the values of single repeats, at the places of their points."""
     rows = [{**at, "y": value} for at, point in zip(places, trace.points, strict=True) for value in point.repeats]
-    return [_layer(rows, "point", _ring(ink or trace.paint), at)] if rows else []
+    return [_layer(rows, "point", _ring(trace.paint), at)] if rows else []
 
 
 def _ring(ink: str) -> dict[str, Any]:
@@ -382,7 +382,12 @@ def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> l
         layers.append(_layer(pale, "bar", _pale(trace.paint), at))
     if any(row["low"] is not None for row in rows):
         layers.append(_layer(rows, "rule", {"color": INK, "strokeWidth": 1}, {**at, **_from(low)}))
-    layers += _repeats(trace, at, [{"x": row["x"], "series": str(place)} for row in rows], ink=INK)
+    rings = [
+        {"x": sum(plot.bar(trace, point.x)) / 2 + rings_stand_aside(plot), "y": plot.y_pixel(trace)(value)}
+        for point in trace.points
+        for value in point.repeats
+    ]
+    layers += [_layer(rings, "point", _ring(INK), _PIXELS)] if rings else []
     return layers
 
 

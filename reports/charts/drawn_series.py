@@ -22,6 +22,7 @@ from benchbrief.reports.text.number_format import (
     automatic,
     decimals_for,
     fixed,
+    for_all,
     formatted,
     in_column,
     nodes_text,
@@ -166,7 +167,9 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
         elif d.trace.mark == "rule" or d.trace.whole:
             write = automatic
         elif d.series.format:
-            write = partial(formatted, spec=d.series.format, unit=d.unit)
+            alike = (each for each in drawn if (each.series.format, each.unit) == (d.series.format, d.unit))
+            values = [p.y for each in alike for p in each.trace.points if p.y is not None]
+            write = partial(formatted, spec=for_all(values, d.series.format, d.unit), unit=d.unit)
         written = replace(d, write=write)
         points = (p if p.y is None else _with_text(p, p.y, written, words) for p in d.trace.points)
         found.append(replace(written, trace=replace(d.trace, points=tuple(points))))

@@ -1,9 +1,9 @@
 """The message of a figure whose author writes none: one sentence, computed, on what its numbers show.
 
 It claims only what each point that it speaks of bears out. Two values differ where their difference is more than the
-noise of both: half the interval over their repeats, and for single measurements `_SINGLE`. Of single measurements it
-says who is ahead only where that holds at all points, or by how many; else the range of their ratios. Nothing is
-claimed of power that no meter is known to have measured.
+noise of both: half the interval over their repeats, and of a single measurement `SINGLE_NOISE`. Of these it says who is
+ahead only where that holds at all points, or by how many; else the range of their ratios. Nothing is claimed of power
+that no meter is known to have measured.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.systems_under_test import is_of_power, meters_of
 from benchbrief.reports.text.number_format import locale, points, with_unit
 from benchbrief.reports.words.brief_words import Words, counted
+from benchbrief.results.analysis.claim_verdicts import PUBLISHED_NOISE, SINGLE_NOISE
 from benchbrief.runners.scheduling.confidence_interval import half_width
 
 _WIDEST = 90
 """Columns of a sentence: one for a letter, two for a full-width one."""
-_SINGLE, _PUBLISHED, _LEAST = 0.05, 0.02, 0.01
-"""The noise of a value, as a share of it: of a single measurement; of a published value; and the least of any other."""
+_LEAST = 0.01
+"""The least noise of a value that was repeated, as a share of it."""
 _FEW = 1.5
 """A ratio below this one is said in per cent."""
 _ALIKE = 0.1
@@ -125,7 +126,7 @@ def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
         for point, detail in zip(d.trace.points, d.details, strict=True):
             if point.y is not None:
                 share = _noise(d, detail, of_cells, results)
-                noise = abs(point.y) * (_SINGLE if share is None else share)
+                noise = abs(point.y) * (SINGLE_NOISE if share is None else share)
                 x = with_unit(x_text(point.x), d.x.unit)
                 own[d.panel, detail.key] = _Value(point.y, noise, share is None, point.text, d.unit, point.x, x)
     return [_Line(name, values) for name, values in found.items() if values]
@@ -144,7 +145,7 @@ def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -
     if detail.low is not None and detail.high is not None and value:
         return max(_LEAST, (detail.high - detail.low) / 2 / abs(value))
     if results.published:
-        return _PUBLISHED
+        return PUBLISHED_NOISE
     if query.exact or not query.reads:
         return _LEAST
     timed = any(read.view == "latency" for read in query.reads)

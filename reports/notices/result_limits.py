@@ -52,6 +52,7 @@ def limits(results: Results) -> Iterator[ResultLimit]:
     yield from _busy_clients(results)
     yield from _still_rising(results)
     yield from _other_work(results)
+    yield from _beside_servers(results)
     yield from _unsteady(results)
     yield from _assertions(results)
     yield from _shared_machines(results)
@@ -165,6 +166,19 @@ def _other_work(results: Results) -> Iterator[ResultLimit]:
         short += counted(words, "l_other_work_unjudged", unjudged_count)
         full += " " + counted(words, "l_other_work_unjudged_full", unjudged_count)
     yield ResultLimit(short, full)
+
+
+def _beside_servers(results: Results) -> Iterator[ResultLimit]:
+    """Return measurements whose load generator ran on a machine of the server: each takes time from the other, and
+    what else runs there can't be told from them."""
+    if is_imported(results):
+        return
+    shared = {cell.id for cell in results.plan.cells if _shares_hosts(cell, results.plan)}
+    measured = [cell.cell_id for cell in results.cells if cell.status == "ok"]
+    if beside := sum(cell in shared for cell in measured):
+        which = some_of(results.words, beside, len(measured))
+        short, full = (results.words[key].format(which=which) for key in ("l_beside", "l_beside_full"))
+        yield ResultLimit(short, full)
 
 
 def _shares_hosts(cell: p.Cell, plan: p.Plan) -> bool:

@@ -289,6 +289,8 @@ class _Galley:
                 *([self._all_at(share) | dict.fromkeys(first, HIGHEST_ON_FIRST)] if first else []),
             )
         ]
+        as_they_are = Arrangement(self._all_at(1.0), close_set=close_set)
+        tried.append(self._filled(self.laid_out(as_they_are)))  # none ends elsewhere than it does
         return min(tried, key=lambda each: (self.one_page and len(each.atoms) > 1, each.cost))
 
     def _all_at(self, share: float) -> dict[str, float]:

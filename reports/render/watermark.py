@@ -56,8 +56,8 @@ body {{ font: 700 {unit:.3f}px Inter, "Noto Sans CJK JP", "Noto Sans", Arial, sa
 .over {{ position: absolute; left: -10%; width: 120%; top: 38%; transform: rotate(-32deg);
   text-align: center; line-height: 1.15; color: rgba(163, 29, 29, 0.17) }}
 .light {{ margin: -0.12em 0 0 -0.12em; color: rgba(255, 255, 255, 0.4) }}
-.foot {{ position: absolute; left: {left}%; bottom: 1.7em; padding: 0.15em 0.4em; font-weight: 600; font-size: 1.3em;
-  line-height: 1.2; color: #1d2a35; background: white }}
+.foot {{ position: absolute; left: {left}%; bottom: {low}em; padding: 0.15em 0.4em; font-weight: 600;
+  font-size: 1.3em; line-height: 1.2; color: #1d2a35; background: white }}
 </style>{tiles}</html>"""
 _TILE = 1450
 """CSS pixels. A longer or wider sheet has the mark several times."""
@@ -119,8 +119,9 @@ def draw_sheet(view: ReportView, words: Words) -> Sheet | None:
             for row in range(rows)
         )
         unit = min(across, max(down, _LEAST)) / 100
-        left = 8.2 if width < 1.7 * height else 5.6  # the margin of a page, and of a slide
-        return _SHEET.format(left=left, width=width, height=height, across=across, down=down, unit=unit, tiles=tiles)
+        left, low = (8.2, 2.7) if width < 1.7 * height else (5.6, 1.7)  # at the margin of a page, and of a slide
+        places = {"left": left, "low": low, "width": width, "height": height, "across": across, "down": down}
+        return _SHEET.format(**places, unit=unit, tiles=tiles)
 
     return over
 

@@ -111,13 +111,17 @@ def shorten_digests_in(text: str) -> str:
     return _DIGEST.sub(lambda match: f"{match.group()[:12]}…", text)
 
 
+_UNIT = r"(?<!\S)[^\s/]{1,12}/[^\s/]{1,12}(?!\S)"
+_VERSION = r"(?<!\S)(?=[^\s-]*\d)[^\s-]+-[^\s;,、）]{1,24}"
+
+
 def keep_units_whole(text: str) -> Markup:
-    """Keep units with a slash, such as USD/Mop, whole at the end of a line."""
+    """Keep units with a slash, such as USD/Mop, and versions, such as 6.1.0-18, whole at the end of a line."""
     if isinstance(text, Markup):
         return text
     return Markup("").join(
         Markup('<bdi class="whole">{}</bdi>').format(part) if index % 2 else part
-        for index, part in enumerate(re.split(r"((?<!\S)[^\s/]{1,12}/[^\s/]{1,12}(?!\S))", text))
+        for index, part in enumerate(re.split(rf"({_UNIT}|{_VERSION})", text))
     )
 
 

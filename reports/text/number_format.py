@@ -303,6 +303,16 @@ def formatted(value: float, spec: str, unit: str) -> str:
     return re.sub(r"(?<=\d)%$", f"{NBSP}%", text) if precision.printing() > 1 else text
 
 
+def for_all(values: Iterable[float], spec: str, unit: str) -> str:
+    """Return a format with the digits that each of these numbers needs; the same one unless it rounds as a claim."""
+    rounded = ROUNDED.get(spec[:1])
+    if rounded is None or precision.printing() <= 3:
+        return spec
+    share = 100 if spec.endswith("%") and unit == "%" else 1
+    needed = (precision.with_needed_digits(value / share, spec[1:], rounded) for value in values)
+    return spec[0] + max(needed, key=len, default=spec[1:])
+
+
 def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> str:
     """Write a percentage; with more digits where it would read as the share that it is `unlike`: 94.7 % for a share
     below 95 %."""

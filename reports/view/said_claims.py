@@ -21,7 +21,14 @@ from benchbrief.reports.notices.result_limits import busy_generators_of, measure
 from benchbrief.reports.text.number_format import percent, spelled_unit
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.cautions import limited_points
-from benchbrief.results.analysis.claim_verdicts import ClaimVerdict, State, claim_verdicts, claims_said, is_base
+from benchbrief.results.analysis.claim_verdicts import (
+    ClaimVerdict,
+    State,
+    claim_verdicts,
+    claims_said,
+    is_base,
+    with_digits_of,
+)
 from benchbrief.results.analysis.held_out_repeats import held_out_repeats
 from benchbrief.results.analysis.stated_numbers import StatedNumber, state_claim, state_expectations
 from benchbrief.results.analysis.stated_quantities import state_quantities
@@ -321,7 +328,7 @@ class _Writer:
             elif verdict.claim.points.sql not in mixed:
                 mixed.add(verdict.claim.points.sql)
                 numbers.append(self._mixed(verdict))
-        return element.model_copy(update={"numbers": tuple(numbers)})
+        return element.model_copy(update={"numbers": _of_one_precision(numbers)})
 
     def _no_difference(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
         """Return what stands on the first page for all claims that the repeats leave open; `said` is how many claims
@@ -337,8 +344,8 @@ class _Writer:
         with the range, so that no reader takes one end of it for the result."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
-        holes = {"base": base_text(claim, self.words), "worse": verdict.worse, "n": verdict.points}
-        where = self.words["said_mixed_at" + kind].format(**holes)
+        at = self.words["said_mixed_at" + kind].format(base=base_text(claim, self.words))
+        where = self.words["said_then"].format(said=at + self._others(verdict, "said_mixed_at"))
         range_ = self._from_to(verdict) or [verdict.printed or "", _glued(claim)]
         notes = self._beside(replace(verdict, claim=claim.model_copy(update={"named": True})), before_range=True)
         said = [where, f"{readable_label(claim.what, self.words)}{self.words['colon']}", *range_]
@@ -365,8 +372,14 @@ class _Writer:
             base=base_text(claim, self.words),
             n=verdict.points,
             better=verdict.better,
-            worse=verdict.worse,
+            others=self._others(verdict, "said_mixed"),
         )
+
+    def _others(self, verdict: ClaimVerdict, key: str) -> str:
+        """Return at how many points there is no gain, and at how many no difference to tell."""
+        worse = f"{key}_worse" if verdict.claim.better else f"{key}_below"
+        counts = ((worse, verdict.worse), (f"{key}_tied", verdict.tied))
+        return "".join(self.words[word].format(n=n) for word, n in counts if n)
 
     def _headline_number(self, number: p.HeadlineNumber | p.Said, ends: set[tuple[str, str]]) -> p.HeadlineNumber:
         """Return a number of the first page. `ends` are the highest and lowest values that are said beside it: where
@@ -409,6 +422,22 @@ class _Writer:
         glued = _glued(claim)
         parts = [part for part in re.split(r"(\{\w+\})", said) if part]
         return [each for part in parts for each in ((holes[part], glued) if part in holes else (part,)) if each]
+
+
+def _of_one_precision(numbers: Sequence[p.HeadlineNumber | p.Said]) -> tuple[p.HeadlineNumber | p.Said, ...]:
+    """Return the numbers of a headline with as many digits in each share as in the others."""
+    texts = [text for each in numbers if isinstance(each, p.HeadlineNumber) for text in (each.value, each.text)]
+    shares = [part for text in texts for part in text.parts if isinstance(part, p.Value)]
+
+    def written(text: p.Prose) -> p.Prose:
+        return p.Prose.of(with_digits_of(part, shares) if isinstance(part, p.Value) else part for part in text.parts)
+
+    return tuple(
+        each.model_copy(update={"value": written(each.value), "text": written(each.text)})
+        if isinstance(each, p.HeadlineNumber)
+        else each
+        for each in numbers
+    )
 
 
 def base_text(claim: p.Claim, words: Words) -> str:

@@ -22,16 +22,13 @@ from benchbrief.reports.disclosure.number_ledger import Ledger
 from benchbrief.reports.text.html_markup import lift_marks, marks_beside_number, note_marks
 from benchbrief.reports.words.brief_words import Words
 
-_GAP, _AIR = 0.9, 2.6
-"""The least gap between two columns, and the most room that a column of a narrow table gets beside it, in heights of
-the type."""
+_GAP = 0.9
+"""The least gap between two columns, in heights of the type."""
 _FIRST, _NAMES = 0.34, 0.45
 """The most of the width that a long word in the rows' names takes from the numbers, and that whole names take before
 heads and texts are on one line."""
 _HEAD = 14.0
 """The width in heights of the type up to which a head stays on one line, where there is room."""
-_FULL = 0.85
-"""The share of the width from which on a table takes all of it."""
 _SMALLEST, _LEGIBLE = 0.7, 7.0
 """The smallest type of a full table, as a share of the usual size, and in points."""
 _BOLD = 1.1
@@ -42,13 +39,12 @@ _MOST_CARDS = 6
 
 @dataclass(frozen=True)
 class TableRoom:
-    """The room of a table: its width in pixels, its usual size of type in points, the most columns. `filled`: a table
-    of few columns takes all of the width, too. Its type may be `grown` by this factor."""
+    """The room of a table: its width in pixels, its usual size of type in points, the most columns. Its type may be
+    `grown` by this factor."""
 
     width: float
     points: float
     columns: int
-    filled: bool
     grown: float = 1.0
 
     @property
@@ -60,8 +56,8 @@ def room_of(slides: bool, *, boxed: bool) -> TableRoom:
     """Return the room within the margins of a page or a slide; `boxed`: within a callout there."""
     most = MOST_COLUMNS - 2 if boxed else MOST_COLUMNS
     if slides:
-        return TableRoom(1020 if boxed else 1136, 15, most, filled=True, grown=1.34)
-    return TableRoom(627 if boxed else 657, 8.8, most, filled=boxed)
+        return TableRoom(1020 if boxed else 1136, 15, most, grown=1.34)
+    return TableRoom(627 if boxed else 657, 8.8, most)
 
 
 def parts_of(
@@ -121,7 +117,7 @@ class _Table:
         return self._room.smallest
 
     def part(self, piece: Sequence[int], scale: float) -> TablePart:
-        """Return a piece with the widths of its columns: of their content, of whole names and heads, and some air."""
+        """Return a piece with the widths of its columns: of their content, whole names and heads, and what is left."""
         room = self._room
         least, wanted, liked = self._widths(piece)
         if (self._first + sum(wanted)) * scale > room.width + 1:
@@ -138,10 +134,7 @@ class _Table:
         spare += kept
         longer = min(spare, (self._whole_names - self._first) * scale - own)
         own, spare = own + longer, spare - longer
-        air = spare if room.filled else min(spare, _AIR * self._em * scale * len(piece))
-        if spare - air < (1 - _FULL) * room.width:
-            air = spare
-        columns = [width * scale + more + air / len(piece) for width, more in zip(wanted, heads, strict=True)]
+        columns = [width * scale + more + spare / len(piece) for width, more in zip(wanted, heads, strict=True)]
         widths = [self._first * scale + own, *columns]
         return TablePart(
             head_rows([self._columns[at] for at in piece]),

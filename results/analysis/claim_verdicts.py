@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, fields, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from benchbrief.compiler.metrics.lower_to_sql import number_literal
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -25,6 +25,7 @@ from benchbrief.model.plan import Claim, Dimension, DimKey, Expect, Plan, Said, 
 from benchbrief.model.plan import Read as ReadMeasure
 from benchbrief.model.points import Point
 from benchbrief.model.precision import MOST_GAINED, formatted, magnitude, moves_much, stepped
+from benchbrief.model.units import parse_unit
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, at_place
 from benchbrief.results.statistics.selection_bias import overstatement
@@ -47,6 +48,8 @@ _FEWEST_REPEATS = 2
 """The repeats without which nothing can be decided."""
 _FEWEST_TYPICAL = 3
 """The points of a range whose median tells more than its ends."""
+SINGLE_NOISE, PUBLISHED_NOISE = 0.05, 0.02
+"""The noise of a value that was measured once, and of a published one, as a share of it."""
 _MOST_MORE = 3
 """The most digits that are added to a format so that a decided difference is seen."""
 
@@ -61,7 +64,8 @@ class ClaimVerdict:
     a highest value its choice among noisy points makes it too high, None where that is not known. `typical` is the
     median of the values among which it was found, and `at_least` whether the load generator was the limit there.
     `better` and `worse` count the points of an extreme on either side of no difference; of a metric without a better
-    side, those above and below it.
+    side, those above and below it; `tied` those that are no further from it than their noise. An extreme `is_mixed`
+    where what it is taken from is no gain everywhere, so that it must not stand alone.
     """
 
     claim: Claim
@@ -81,11 +85,8 @@ class ClaimVerdict:
     at_least: bool = False
     better: int = 0
     worse: int = 0
-
-    @property
-    def is_mixed(self) -> bool:
-        """Return whether what an extreme is taken from is no gain everywhere, so that it must not stand alone."""
-        return self.worse > 0 and (self.better > 0 or self.claim.better is not None)
+    tied: int = 0
+    is_mixed: bool = False
 
     @property
     def is_borne_out(self) -> bool:
@@ -148,6 +149,7 @@ class ClaimVerdict:
             return None
         if not self.claim.says_range and stepped(found, own.step, own.rounded) == stepped(far, own.step, own.rounded):
             return None  # the sentence prints both alike
+        own, other = (with_digits_of(each, (own, other)) for each in (own, other))
         return (other, own) if self.claim.bound == "high" else (own, other)
 
     def _shown(self, value: Value, found: float) -> Value:
@@ -184,6 +186,15 @@ class ClaimVerdict:
         if self.claim.no_difference is None:
             return "nearest"
         return "down" if self.value >= self.claim.no_difference else "up"
+
+
+def with_digits_of(value: Value, others: Sequence[Value]) -> Value:
+    """Return a number in per cent with as many digits as the others in per cent beside it have."""
+    shares = [each for each in (value, *others) if each.step and each.format.endswith("%")]
+    if value not in shares:
+        return value
+    finest = min(shares, key=lambda each: each.step)
+    return value.model_copy(update={"step": finest.step, "format": finest.format})
 
 
 def _prints_alike(value: float, format_: str, shown: Value) -> bool:
@@ -286,11 +297,7 @@ def _verdict(
     place = next((place for place, found in known if math.isclose(found, value, rel_tol=1e-9)), None)
     made = partial(ClaimVerdict, claim, value=value, points=len(known), opposite=opposite, claims=compared, held=held)
     if claim.bound and (same := claim.no_difference) is not None:
-        above, below = (
-            sum(map(beyond, known)) for beyond in (lambda each: each[1] > same, lambda each: each[1] < same)
-        )
-        better, worse = (below, above) if claim.better == "lower" else (above, below)
-        made = partial(made, better=better, worse=worse)
+        made = partial(made, **_sides(claim, known, same, read, SINGLE_NOISE if not published else PUBLISHED_NOISE))
     if claim.typical is not None and len(known) >= _FEWEST_TYPICAL:
         made = partial(made, typical=next((found for _, found in read(claim.typical)), None))
     if held is not None:
@@ -311,6 +318,39 @@ def _verdict(
         state = "unheld"  # the highest of each repeat is chosen for its noise
     overstated = _overstated(claim, read, [place for place, _ in known], value)
     return made(state, at=place, repeats=max(1, len(values)), low=low, high=high, level=level, overstated=overstated)
+
+
+def _sides(
+    claim: Claim,
+    known: Sequence[tuple[Mapping[Dimension, DimKey | None], float]],
+    same: float,
+    read: Read,
+    single: float,
+) -> dict[str, Any]:
+    """Return at how many points an extreme is better, worse and tied, and whether it is no gain at any of them.
+    `single` is the noise of a value without repeats."""
+    lower = claim.better == "lower"
+    gains = [(same - found if lower else found - same, place, found) for place, found in known]
+    clear = [gain for gain, place, found in gains if abs(gain) > _noise(claim, place, found, read, single)]
+    better, worse = sum(gain > 0 for gain in clear), sum(gain < 0 for gain in clear)
+    some_better, some_worse = any(gain > 0 for gain, *_ in gains), any(gain < 0 for gain, *_ in gains)
+    mixed = some_worse and (some_better or claim.better is not None)
+    return {"better": better, "worse": worse, "tied": len(known) - better - worse, "is_mixed": mixed}
+
+
+def _noise(claim: Claim, place: Mapping[Dimension, DimKey | None], found: float, read: Read, single: float) -> float:
+    """Return how far a comparison of two measurements may be from no difference by noise alone."""
+    values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
+    if len(values) == _FEWEST_REPEATS:
+        return statistics.stdev(values)
+    low, high = mean_interval(values, LEVEL) if values else (None, None)
+    if low is not None and high is not None:
+        return (high - low) / 2
+    share = parse_unit(claim.points.unit).factor if claim.no_difference == 0 else 1.0
+    if not claim.points.divides or share not in (0.01, 1.0):
+        return 0.0  # a difference in a unit does not tell how large its two sides are
+    ratio = found * share + (claim.no_difference == 0)
+    return single * (1 + abs(ratio)) / share
 
 
 def _held_verdict(made: Callable[..., ClaimVerdict], claim: Claim, held: HeldOutRepeats, level: float) -> ClaimVerdict:

@@ -40,8 +40,13 @@ def clean(of: w.World) -> list[Any]:
     return [row for row in of.rows() if not isinstance(row, s.NoteRow)]
 
 
+BESIDE = "load generator and server shared a machine, where other work can't be told from theirs"
+
+
 def limits_of(plan: p.Plan, rows: list[Any]) -> list[result_limits.ResultLimit]:
-    return list(result_limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"])))
+    """Return the limits, but for the one of each plan here: that its load generator runs beside its server."""
+    found = result_limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"]))
+    return [limit for limit in found if BESIDE not in limit.short]
 
 
 def utilised(share: float, cell: str, host: str = "local") -> SampleRow:
@@ -51,6 +56,16 @@ def utilised(share: float, cell: str, host: str = "local") -> SampleRow:
 def test_a_clean_run_has_no_limits() -> None:
     rows = [*clean(world()), utilised(0.5, world().cell_id("disk", "a", 4))]
     assert limits_of(world().plan(w.report("R", CLAIM)), rows) == []
+
+
+@pytest.mark.parametrize(("beside", "said"), [(6, "all 6 measurements"), (1, "one of 6 measurements"), (0, "")])
+def test_a_load_generator_on_a_machine_of_its_server_is_a_limit(beside: int, said: str) -> None:
+    plan = world().plan()
+    apart = [cell.model_copy(update={"load_hosts": ("load-1",)}) for cell in plan.cells[beside:]]
+    plan = plan.model_copy(update={"cells": (*plan.cells[:beside], *apart)})
+    results = Results(plan, w.make_store(clean(world())), CATALOGUES["en"])
+    found = [limit.short for limit in result_limits.limits(results) if BESIDE in limit.short]
+    assert found == ([f"in {said}, {BESIDE}"] if said else [])
 
 
 def test_what_the_author_and_the_source_state_stands_before_computed_limits_and_on_the_first_page() -> None:

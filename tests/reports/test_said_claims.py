@@ -296,8 +296,8 @@ def test_the_range_of_a_claim_is_under_each_title_that_says_it_or_its_mark_leads
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [
-        ("en", "Ratio: better than Disk at 2 of 3 points, worse at 1 (measured once; 0.9X to 8.7X)"),
-        ("ja", "Ratio：3 点のうち 2 点で Disk より良く、1 点で悪い（測定は 1 回、0.9X～8.7X）"),
+        ("en", "Ratio: ahead of Disk at 2 of 3 points, behind at 1 (measured once; 0.9X to 8.7X)"),
+        ("ja", "Ratio：3 点のうち 2 点で Disk より優位、1 点で劣位（測定は 1 回、0.9X～8.7X）"),
     ],
 )
 def test_a_claim_that_holds_at_some_points_alone_says_so_in_titles_and_texts(
@@ -684,9 +684,9 @@ def test_the_range_of_an_extreme_has_its_median(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("found", "better", "said"),
     [
-        ([0.72, 1.3, 1.9], "higher", "2 of 3points better than Disk, 1 worse. Ratio: 0.7X to 1.9X"),
-        ([0.72, 0.9, 0.8], "higher", "0 of 3points better than Disk, 3 worse. Ratio: 0.7X to 0.9X"),
-        ([0.72, 1.3, 1.9], "lower", "1 of 3points better than Disk, 2 worse. Ratio: 0.72X to 1.9X"),
+        ([0.72, 1.3, 1.9], "higher", "2 of 3points ahead of Disk, 1 behind. Ratio: 0.7X to 1.9X"),
+        ([0.72, 0.9, 0.8], "higher", "0 of 3points ahead of Disk, 3 behind. Ratio: 0.7X to 0.9X"),
+        ([0.72, 1.3, 1.9], "lower", "1 of 3points ahead of Disk, 2 behind. Ratio: 0.72X to 1.9X"),
         ([0.72, 1.3, 1.9], None, "2 of 3points above Disk, 1 below. Ratio: 0.7X to 1.9X"),
     ],
 )
