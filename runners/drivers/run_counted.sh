@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs a tool that does a number of operations, the command in "$@" with @count@ in a word, for about `seconds`. Runs
 # with fewer operations, from `first` on, tell its rate until one has lasted about `warm_up` seconds: they are the
-# warm-up. A run that is short, and lasted as long as one with a third fewer, was mostly the tool's start and end: the
-# next has ten times as many. The output is that of the last run, the first to last nearly `seconds`. The file `counted` then has its
+# warm-up. Where most of what a run lasted was the tool's start and end, as one with a third fewer operations shows that
+# lasted nearly as long, the next is to last four times as long by its rate. The output is that of the last run, the first to last nearly `seconds`. The file `counted` then has its
 # operations and its begin and end in seconds since boot.
 : "${first?}" "${warm_up?}" "${seconds?}"
 run() {
@@ -22,8 +22,8 @@ for wanted in "$warm_up" "$seconds"; do
     until [ "$enough" ]; do
         next=$(LC_ALL=C awk -v n="$count" -v lasted="${lasted:-$wanted}" -v wanted="$wanted" \
             -v fewer="$fewer" -v fewer_lasted="$fewer_lasted" 'BEGIN {
-            more = 1.02 * wanted / (lasted > 0.01 ? lasted : 0.01)
-            if (fewer && n >= 1.5 * fewer && lasted < 2 && lasted - fewer_lasted < 0.03 && more < 10) more = 10
+            aim = fewer && n >= 1.5 * fewer && lasted - fewer_lasted < 0.1 * lasted * (1 - fewer / n) ? 4 : 1.02
+            more = aim * wanted / (lasted > 0.01 ? lasted : 0.01)
             n *= more < 100 ? more : 100
             printf "%.0f", (n > 1 ? n : 1) }') || exit
         [ -z "$lasted" ] || fewer=$count fewer_lasted=$lasted

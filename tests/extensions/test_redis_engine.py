@@ -14,7 +14,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.journal.run_identity import RunName
 from tests.support import cells
-from tests.support.redis import redis, say
+from tests.support.redis import count, redis, say
 
 READS = Workload(
     name="reads",
@@ -73,10 +73,30 @@ def test_a_database_with_more_keys_than_were_loaded_is_not_emptied(engine: Redis
     assert say(port, "DBSIZE") == ":4"
 
 
+@pytest.mark.parametrize("name", ["session:1", "key:000000000002", "key:00000000000x", '"a\\nkey:000000000001"'])
+def test_a_key_with_a_name_that_benchbrief_does_not_give_is_not_ours(engine: Redis, port: int, name: str) -> None:
+    cell = loaded(engine, port)
+    say(port, "DEL key:000000000000")
+    say(port, f"SET {name} of-others")
+    with pytest.raises(RunnerError, match="has keys that benchbrief did not load: "):
+        engine.reset(cell)
+    assert say(port, "DBSIZE") == ":3"
+
+
+def test_of_a_large_database_a_bounded_number_of_names_is_looked_at(engine: Redis, port: int) -> None:
+    cell = loaded(engine, port)
+    say(port, f'SET benchbrief "{cell.dataset.hash if cell.dataset else ""} 100000"')
+    say(port, "EVAL \"for i = 2, 99999 do redis.call('set', string.format('key:%012d', i), 'x') end\" 0")
+    before = count(port, "total_commands_processed")
+    engine.reset(cell)
+    assert say(port, "DBSIZE") == ":1"
+    assert count(port, "total_commands_processed") - before < 30
+
+
 @pytest.mark.parametrize("value", ["on", "loading", "0123 4x"])
 def test_a_key_of_the_note_s_name_with_another_value_is_not_ours(engine: Redis, port: int, value: str) -> None:
     say(port, f'SET benchbrief "{value}"')
-    with pytest.raises(RunnerError, match="a key `benchbrief` that benchbrief did not write"):
+    with pytest.raises(RunnerError, match="keys that benchbrief did not load: benchbrief"):
         engine.reset(engine.plan.cells[0])
     assert say(port, "DBSIZE") == ":1"
 

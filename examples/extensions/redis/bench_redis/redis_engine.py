@@ -26,6 +26,7 @@ from benchbrief.extend.engines import StartedServer, writes
 
 _NOTE = "benchbrief"  # the key beside the data that says which data set they are, and how many keys
 _NOTED = re.compile(r"\S{1,100} (\d{1,12})")
+_OURS, _SCANS, _AT_ONCE = re.compile(r"key:(\d{12})"), 8, 1000  # of up to so many names before a reset
 _COUNTERS = ("total_commands_processed", "keyspace_hits", "keyspace_misses", "evicted_keys", "expired_keys")
 _BUSY = ("loading", "rdb_bgsave_in_progress", "aof_rewrite_in_progress")
 
@@ -33,7 +34,6 @@ _BUSY = ("loading", "rdb_bgsave_in_progress", "aof_rewrite_in_progress")
 class RedisMessages(Protocol):
     def redis_in_memory(self) -> Message: ...
     def redis_not_ours(self, *, database: object, keys: object) -> Message: ...
-    def redis_other_note(self, *, database: object) -> Message: ...
     def redis_not_ours_hint(self) -> Message: ...
 
 
@@ -43,13 +43,11 @@ say_redis: RedisMessages = speaker(
         "en": {
             "redis_in_memory": "in memory; a restart reads what was written to disk",
             "redis_not_ours": "the database {database} has keys that benchbrief did not load: {keys}",
-            "redis_other_note": "the database {database} has a key `benchbrief` that benchbrief did not write",
             "redis_not_ours_hint": "name an empty one by its number, as in redis://host:6379/1, or empty it yourself",
         },
         "ja": {
             "redis_in_memory": "メモリ上 (再起動時はディスクに書かれた内容を読み込みます)",
             "redis_not_ours": "データベース {database} に benchbrief が読み込んでいないキーがあります: {keys}",
-            "redis_other_note": "データベース {database} のキー `benchbrief` は benchbrief が書いたものではありません",
             "redis_not_ours_hint": "redis://host:6379/1 のように空のデータベースを番号で指定するか、空にしてください",
         },
     },
@@ -128,15 +126,24 @@ class Redis(StartedServer):
         self._note(cell, "loading")
 
     def _require_ours(self) -> None:
-        """Raise RunnerError where the database has more keys than our note counts."""
-        note, keys = self._ask("GET", _NOTE), int(self._ask("DBSIZE"))
-        noted = _NOTED.fullmatch(note)
-        if note and not noted:
-            said = say_redis.redis_other_note(database=self.database.name)
-            raise RunnerError(said, say_redis.redis_not_ours_hint())
-        if (others := keys - (int(noted[1]) + 1 if noted else 0)) > 0:
+        """Raise RunnerError where it has more keys than our note counts, or some that we would name otherwise."""
+        note = self._ask("GET", _NOTE)
+        ours = int(noted[1]) if (noted := _NOTED.fullmatch(note)) else 0
+        more = int(self._ask("DBSIZE")) - ours - bool(note)
+        if others := _NOTE if note and not noted else str(more) if more > 0 else self._foreign_name(ours):
             said = say_redis.redis_not_ours(database=self.database.name, keys=others)
             raise RunnerError(said, say_redis.redis_not_ours_hint())
+
+    def _foreign_name(self, ours: int) -> str:
+        """Return the name of a key that is none of so many of ours; "" if the names that are looked at have none."""
+        cursor = "0"
+        for _ in range(_SCANS):
+            cursor, *names = self._ask("SCAN", cursor, "COUNT", str(_AT_ONCE)).splitlines()
+            of_others = (each for each in names if not (at := _OURS.fullmatch(each)) or int(at[1]) >= ours)
+            other = next((printable(each[:100]) or "''" for each in of_others if each != _NOTE), "")
+            if other or cursor == "0":
+                return other
+        return ""
 
     def _note(self, cell: Cell, state: str) -> None:
         """Note what the data are: the data set that was loaded, or why they are none; and how many keys at most."""
@@ -167,11 +174,8 @@ class Redis(StartedServer):
             self._note(cell, "written")
         return ()
 
-    # --- what it tells ---
-
     def counters(self) -> dict[str, float]:
-        status = self.status()
-        return {name: status[name] for name in _COUNTERS if name in status}
+        return {name: value for name, value in self.status().items() if name in _COUNTERS}
 
     def status(self) -> dict[str, float]:
         return {name: float(value) for name, value in self._info().items() if re.fullmatch(r"\d{1,18}(\.\d+)?", value)}
